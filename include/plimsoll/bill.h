@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_BILL_H
+#define PLIMSOLL_BILL_H
+
+/*
+ * A bill: what a setup will allocate, line by line and device by device, and whether it fits.
+ *
+ * The lines of a device add up to its need. What the driver keeps and what others hold are lines too, so that the need
+ * is compared with the whole card. A bill is a plain struct that owns nothing; labels and reasons are static text.
+ */
+
+#include "plimsoll/basis.h"
+#include "plimsoll/card.h"
+#include "plimsoll/setup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum plim_pillar {
+    PLIM_PILLAR_WEIGHTS = 0,
+    PLIM_PILLAR_KV_CACHE,
+    PLIM_PILLAR_ACTIVATIONS, /* compute buffers, logits, workspaces */
+    PLIM_PILLAR_GRADIENTS,
+    PLIM_PILLAR_OPTIMIZER,
+    PLIM_PILLAR_OVERHEAD, /* driver, context, runtime */
+    PLIM_PILLAR_OTHERS,   /* other processes */
+    PLIM_PILLAR_MAX_
+};
+
+enum { PLIM_BILL_MAX_LINES = 20, PLIM_WHY_ARGUMENTS = 6, PLIM_WHY_BYTES = 256 };
+
+struct plim_line {
+    const char *label; /* the engine's own words where it has them: "model buffer", "KV buffer", "compute buffer" */
+    enum plim_pillar pillar;
+    enum plim_basis basis;
+    uint64_t bytes, low_bytes, high_bytes;
+    const char *why; /* a template: plim_line_why() fills in the arguments */
+    uint64_t argument[PLIM_WHY_ARGUMENTS];
+    const char *text_argument;
+};
+
+struct plim_device_bill {
+    bool is_host;
+    uint32_t index;       /* gpu0, gpu1 ...; 0 for the host */
+    uint64_t total_bytes; /* 0: unknown */
+    uint64_t total_low_bytes;
+    uint64_t free_bytes;
+    enum plim_basis total_basis;
+    uint64_t need_bytes, need_low_bytes, need_high_bytes; /* the sums of the lines */
+    uint32_t n_lines;
+    struct plim_line line[PLIM_BILL_MAX_LINES];
+};
+
+enum plim_verdict {
+    PLIM_VERDICT_UNKNOWN = 0, /* the rules of this architecture are not known; the figures are bounds */
+    PLIM_VERDICT_FITS,        /* the high end fits, with the margin */
+    PLIM_VERDICT_TIGHT,       /* the figures fit, the high end or the margin does not */
+    PLIM_VERDICT_NO,
+    PLIM_VERDICT_MAX_
+};
+
+/* What the engine makes of the setup: every default filled in, every number rounded. */
+struct plim_resolved {
+    uint32_t n_ctx, n_ctx_seq, n_batch, n_ubatch, n_seq, n_outputs_max, n_gpu_layers, n_layer;
+    enum plim_dtype type_k, type_v;
+    bool flash_attn, kv_unified, swa_full, kv_offload, mmap;
+    bool is_default_ctx; /* the context was not asked for: it is the model's own */
+};
+
+struct plim_bill {
+    struct plim_resolved resolved;
+    uint32_t n_devices; /* the GPUs, then the host */
+    struct plim_device_bill device[PLIM_SETUP_MAX_DEVICES + 1];
+    enum plim_verdict verdict;
+    uint32_t limiting_device;      /* the device that decides */
+    const struct plim_line *limiting_line; /* and its largest line that a setup can change; NULL: none */
+    double tokens_per_s_low, tokens_per_s_high; /* of one sequence; 0: unknown */
+    bool is_refused;               /* the engine would not start with this setup at all: */
+    const char *refusal;
+    const char *caveat; /* why the figures are not called exact; NULL: nothing against it */
+};
+
+/* How much must stay free for a verdict of "fits"; 0 and 0: 512 MiB or 5 % of the card, whichever is more. */
+struct plim_margin {
+    uint64_t bytes;
+    double ratio;
+};
+
+const char *plim_pillar_name(enum plim_pillar pillar);    /* "weights", "kv_cache" ... */
+const char *plim_verdict_name(enum plim_verdict verdict); /* "fits", "tight", "no", "unknown" */
+
+/* The reason of a line in words, with its numbers: "32 layers x 8192 cells x ...". Returns buffer. */
+char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES]);
+
+/* What a device has left: total less need; negative when it does not fit. */
+static inline int64_t plim_device_left_bytes(const struct plim_device_bill *device)
+{
+    return (int64_t)device->total_bytes - (int64_t)device->need_bytes;
+}
+
+/* The bytes a verdict of "fits" wants free on this device. */
+uint64_t plim_margin_bytes(const struct plim_margin *margin, uint64_t total_bytes);
+
+/* The verdict on one device: the host is judged by what it is expected to need, as its caches can be dropped. */
+enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, const struct plim_margin *margin);
+
+/* Fill in the verdict and what decides it from the devices' figures. */
+void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

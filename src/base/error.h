@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_BASE_ERROR_H
+#define PLIMSOLL_BASE_ERROR_H
+
+/* Filling struct plim_error from inside the library. */
+
+#include "plimsoll/error.h"
+
+#define PLIM_PRINTF(string, first) __attribute__((format(printf, string, first)))
+#define PLIM_MUST_CHECK __attribute__((warn_unused_result))
+
+/* Record an error and return its code; reterr may be NULL. The first error recorded stays. */
+int plim_fail(struct plim_error *reterr, int code, uint64_t at, const char *format, ...) PLIM_PRINTF(4, 5);
+
+/* Add the next step to a recorded error, and the file it happened in (the end of the path if it is long). */
+void plim_error_hint(struct plim_error *reterr, const char *format, ...) PLIM_PRINTF(2, 3);
+void plim_error_where(struct plim_error *reterr, const char *path);
+
+#endif

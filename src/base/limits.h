@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_BASE_LIMITS_H
+#define PLIMSOLL_BASE_LIMITS_H
+
+/*
+ * Every limit on input, in one place. A limit is at least an order of magnitude above the largest real input known,
+ * and low enough that no input makes us allocate more than 64 MiB.
+ */
+
+enum {
+    /* GGUF: the largest real headers have about 60 keys, 2 000 tensors and 11 MiB (a 256k-token vocabulary). */
+    PLIM_MAX_GGUF_KEYS = 1 << 16,
+    PLIM_MAX_GGUF_TENSORS = 1 << 17,
+    PLIM_MAX_GGUF_KEY_BYTES = 1 << 12,
+    PLIM_MAX_GGUF_NAME_BYTES = 1 << 10,
+    PLIM_MAX_GGUF_HEADER_BYTES = 1 << 30, /* walked, never copied */
+    PLIM_MAX_GGUF_ALIGNMENT = 1 << 20,
+    PLIM_MAX_GGUF_ARRAY_DEPTH = 4,
+    PLIM_MAX_GGUF_SHARDS = 1 << 10,
+    PLIM_MAX_KEPT_STRING_BYTES = 1 << 12, /* longer values (chat templates) are walked, not kept */
+    PLIM_MAX_KEPT_ARRAY = 1 << 11,        /* longer arrays (vocabularies) are walked, not kept */
+    PLIM_MAX_KEPT_BYTES = 48 << 20,       /* everything kept of one model */
+
+    /* A model: llama.cpp itself stops at 512 layers (LLAMA_MAX_LAYERS). */
+    PLIM_MAX_LAYERS = 512,
+    PLIM_MAX_DEVICES = 16,
+    PLIM_MAX_EXPERTS_USED = 128,
+
+    /* Command lines and the files of /proc and /sys. */
+    PLIM_MAX_OVERRIDES = 256,
+    PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
+    PLIM_MAX_FILES = 1 << 12, /* models named on one command line or found in a directory */
+};
+
+#endif

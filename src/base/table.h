@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_BASE_TABLE_H
+#define PLIMSOLL_BASE_TABLE_H
+
+/* Tables of data/, compiled in by tools/embed_csv.py: cells are text, empty where nothing is known. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct plim_table {
+    const char *const *columns;
+    const char *text;
+    const uint32_t *cells; /* offsets into text, row by row */
+    size_t n_columns, n_rows;
+};
+
+extern const struct plim_table plim_cards_table; /* data/cards.csv */
+
+/* The number of a column; n_columns when there is none of this name. */
+size_t plim_table_column(const struct plim_table *table, const char *name);
+
+/* A cell; "" outside the table. */
+static inline const char *plim_table_cell(const struct plim_table *table, size_t row, size_t column)
+{
+    return row < table->n_rows && column < table->n_columns ? table->text + table->cells[row * table->n_columns + column]
+                                                            : "";
+}
+
+#endif

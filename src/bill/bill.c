@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "bill/bill.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *plim_pillar_name(enum plim_pillar pillar)
+{
+    static const char *const names[PLIM_PILLAR_MAX_] = {
+        [PLIM_PILLAR_WEIGHTS] = "weights",
+        [PLIM_PILLAR_KV_CACHE] = "kv_cache",
+        [PLIM_PILLAR_ACTIVATIONS] = "activations",
+        [PLIM_PILLAR_GRADIENTS] = "gradients",
+        [PLIM_PILLAR_OPTIMIZER] = "optimizer",
+        [PLIM_PILLAR_OVERHEAD] = "overhead",
+        [PLIM_PILLAR_OTHERS] = "others",
+    };
+    return pillar < PLIM_PILLAR_MAX_ ? names[pillar] : "unknown";
+}
+
+/* --- lines --- */
+
+struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
+                                     enum plim_basis basis, uint64_t bytes, uint64_t low_bytes, uint64_t high_bytes)
+{
+    static struct plim_line nowhere;
+    if (high_bytes == 0)
+        return &nowhere;
+    device->need_bytes += bytes;
+    device->need_low_bytes += low_bytes;
+    device->need_high_bytes += high_bytes;
+    if (device->n_lines == PLIM_BILL_MAX_LINES)
+        return &nowhere;
+    struct plim_line *line = &device->line[device->n_lines++];
+    *line = (struct plim_line){ label, pillar, basis, bytes, low_bytes, high_bytes, "", { 0 }, NULL };
+    return line;
+}
+
+struct plim_line *plim_bill_add(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
+                                enum plim_basis basis, uint64_t bytes)
+{
+    return plim_bill_add_band(device, pillar, label, basis, bytes, bytes, bytes);
+}
+
+void plim_line_because(struct plim_line *line, const char *why, const uint64_t *arguments, unsigned n_arguments)
+{
+    line->why = why;
+    for (unsigned i = 0; i < n_arguments && i < PLIM_WHY_ARGUMENTS; i++)
+        line->argument[i] = arguments[i];
+}
+
+static int put_argument(const struct plim_line *line, const char *spec, char *out, size_t size, size_t *ret_length)
+{
+    char text[PLIM_SIZE_TEXT];
+    bool is_size = spec[0] == 'b';
+    unsigned i = (unsigned)(spec[is_size] - '0');
+    *ret_length = 1;
+    if (spec[0] == 't')
+        return snprintf(out, size, "%s", line->text_argument ? line->text_argument : "");
+    if (i >= PLIM_WHY_ARGUMENTS)
+        return snprintf(out, size, "%c", spec[0]);
+    *ret_length = is_size ? 2 : 1;
+    return is_size ? snprintf(out, size, "%s", plim_size_text(text, line->argument[i]))
+                   : snprintf(out, size, "%" PRIu64, line->argument[i]);
+}
+
+char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES])
+{
+    size_t n = 0;
+    buffer[0] = '\0';
+    for (const char *p = line->why ? line->why : ""; *p && n < PLIM_WHY_BYTES - 1; p++) {
+        if (*p != '%' || !p[1]) {
+            buffer[n++] = *p;
+            buffer[n] = '\0';
+            continue;
+        }
+        size_t length;
+        int written = put_argument(line, p + 1, buffer + n, PLIM_WHY_BYTES - n, &length);
+        n += written > 0 ? (size_t)written : 0;
+        p += length;
+    }
+    return buffer;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Does it fit: the verdict on a bill, and the line that decides it. */
+#include "plimsoll/bill.h"
+
+#include "base/units.h"
+
+#define DEFAULT_MARGIN_BYTES (512 * PLIM_MIB)
+#define DEFAULT_MARGIN_RATIO 0.05
+
+const char *plim_verdict_name(enum plim_verdict verdict)
+{
+    static const char *const names[PLIM_VERDICT_MAX_] = { "unknown", "fits", "tight", "no" };
+    return verdict < PLIM_VERDICT_MAX_ ? names[verdict] : names[PLIM_VERDICT_UNKNOWN];
+}
+
+uint64_t plim_margin_bytes(const struct plim_margin *margin, uint64_t total_bytes)
+{
+    const bool is_default = !margin || (margin->bytes == 0 && margin->ratio <= 0);
+    const uint64_t bytes = is_default ? DEFAULT_MARGIN_BYTES : margin->bytes;
+    const uint64_t part = (uint64_t)((double)total_bytes * (is_default ? DEFAULT_MARGIN_RATIO : margin->ratio));
+    return bytes > part ? bytes : part;
+}
+
+enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, const struct plim_margin *margin)
+{
+    if (device->total_bytes == 0)
+        return device->is_host ? PLIM_VERDICT_FITS : PLIM_VERDICT_UNKNOWN; /* an unknown host decides nothing */
+    uint64_t high_bytes = device->is_host ? device->need_bytes : device->need_high_bytes;
+    if (high_bytes + plim_margin_bytes(margin, device->total_bytes) <= device->total_low_bytes)
+        return PLIM_VERDICT_FITS;
+    return device->need_bytes <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
+}
+
+/* The largest line of what the setup itself brings: that is where something can be saved. */
+static const struct plim_line *largest_line(const struct plim_device_bill *device)
+{
+    const struct plim_line *largest = NULL;
+    for (uint32_t i = 0; i < device->n_lines; i++) {
+        const struct plim_line *line = &device->line[i];
+        bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
+        if (is_ours && (!largest || line->bytes > largest->bytes))
+            largest = line;
+    }
+    return largest;
+}
+
+void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
+{
+    int64_t least_left = INT64_MAX;
+    bill->verdict = PLIM_VERDICT_FITS;
+    bill->limiting_device = 0;
+    for (uint32_t i = 0; i < bill->n_devices; i++) {
+        const struct plim_device_bill *device = &bill->device[i];
+        enum plim_verdict verdict = plim_device_verdict(device, margin);
+        int64_t left = device->total_bytes ? plim_device_left_bytes(device) : INT64_MAX;
+        if (verdict > bill->verdict || (verdict == bill->verdict && left < least_left)) {
+            bill->limiting_device = i;
+            least_left = left;
+        }
+        if (verdict > bill->verdict)
+            bill->verdict = verdict;
+    }
+    if (bill->is_refused)
+        bill->verdict = PLIM_VERDICT_NO;
+    bill->limiting_line = largest_line(&bill->device[bill->limiting_device]);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* The catalogue of cards (data/cards.csv): its figures and how a card is found by what people call it. */
+#include "plimsoll/card.h"
+
+#include "base/error.h"
+#include "base/table.h"
+#include "base/units.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BYTES = 128,    /* a name in lower case without spaces and punctuation */
+    MAX_CANDIDATES = 12,
+    MAX_SUGGESTIONS = 3,
+};
+
+enum column { VENDOR, NAME, ALIASES, CAPABILITY, NOMINAL_GIB, DRIVER_MIB, CUDA_GIB, MEMORY_TYPE, BANDWIDTH, SM_COUNT, N_COLUMNS };
+
+static const char *cell(size_t i, enum column column)
+{
+    static const char *const names[N_COLUMNS] = {
+        [VENDOR] = "vendor",
+        [NAME] = "name",
+        [ALIASES] = "aliases",
+        [CAPABILITY] = "compute_capability",
+        [NOMINAL_GIB] = "memory_gib_nominal",
+        [DRIVER_MIB] = "memory_total_mib_driver",
+        [CUDA_GIB] = "torch_total_gib",
+        [MEMORY_TYPE] = "memory_type",
+        [BANDWIDTH] = "bandwidth_gb_s",
+        [SM_COUNT] = "sm_count",
+    };
+    return plim_table_cell(&plim_cards_table, i, plim_table_column(&plim_cards_table, names[column]));
+}
+
+size_t plim_catalogue_size(void) { return plim_cards_table.n_rows; }
+
+const char *plim_catalogue_field(size_t i, const char *column)
+{
+    return plim_table_cell(&plim_cards_table, i, plim_table_column(&plim_cards_table, column));
+}
+
+/* --- figures --- */
+
+static enum plim_vendor vendor_named(const char *name)
+{
+    static const char *const names[PLIM_VENDOR_MAX_] = {
+        [PLIM_VENDOR_NVIDIA] = "NVIDIA", [PLIM_VENDOR_AMD] = "AMD", [PLIM_VENDOR_INTEL] = "Intel", [PLIM_VENDOR_APPLE] = "Apple",
+    };
+    for (int v = PLIM_VENDOR_UNKNOWN + 1; v < PLIM_VENDOR_MAX_; v++)
+        if (!strcmp(name, names[v]))
+            return (enum plim_vendor)v;
+    return PLIM_VENDOR_UNKNOWN;
+}
+
+/* "8.9" is 89, "12.0" is 120; names of other vendors' architectures are 0. */
+static uint16_t capability_of(const char *text)
+{
+    int major = 0, minor = 0;
+    return sscanf(text, "%d.%d", &major, &minor) == 2 && major > 0 && major < 100 && minor >= 0 && minor < 10
+               ? (uint16_t)(major * 10 + minor)
+               : 0;
+}
+
+/*
+ * Without a driver's figure the size on the box is assumed. Error-correcting memory takes 1/16 of GDDR; Apple gives
+ * programs two thirds to three quarters of the memory by default (data/cards-notes.md).
+ */
+static void assume_total(struct plim_card *card, double nominal_gib)
+{
+    bool is_apple = card->vendor == PLIM_VENDOR_APPLE;
+    double nominal_bytes = nominal_gib * (double)PLIM_GIB;
+    card->total_basis = PLIM_BASIS_ASSUMED;
+    card->total_bytes = (uint64_t)(is_apple ? nominal_bytes * 3 / 4 : nominal_bytes);
+    card->total_low_bytes = (uint64_t)(is_apple ? nominal_bytes * 2 / 3 : nominal_bytes * 15 / 16);
+}
+
+/*
+ * What a program sees is less than the driver's total, by a part that newer drivers make larger. The column lists what
+ * was seen, by driver generation; the largest gap is the newest. Values of Windows, where there is no gap, and of
+ * cards with error correction switched on are left out.
+ */
+static void read_reserved(struct plim_card *card, const char *seen)
+{
+    enum { MIN_GAP_MIB = 40, MAX_GAP_PERCENT = 6 };
+    for (const char *p = seen; *p;) {
+        char *end;
+        double gib = strtod(p, &end);
+        if (end == p)
+            break;
+        uint64_t visible_bytes = (uint64_t)(gib * (double)PLIM_GIB);
+        uint64_t gap = visible_bytes < card->total_bytes ? card->total_bytes - visible_bytes : 0;
+        if (gap >= MIN_GAP_MIB * PLIM_MIB && gap <= card->total_bytes / 100 * MAX_GAP_PERCENT) {
+            bool is_first = card->reserved_basis == PLIM_BASIS_UNKNOWN;
+            card->reserved_low_bytes = is_first || gap < card->reserved_low_bytes ? gap : card->reserved_low_bytes;
+            card->reserved_high_bytes = is_first || gap > card->reserved_high_bytes ? gap : card->reserved_high_bytes;
+            card->reserved_basis = PLIM_BASIS_MEASURED;
+        }
+        p = *end == ';' ? end + 1 : end;
+    }
+    card->reserved_bytes = card->reserved_high_bytes;
+}
+
+/*
+ * Seen on 48 NVIDIA cards of this catalogue: 80 to 490 MiB at 6 to 16 GiB, 310 to 500 at 24, 500 to 640 at 48, 560 to
+ * 870 at 80 GiB.
+ */
+static void assume_reserved(struct plim_card *card)
+{
+    if (card->vendor != PLIM_VENDOR_NVIDIA || card->is_unified)
+        return;
+    uint64_t typical = 256 * PLIM_MIB + card->total_bytes / 128;
+    card->reserved_basis = PLIM_BASIS_ASSUMED;
+    card->reserved_bytes = typical < 640 * PLIM_MIB ? typical : 640 * PLIM_MIB;
+    card->reserved_low_bytes = 80 * PLIM_MIB;
+    card->reserved_high_bytes = card->reserved_bytes / 2 * 3;
+}
+
+void plim_catalogue_card(size_t i, struct plim_card *ret_card)
+{
+    struct plim_card *card = ret_card;
+    double driver_mib = strtod(cell(i, DRIVER_MIB), NULL);
+    *card = (struct plim_card){
+        .vendor = vendor_named(cell(i, VENDOR)),
+        .compute_capability = capability_of(cell(i, CAPABILITY)),
+        .bandwidth_bytes_per_s = strtod(cell(i, BANDWIDTH), NULL) * 1e9,
+        .sm_count = (uint16_t)strtoul(cell(i, SM_COUNT), NULL, 10),
+        .is_unified = strstr(cell(i, MEMORY_TYPE), "unified") != NULL,
+    };
+    snprintf(card->name, sizeof card->name, "%s", cell(i, NAME));
+    if (driver_mib > 0) {
+        card->total_basis = PLIM_BASIS_MEASURED;
+        card->total_bytes = card->total_low_bytes = (uint64_t)driver_mib * PLIM_MIB;
+    } else {
+        assume_total(card, strtod(cell(i, NOMINAL_GIB), NULL));
+    }
+    read_reserved(card, cell(i, CUDA_GIB));
+    if (card->reserved_basis == PLIM_BASIS_UNKNOWN)
+        assume_reserved(card);
+}
+
+uint64_t plim_card_free_bytes(const struct plim_card *card)
+{
+    uint64_t taken = card->reserved_bytes + card->others_bytes;
+    return taken < card->total_bytes ? card->total_bytes - taken : 0;
+}
+
+void plim_card_of_budget(uint64_t bytes, struct plim_card *ret_card)
+{
+    char text[PLIM_SIZE_TEXT];
+    *ret_card = (struct plim_card){
+        .total_basis = PLIM_BASIS_EXACT,
+        .total_bytes = bytes,
+        .total_low_bytes = bytes,
+    };
+    snprintf(ret_card->name, sizeof ret_card->name, "budget of %s", plim_size_text(text, bytes));
+}
+
+void plim_card_of_size(unsigned gib, struct plim_card *ret_card)
+{
+    *ret_card = (struct plim_card){ .vendor = PLIM_VENDOR_NVIDIA };
+    snprintf(ret_card->name, sizeof ret_card->name, "a card of %u GB", gib);
+    assume_total(ret_card, gib);
+    assume_reserved(ret_card);
+}
+
+/* --- names --- */
+
+/* Lower case, letters and digits only; '+' counts ("Max+"). */
+static size_t make_key(char key[KEY_BYTES], const char *text, size_t length)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length && n < KEY_BYTES - 1; i++)
+        if (isalnum((unsigned char)text[i]) || text[i] == '+')
+            key[n++] = (char)tolower((unsigned char)text[i]);
+    key[n] = '\0';
+    return n;
+}
+
+/* Words that people leave out or add: they decide nothing. */
+static void drop_common_words(char *key)
+{
+    static const char *const words[] = { "nvidia", "geforce", "amd", "radeon", "tesla", "intel", "gpu", "graphicscard" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *at = strstr(key, words[i]);
+        size_t length = strlen(words[i]);
+        if (at && strlen(key) > length)
+            memmove(at, at + length, strlen(at + length) + 1);
+    }
+}
+
+/* Take a size off the end of a key ("rtx4060ti16gb", "a10080g"): its GiB, or 0. */
+static unsigned take_size(char *key)
+{
+    static const char *const units[] = { "gib", "gb", "g" };
+    size_t n = strlen(key);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t unit = strlen(units[i]);
+        if (n <= unit || strcmp(key + n - unit, units[i]))
+            continue;
+        size_t start = n - unit;
+        while (start > 0 && isdigit((unsigned char)key[start - 1]) && n - unit - start < 3)
+            start--;
+        if (start == n - unit || start == 0)
+            return 0;
+        unsigned gib = (unsigned)strtoul(key + start, NULL, 10);
+        key[start] = '\0';
+        return gib;
+    }
+    return 0;
+}
+
+/* The next of a card's names (its name, then its aliases) as a key; false after the last. */
+static bool next_key(size_t i, const char **rest, char key[KEY_BYTES])
+{
+    if (!*rest) {
+        make_key(key, cell(i, NAME), strlen(cell(i, NAME)));
+        *rest = cell(i, ALIASES);
+        return true;
+    }
+    if (!**rest)
+        return false;
+    size_t length = strcspn(*rest, ";");
+    make_key(key, *rest, length);
+    *rest += length + ((*rest)[length] == ';');
+    return true;
+}
+
+static bool is_mig(size_t i) { return strstr(cell(i, NAME), " MIG ") != NULL; }
+
+/* --- look-up --- */
+
+/* How a query is compared, from strict to forgiving. */
+enum strictness { AS_GIVEN, WITHOUT_COMMON_WORDS, WITH_SIZE, N_STRICTNESS };
+
+struct query {
+    char key[KEY_BYTES], short_key[KEY_BYTES], sizeless_key[KEY_BYTES];
+    unsigned gib;
+    bool names_mig;
+};
+
+static bool matches(size_t i, const struct query *q, enum strictness how)
+{
+    const char *rest = NULL;
+    char key[KEY_BYTES];
+    if (is_mig(i) && !q->names_mig)
+        return false;
+    if (how == WITH_SIZE && (q->gib == 0 || (unsigned)strtoul(cell(i, NOMINAL_GIB), NULL, 10) != q->gib))
+        return false;
+    while (next_key(i, &rest, key)) {
+        if (how == AS_GIVEN && !strcmp(key, q->key))
+            return true;
+        if (how == AS_GIVEN)
+            continue;
+        drop_common_words(key);
+        if (!strcmp(key, how == WITH_SIZE ? q->sizeless_key : q->short_key))
+            return true;
+        if (how == WITH_SIZE && take_size(key) == q->gib && !strcmp(key, q->sizeless_key))
+            return true;
+    }
+    return false;
+}
+
+static bool is_same_card(size_t a, size_t b)
+{
+    return !strcmp(cell(a, NOMINAL_GIB), cell(b, NOMINAL_GIB)) && !strcmp(cell(a, CAPABILITY), cell(b, CAPABILITY)) &&
+           !strcmp(cell(a, DRIVER_MIB), cell(b, DRIVER_MIB));
+}
+
+/* Letters to change, insert or remove to turn a into b, at most max (a crude bound is enough here). */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[KEY_BYTES];
+    const size_t n = strlen(b);
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 0; a[i]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < n; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
+static unsigned nearness(size_t i, const struct query *q)
+{
+    const char *rest = NULL;
+    char key[KEY_BYTES];
+    unsigned best = KEY_BYTES;
+    while (next_key(i, &rest, key)) {
+        drop_common_words(key);
+        unsigned d = distance(q->short_key, key);
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+static int not_found(const char *text, const struct query *q, struct plim_error *reterr)
+{
+    char names[3 * 90] = "";
+    size_t chosen[MAX_SUGGESTIONS] = { 0 };
+    unsigned near[MAX_SUGGESTIONS] = { 4, 4, 4 }; /* at most three letters off */
+    for (size_t i = 0; i < plim_catalogue_size(); i++) {
+        unsigned d = is_mig(i) && !q->names_mig ? KEY_BYTES : nearness(i, q);
+        for (int k = 0; k < MAX_SUGGESTIONS; k++)
+            if (d < near[k]) {
+                memmove(&near[k + 1], &near[k], (size_t)(MAX_SUGGESTIONS - 1 - k) * sizeof *near);
+                memmove(&chosen[k + 1], &chosen[k], (size_t)(MAX_SUGGESTIONS - 1 - k) * sizeof *chosen);
+                near[k] = d;
+                chosen[k] = i;
+                break;
+            }
+    }
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no card is called '%.80s'", text);
+    for (int k = 0; k < MAX_SUGGESTIONS && near[k] < 4; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%s'", k ? ", " : "", cell(chosen[k], NAME));
+    if (*names)
+        plim_error_hint(reterr, "did you mean %s? 'plimsoll cards' lists all", names);
+    else
+        plim_error_hint(reterr, "'plimsoll cards' lists all; --budget 8GiB works for any card");
+    return code;
+}
+
+static int ambiguous(const char *text, const size_t *found, size_t n, struct plim_error *reterr)
+{
+    char names[400] = "";
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.80s' is the name of %zu cards that differ", text, n);
+    for (size_t k = 0; k < n; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%s'", k ? ", " : "", cell(found[k], NAME));
+    plim_error_hint(reterr, "name one of them: %s", names);
+    return code;
+}
+
+int plim_catalogue_find(const char *query, struct plim_card *ret_card, struct plim_error *reterr)
+{
+    struct query q = { 0 };
+    make_key(q.key, query, strlen(query));
+    memcpy(q.short_key, q.key, sizeof q.key);
+    drop_common_words(q.short_key);
+    memcpy(q.sizeless_key, q.short_key, sizeof q.key);
+    q.gib = take_size(q.sizeless_key);
+    q.names_mig = strstr(q.key, "mig") != NULL;
+    if (!q.key[0])
+        return not_found(query, &q, reterr);
+    for (int how = AS_GIVEN; how < N_STRICTNESS; how++) {
+        size_t found[MAX_CANDIDATES];
+        size_t n = 0, n_all = 0;
+        for (size_t i = 0; i < plim_catalogue_size() && n < MAX_CANDIDATES; i++) {
+            if (!matches(i, &q, (enum strictness)how))
+                continue;
+            n_all++;
+            bool is_new = true;
+            for (size_t k = 0; k < n; k++)
+                is_new = is_new && !is_same_card(found[k], i);
+            if (is_new)
+                found[n++] = i;
+        }
+        if (n == 0)
+            continue;
+        if (n > 1)
+            return ambiguous(query, found, n, reterr);
+        plim_catalogue_card(found[0], ret_card);
+        return n_all > 1;
+    }
+    return not_found(query, &q, reterr);
+}
+
+bool plim_catalogue_matches(size_t i, const char *query)
+{
+    char all[4096];
+    snprintf(all, sizeof all, "%s %s %s %s", cell(i, VENDOR), cell(i, NAME), cell(i, ALIASES),
+             plim_catalogue_field(i, "architecture"));
+    char haystack[KEY_BYTES * 8];
+    size_t n = 0;
+    for (size_t k = 0; all[k] && n < sizeof haystack - 1; k++)
+        if (isalnum((unsigned char)all[k]) || all[k] == '+')
+            haystack[n++] = (char)tolower((unsigned char)all[k]);
+    haystack[n] = '\0';
+    for (const char *p = query; *p;) {
+        size_t length = strcspn(p, " \t");
+        char word[KEY_BYTES];
+        make_key(word, p, length);
+        if (*word && !strstr(haystack, word))
+            return false;
+        p += length + strspn(p + length, " \t");
+    }
+    return true;
+}

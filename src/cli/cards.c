@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll cards: the catalogue, and the cards of this machine. */
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "plimsoll/card.h"
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum option { OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
+
+static const struct plim_flag_info rows[N_OPTIONS] = {
+    [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.cards/1)" },
+    [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+};
+
+static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
+{
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+}
+
+struct arguments {
+    char query[256];
+    const char *color;
+    bool is_json, is_help;
+};
+
+static int usage(const char *name)
+{
+    return plim_cli_usage("'plimsoll cards --help' lists the options", "there is no option '%s'", name);
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    for (int i = 1; i < argc; i++) {
+        size_t n = strlen(a->query);
+        if (argv[i][0] != '-')
+            snprintf(a->query + n, sizeof a->query - n, "%s%s", n ? " " : "", argv[i]);
+        else if (plim_flag_is_in(argv[i], rows[OPTION_JSON].names))
+            a->is_json = true;
+        else if (plim_flag_is_in(argv[i], rows[OPTION_HELP].names))
+            a->is_help = true;
+        else if (!strcmp(argv[i], "--color") && i + 1 < argc)
+            a->color = argv[++i];
+        else if (!strncmp(argv[i], "--color=", 8))
+            a->color = argv[i] + 8;
+        else
+            return usage(argv[i]);
+    }
+    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+    return PLIM_EXIT_YES;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { 0 };
+    int status = parse(argc, argv, &a);
+    if (status != PLIM_EXIT_YES)
+        return status;
+    if (a.is_help) {
+        plim_help_command(stdout, &plim_cli_cards);
+        return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
+    }
+    size_t n = 0, *found = plim_alloc(plim_catalogue_size(), sizeof *found);
+    if (!found)
+        return PLIM_EXIT_INTERNAL;
+    for (size_t i = 0; i < plim_catalogue_size(); i++)
+        if (plim_catalogue_matches(i, a.query))
+            found[n++] = i;
+    struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a.color) };
+    if (a.is_json)
+        plim_report_cards_json(stdout, found, n);
+    else
+        plim_report_cards_text(stdout, found, n, &style);
+    plim_free(found);
+    return !plim_cli_flush() ? PLIM_EXIT_INTERNAL : n ? PLIM_EXIT_YES : PLIM_EXIT_NO;
+}
+
+const struct plim_cli_command plim_cli_cards = {
+    .name = "cards",
+    .arguments = "[OPTIONS] [QUERY]",
+    .summary = "the catalogue of cards: memory, bandwidth, compute capability",
+    .examples = "  plimsoll cards 4060\n"
+                "  plimsoll cards --json 'RTX 6000'\n",
+    .run = run,
+    .options = list_options,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_CLI_CLI_H
+#define PLIMSOLL_CLI_CLI_H
+
+/*
+ * The program: one file per command. Only here is anything printed, the environment read, or an exit status chosen.
+ */
+
+#include "emit/flags.h"
+#include "plimsoll/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit statuses, as DESIGN has them; those of errors come from plim_error_exit_status(). */
+enum { PLIM_EXIT_YES = 0, PLIM_EXIT_NO = 1, PLIM_EXIT_USAGE = 2, PLIM_EXIT_INTERNAL = 70 };
+
+/* Options under one heading: what --help, the manual and the completions are made of. */
+struct plim_cli_options {
+    const char *heading;
+    const struct plim_flag_info *rows;
+    size_t n;
+};
+
+enum { PLIM_CLI_MAX_GROUPS = 2 };
+
+struct plim_cli_command {
+    const char *name;
+    const char *arguments; /* "[OPTIONS] MODEL..." */
+    const char *summary;
+    const char *examples; /* lines */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+    void (*options)(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]);
+};
+
+extern const struct plim_cli_command plim_cli_fit, plim_cli_cards;
+
+/* All commands; the last is NULL. */
+const struct plim_cli_command *const *plim_cli_commands(void);
+
+/* Print an error once, with its hint, to stderr; returns the exit status. */
+int plim_cli_fail(const struct plim_error *error);
+
+/* Print "plimsoll: " and a usage error with a hint; returns 2. */
+int plim_cli_usage(const char *hint, const char *format, ...) PLIM_PRINTF(2, 3);
+
+/* Colour on this stream: always, never, or (mode NULL, "auto") when it is a terminal and nothing speaks against it. */
+bool plim_cli_has_colour(int fd, const char *mode);
+
+/* What was written to stdout has arrived; if not, says so and returns false. */
+bool plim_cli_flush(void);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the command line. llama.cpp's flags have one dash and several letters (-ngl), pairs of names for on and off,
+ * and must be read both here and after "--" as the engine reads them, from the same table: getopt has no words for that.
+ */
+#include "cli/fit_options.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct plim_flag_info own[PLIM_FIT_MAX_] = {
+#define INFO(id, names, value, help) [PLIM_FIT_##id] = { names, "", value, help },
+    PLIM_FIT_OPTIONS(INFO)
+#undef INFO
+};
+
+const struct plim_flag_info *plim_fit_option_info(enum plim_fit_option option) { return &own[option]; }
+
+static enum plim_fit_option option_named(const char *name)
+{
+    for (int i = PLIM_FIT_NONE + 1; i < PLIM_FIT_MAX_; i++)
+        if (plim_flag_is_in(name, own[i].names))
+            return (enum plim_fit_option)i;
+    return PLIM_FIT_NONE;
+}
+
+/* --- values --- */
+
+static int usage(struct plim_error *reterr, const char *name, const char *value, const char *expected)
+{
+    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s: '%.60s' is not %s", name, value, expected);
+}
+
+static int take_size(const char *name, const char *text, uint64_t *ret_bytes, struct plim_error *reterr)
+{
+    return plim_size_parse(text, ret_bytes) && *ret_bytes > 0 ? 0 : usage(reterr, name, text, "a size like 7.5GiB");
+}
+
+static int take_choice(const char *name, const char *text, const char *const *choices, int *ret_choice,
+                       struct plim_error *reterr)
+{
+    char list[96] = "one of";
+    for (int i = 0; choices[i]; i++) {
+        if (!strcmp(text, choices[i])) {
+            *ret_choice = i;
+            return 0;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", choices[i]);
+    }
+    return usage(reterr, name, text, list);
+}
+
+/* "512MiB" or "5%" */
+static int take_margin(const char *text, struct plim_margin *margin, struct plim_error *reterr)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (end != text && !strcmp(end, "%") && percent >= 0 && percent < 100) {
+        *margin = (struct plim_margin){ 1, percent / 100 };
+        return 0;
+    }
+    *margin = (struct plim_margin){ 0, 0 };
+    if (!plim_size_parse(text, &margin->bytes))
+        return usage(reterr, "--margin", text, "a size or a percentage");
+    margin->bytes = margin->bytes ? margin->bytes : 1; /* 0 and 0 would be the default */
+    return 0;
+}
+
+static int apply(struct plim_fit_options *o, enum plim_fit_option option, const char *value, struct plim_error *reterr)
+{
+    static const char *const clients[] = { "server", "cli", "library", "ollama", NULL };
+    static const char *const backends[] = { "cuda", "hip", "vulkan", "metal", "cpu", NULL };
+    int choice = 0, result = 0;
+    switch (option) {
+    case PLIM_FIT_CARD:
+        if (o->n_cards == PLIM_CLI_MAX_CARDS)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card: at most %d", PLIM_CLI_MAX_CARDS);
+        o->cards[o->n_cards++] = value;
+        return 0;
+    case PLIM_FIT_BUDGET:
+        return take_size("--budget", value, &o->budget_bytes, reterr);
+    case PLIM_FIT_RAM:
+        return take_size("--ram", value, &o->ram_bytes, reterr);
+    case PLIM_FIT_ENGINE:
+        o->engine = value;
+        return 0;
+    case PLIM_FIT_CLIENT:
+        result = take_choice("--client", value, clients, &choice, reterr);
+        o->arguments.setup.client = (enum plim_client)choice;
+        o->has_client = true;
+        return result;
+    case PLIM_FIT_BACKEND:
+        result = take_choice("--backend", value, backends, &choice, reterr);
+        o->arguments.setup.backend = (enum plim_backend)choice;
+        return result;
+    case PLIM_FIT_MARGIN:
+        return take_margin(value, &o->margin, reterr);
+    case PLIM_FIT_STRICT:
+        o->is_strict = true;
+        return 0;
+    case PLIM_FIT_JSON:
+        o->is_json = true;
+        return 0;
+    case PLIM_FIT_VERBOSE:
+        o->is_verbose = true;
+        return 0;
+    case PLIM_FIT_COLOR:
+        o->color = value;
+        return plim_flag_is_in(value, "auto always never") ? 0 : usage(reterr, "--color", value, "auto, always or never");
+    case PLIM_FIT_HELP:
+        o->is_help = true;
+        return 0;
+    case PLIM_FIT_NONE:
+    case PLIM_FIT_MAX_:
+        break;
+    }
+    return 0;
+}
+
+/* --- the command line --- */
+
+static int unknown_option(const char *name, struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "there is no option '%.60s'", name);
+    plim_error_hint(reterr, "'plimsoll fit --help' lists the options; a whole llama.cpp command goes after '--'");
+    return code;
+}
+
+/* One option at argv[*i], with its value; *i moves to the last word of it. */
+static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i, struct plim_error *reterr)
+{
+    char name[64];
+    const char *argument = argv[*i], *equals = strncmp(argument, "--", 2) ? NULL : strchr(argument, '=');
+    snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - argument) : (int)sizeof name - 1, argument);
+    bool on = true;
+    enum plim_fit_option option = option_named(name);
+    enum plim_flag flag = option ? PLIM_FLAG_NONE : plim_flag_named(name, &on);
+    if (option == PLIM_FIT_NONE && flag == PLIM_FLAG_NONE)
+        return unknown_option(name, reterr);
+    const char *placeholder = option ? own[option].value : plim_flag_info(flag)->value;
+    const char *value = equals ? equals + 1 : NULL;
+    if (equals && !placeholder)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s takes no value", name);
+    if (placeholder && !value) {
+        if (*i + 1 >= argc)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s needs a value: %s", name, placeholder);
+        value = argv[++*i];
+    }
+    if (option)
+        return apply(o, option, value, reterr);
+    if (!equals) { /* the fixes repeat the flags that were given */
+        plim_command_add(&o->command, argument);
+        if (value)
+            plim_command_add(&o->command, value);
+    }
+    return plim_flag_apply(flag, on, value, &o->arguments, reterr);
+}
+
+/* An engine's own command line, as it is. */
+static int take_command(struct plim_fit_options *o, int argc, char **argv, struct plim_error *reterr)
+{
+    enum plim_client client = o->arguments.setup.client;
+    o->has_command = true;
+    o->command.n_words = 0;
+    for (int i = 0; i < argc; i++)
+        plim_command_add(&o->command, argv[i]);
+    int result = plim_arguments_parse(argc, argv, &o->arguments, reterr);
+    if (o->has_client)
+        o->arguments.setup.client = client;
+    if (result == 0 && o->arguments.model)
+        o->paths[o->n_paths++] = o->arguments.model;
+    return result;
+}
+
+int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_options, struct plim_error *reterr)
+{
+    struct plim_fit_options *o = ret_options;
+    memset(o, 0, sizeof *o);
+    plim_arguments_init(&o->arguments);
+    o->paths = plim_alloc((size_t)argc + 1, sizeof *o->paths);
+    if (!o->paths)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    int result = 0;
+    for (int i = 1; i < argc && result >= 0; i++) {
+        if (!strcmp(argv[i], "--"))
+            return i + 1 < argc ? take_command(o, argc - i - 1, argv + i + 1, reterr)
+                                : plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no command follows '--'");
+        if (argv[i][0] == '-' && argv[i][1])
+            result = take_option(o, argc, argv, &i, reterr);
+        else
+            o->paths[o->n_paths++] = argv[i];
+    }
+    if (result >= 0 && o->arguments.model && !o->has_command)
+        o->paths[o->n_paths++] = o->arguments.model;
+    return result;
+}
+
+void plim_fit_options_done(struct plim_fit_options *options)
+{
+    plim_arguments_done(&options->arguments);
+    plim_free(options->paths);
+    options->paths = NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_CLI_FIT_OPTIONS_H
+#define PLIMSOLL_CLI_FIT_OPTIONS_H
+
+/* The options of `plimsoll fit` that are its own; the others are llama.cpp's flags (emit/flags.h). */
+
+#include "emit/command.h"
+#include "emit/flags.h"
+#include "plimsoll/bill.h"
+
+/* X(identifier, names, value placeholder, help) */
+#define PLIM_FIT_OPTIONS(X)                                                                                            \
+    X(CARD, "--card", "NAME", "card to answer for: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")   \
+    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB")                        \
+    X(RAM, "--ram", "SIZE", "host memory to count with (default: this machine's)")                                     \
+    X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256")                           \
+    X(CLIENT, "--client", "NAME", "whose defaults: server (default), cli, library or ollama")                          \
+    X(BACKEND, "--backend", "NAME", "cuda (default), hip, vulkan, metal or cpu")                                       \
+    X(MARGIN, "--margin", "SIZE|%", "what must stay free (default: 512MiB or 5%, the larger)")                         \
+    X(STRICT, "--strict", NULL, "exit status 1 for 'tight' as well")                                                   \
+    X(JSON, "--json", NULL, "answer as JSON (plimsoll.fit/1; of several models plimsoll.fits/1)")                      \
+    X(VERBOSE, "-v --verbose", NULL, "the reason of every line")                                                       \
+    X(COLOR, "--color", "auto|always|never", "colour (default: on a terminal)")                                        \
+    X(HELP, "-h --help", NULL, "this text")
+
+#define PLIM_FIT_OPTION_ENUM(id, names, value, help) PLIM_FIT_##id,
+enum plim_fit_option { PLIM_FIT_NONE = 0, PLIM_FIT_OPTIONS(PLIM_FIT_OPTION_ENUM) PLIM_FIT_MAX_ };
+#undef PLIM_FIT_OPTION_ENUM
+
+const struct plim_flag_info *plim_fit_option_info(enum plim_fit_option option);
+
+enum { PLIM_CLI_MAX_CARDS = 16 };
+
+struct plim_fit_options {
+    struct plim_arguments arguments;
+    struct plim_command command; /* what the fixes change */
+    const char *cards[PLIM_CLI_MAX_CARDS];
+    int n_cards;
+    uint64_t budget_bytes, ram_bytes;
+    const char *engine, *color;
+    struct plim_margin margin;
+    bool is_strict, is_json, is_verbose, is_help;
+    bool has_client; /* --client was given */
+    bool has_command;       /* an engine's own command line follows "--" */
+    const char **paths;     /* of models; owned */
+    int n_paths;
+};
+
+/* Read the command line of `plimsoll fit`. */
+int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_options, struct plim_error *reterr);
+void plim_fit_options_done(struct plim_fit_options *options);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/help.h"
+
+#include <string.h>
+
+enum { WIDTH = 79, HELP_COLUMN = 30 };
+
+static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [options]\n"
+                            "       plimsoll fit [--card NAME] -- llama-server -m MODEL.gguf ...\n"
+                            "       plimsoll cards [QUERY]\n";
+
+void plim_help_short(FILE *out)
+{
+    fputs(usage, out);
+    fputs("'plimsoll --help' says more.\n", out);
+}
+
+void plim_help_main(FILE *out)
+{
+    fputs("plimsoll says what a model will take and what a card can carry, in bytes.\n\n", out);
+    fputs(usage, out);
+    fputs("\ncommands:\n", out);
+    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++)
+        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+    fputs("\n'plimsoll COMMAND --help' lists the options of a command.\n"
+          "exit status: 0 yes, 1 no or unknown, 2 usage, 3 unreadable input, 4 no driver,\n"
+          "70 internal error\n",
+          out);
+}
+
+/* "-c, --ctx-size, --no-x" from the lists of a row. */
+void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size)
+{
+    size_t n = 0;
+    buffer[0] = '\0';
+    for (int k = 0; k < 2; k++) {
+        const char *list = k ? row->negative : row->names;
+        while (*list && n + 2 < size) {
+            size_t length = strcspn(list, " ");
+            n += (size_t)snprintf(buffer + n, size - n, "%s%.*s", n ? ", " : "", (int)length, list);
+            list += length + strspn(list + length, " ");
+        }
+    }
+}
+
+static void print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, text);
+        column += length;
+        text += length + (int)strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_row(FILE *out, const struct plim_flag_info *row)
+{
+    char names[200];
+    plim_help_names(row, names, sizeof names);
+    int column = fprintf(out, "  %s%s%s", names, row->value ? " " : "", row->value ? row->value : "");
+    if (column >= HELP_COLUMN) {
+        fputc('\n', out);
+        column = 0;
+    }
+    fprintf(out, "%*s", HELP_COLUMN - column, "");
+    print_wrapped(out, row->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+void plim_help_command(FILE *out, const struct plim_cli_command *command)
+{
+    struct plim_cli_options groups[PLIM_CLI_MAX_GROUPS] = { 0 };
+    fprintf(out, "usage: plimsoll %s %s\n\n", command->name, command->arguments);
+    print_wrapped(out, command->summary, 0, 0);
+    command->options(groups);
+    for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++) {
+        fprintf(out, "\n%s:\n", groups[g].heading);
+        for (size_t i = 0; i < groups[g].n; i++)
+            print_row(out, &groups[g].rows[i]);
+    }
+    fprintf(out, "\nexamples:\n%s", command->examples);
+}

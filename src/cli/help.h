@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_CLI_HELP_H
+#define PLIMSOLL_CLI_HELP_H
+
+/* --help, the option sections of the manual and the completions of shells: all from the tables of options. */
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+void plim_help_short(FILE *out);
+void plim_help_main(FILE *out);
+void plim_help_command(FILE *out, const struct plim_cli_command *command);
+
+/* "-c, --ctx-size" from the lists of a row. */
+void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size);
+
+/* what: "man" (the options of a command, for scdoc), "bash", "zsh" or "fish". Returns an exit status. */
+int plim_help_generate(FILE *out, const char *what, const char *command);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_CLI_MACHINE_H
+#define PLIMSOLL_CLI_MACHINE_H
+
+/* The machine a question is about: cards by name, by size, or those that are here; and host memory. */
+
+#include "cli/fit_options.h"
+#include "cli/notes.h"
+#include "plimsoll/card.h"
+
+/* Sizes people have, for when no card is named and none is here. */
+enum { PLIM_LADDER_STEPS = 8 };
+
+/*
+ * Returns 1 when there is no card to answer for: then the question is about each step of the ladder, which
+ * plim_cli_ladder_card() gives.
+ */
+int plim_cli_machine(const struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
+                     struct plim_error *reterr);
+
+void plim_cli_ladder_card(unsigned step, struct plim_card *ret_card);
+
+#endif

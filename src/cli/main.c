@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include "cli/help.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct plim_cli_command *const commands[] = { &plim_cli_fit, &plim_cli_cards, NULL };
+
+const struct plim_cli_command *const *plim_cli_commands(void) { return commands; }
+
+int plim_cli_fail(const struct plim_error *error)
+{
+    fflush(stdout);
+    fprintf(stderr, "plimsoll: %s", error->what);
+    if (error->where[0] && error->at != PLIM_NO_OFFSET)
+        fprintf(stderr, " (%s, at byte %" PRIu64 ")", error->where, error->at);
+    else if (error->where[0])
+        fprintf(stderr, " (%s)", error->where);
+    fputc('\n', stderr);
+    if (error->hint[0])
+        fprintf(stderr, "hint: %s\n", error->hint);
+    return plim_error_exit_status(error->code);
+}
+
+int plim_cli_usage(const char *hint, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("plimsoll: ", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nhint: %s\n", hint);
+    return PLIM_EXIT_USAGE;
+}
+
+bool plim_cli_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "plimsoll: the answer could not be written: %s\n", strerror(errno));
+    return false;
+}
+
+bool plim_cli_has_colour(int fd, const char *mode)
+{
+    if (mode && !strcmp(mode, "always"))
+        return true;
+    if (mode && !strcmp(mode, "never"))
+        return false;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool is_refused = no_color && *no_color;
+    return isatty(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
+}
+
+/* Letters that differ, roughly: enough to guess a command from a typo. */
+static bool is_near(const char *a, const char *b)
+{
+    size_t same = 0;
+    while (a[same] && a[same] == b[same])
+        same++;
+    return same >= 2 || (strlen(a) == strlen(b) && !strcmp(a + 1, b + 1));
+}
+
+static int unknown_command(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (is_near(name, commands[i]->name)) {
+            char hint[64];
+            snprintf(hint, sizeof hint, "did you mean 'plimsoll %s'?", commands[i]->name);
+            return plim_cli_usage(hint, "there is no command '%s'", name);
+        }
+    return plim_cli_usage("'plimsoll --help' lists the commands", "there is no command '%s'", name);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        plim_help_short(stdout);
+        return PLIM_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        if (argc > 2)
+            for (int i = 0; commands[i]; i++)
+                if (!strcmp(argv[2], commands[i]->name)) {
+                    char *help[] = { argv[2], (char[]){ "--help" }, NULL };
+                    return commands[i]->run(2, help);
+                }
+        plim_help_main(stdout);
+        return PLIM_EXIT_YES;
+    }
+    if (!strcmp(name, "--version")) {
+        puts("plimsoll " PLIMSOLL_VERSION);
+        return PLIM_EXIT_YES;
+    }
+    if (!strcmp(name, "--generate")) /* used when building: completions and option sections of manual pages */
+        return plim_help_generate(stdout, argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
+    for (int i = 0; commands[i]; i++)
+        if (!strcmp(name, commands[i]->name))
+            return commands[i]->run(argc - 1, argv + 1);
+    return unknown_command(name);
+}

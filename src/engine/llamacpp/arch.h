@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_ARCH_H
+#define PLIMSOLL_ENGINE_LLAMACPP_ARCH_H
+
+/*
+ * The architectures llama.cpp knows, one row each: which memory a context keeps, which layers slide or recur, and how
+ * the compute graph is built. A row says only what the tensors of a file cannot: which projections, norms, biases and
+ * experts a layer has is read from the file itself.
+ *
+ * Source: src/llama-arch.cpp, src/llama-model.cpp (create_memory) and src/models/NAME.cpp (load_arch_hparams, graph)
+ * of llama.cpp between v0.4.1 and v0.6.0; rows with a `proven` level are compared with what v0.5.0 allocates by the
+ * engine tests.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct plim_build;
+
+/* What a context remembers. */
+enum plim_memory_kind {
+    PLIM_MEMORY_ATTENTION = 0, /* K and V (K only with MLA) of every layer that attends */
+    PLIM_MEMORY_NONE,          /* encoders and diffusion models: nothing */
+    PLIM_MEMORY_RECURRENT,     /* a fixed state per sequence */
+    PLIM_MEMORY_HYBRID,        /* attention in some layers, a state in others */
+    PLIM_MEMORY_DSA,           /* MLA plus the keys of a sparse indexer (DeepSeek-3.2, GLM-5) */
+    PLIM_MEMORY_MSA,           /* K and V plus indexer keys after the dense layers (MiniMax-M3) */
+    PLIM_MEMORY_OTHER,         /* a layout we do not model: no figure */
+};
+
+/* When some layers see only a window. */
+enum plim_swa_rule {
+    PLIM_SWA_NEVER = 0,
+    PLIM_SWA_IF_WINDOW, /* the file gives attention.sliding_window > 0 */
+    PLIM_SWA_ALWAYS,    /* with the row's window unless the file gives one */
+    PLIM_SWA_ARRAY,     /* the file lists the layers; all layers when it gives no list */
+    PLIM_SWA_LLAMA4,    /* chunks of 8192 unless the file gives a window of 0 */
+    PLIM_SWA_ATTENTION, /* if a window is given, every layer that attends (LFM2) */
+    PLIM_SWA_64_LAYERS, /* only models of 64 layers (EXAONE 4: the 32B) */
+};
+
+/* Which layers keep a state instead of K and V. */
+enum plim_recurrent_rule {
+    PLIM_RECURRENT_NEVER = 0,
+    PLIM_RECURRENT_ALL,
+    PLIM_RECURRENT_NO_KV_HEADS, /* head_count_kv[il] == 0 */
+    PLIM_RECURRENT_NO_KV_NO_FF, /* and feed_forward_length[il] == 0 (Nemotron-H) */
+    PLIM_RECURRENT_INTERVAL,    /* all but every full_attention_interval-th layer (Qwen3-Next) */
+    PLIM_RECURRENT_EVERY_BOTH,  /* every layer attends and keeps a state (Falcon-H1) */
+};
+
+/* Which layers rotate Q and K. */
+enum plim_rope_rule {
+    PLIM_ROPE_ALL = 0,
+    PLIM_ROPE_NEVER,
+    PLIM_ROPE_SLIDING,          /* sliding layers */
+    PLIM_ROPE_SLIDING_OR_DENSE, /* sliding layers and the leading dense ones */
+    PLIM_ROPE_NOT_4TH,          /* all but layers 3, 7, 11 ... */
+    PLIM_ROPE_NOT_FIRST_OF_4,   /* all but layers 0, 4, 8 ... of models with a window */
+    PLIM_ROPE_FINETUNED,        /* unless the file says rope.scaling.finetuned = false (Granite 4) */
+    PLIM_ROPE_NOT_40_LAYERS,    /* Baichuan: the 13B has ALiBi instead */
+};
+
+/* What the feed-forward part reads, and in which order the three parts of a layer are summed. */
+enum plim_residual_rule {
+    PLIM_RESIDUAL_SERIAL = 0,   /* h = attention + x; feed-forward(norm(h)) + h */
+    PLIM_RESIDUAL_SHARED_NORM,  /* serial, but the feed-forward reads what attention read when it has no norm (StableLM) */
+    PLIM_RESIDUAL_FFN_ATTN_X,   /* (feed-forward + attention) + x */
+    PLIM_RESIDUAL_ATTN_FFN_X,   /* (attention + feed-forward) + x */
+    PLIM_RESIDUAL_FFN_X_ATTN,   /* (feed-forward + x) + attention */
+    PLIM_RESIDUAL_FFN_X_ATTN_IF, /* that, when use_parallel_residual (GPT-NeoX) */
+};
+
+/* Where the rows whose logits are asked for are picked out. */
+enum plim_rows_rule {
+    PLIM_ROWS_LAST_LAYER = 0, /* before the feed-forward part of the last layer */
+    PLIM_ROWS_BEFORE_NORM,    /* before the output norm */
+    PLIM_ROWS_AFTER_NORM,     /* after it */
+    PLIM_ROWS_ALL,            /* never: every token has logits */
+};
+
+/* The rest of what tensors do not say about a decoder. */
+enum {
+    PLIM_GRAPH_LAYER_NORM = 1 << 0,        /* LayerNorm: not in place */
+    PLIM_GRAPH_BARE_NORM = 1 << 1,         /* norms without weights where there are none in the file */
+    PLIM_GRAPH_QK_NORM_FLAT = 1 << 2,      /* Q and K are normalized before they are split into heads */
+    PLIM_GRAPH_QK_NORM_LATE = 1 << 3,      /* ... or after RoPE */
+    PLIM_GRAPH_QK_RMS = 1 << 4,            /* Q and K are RMS-normalized without weights after RoPE */
+    PLIM_GRAPH_SOFTCAP = 1 << 5,           /* attention logits are soft-capped */
+    PLIM_GRAPH_ATTN_SCALE = 1 << 6,        /* Q is scaled by a per-token input */
+    PLIM_GRAPH_EMBD_SCALE = 1 << 7,        /* the embeddings are scaled */
+    PLIM_GRAPH_EMBD_NORM = 1 << 8,         /* the embeddings are normalized, with token_embd_norm if the file has it */
+    PLIM_GRAPH_MOE_SIGMOID = 1 << 9,       /* router: sigmoid instead of softmax, unless the file says */
+    PLIM_GRAPH_MOE_NORM = 1 << 10,         /* the chosen weights are normalized, unless the file says */
+    PLIM_GRAPH_MOE_SOFTMAX_LATE = 1 << 11, /* softmax over the chosen experts only */
+    PLIM_GRAPH_MOE_WEIGHT_EARLY = 1 << 12, /* inputs are weighted, not outputs (Llama 4) */
+    PLIM_GRAPH_MOE_SELECT_EARLY = 1 << 13, /* experts are selected by something other than their weights (Llama 4, Grove) */
+    PLIM_GRAPH_SHARED_SILU_GATE = 1 << 14, /* the shared expert's gate is silu(x)/x, not sigmoid */
+    PLIM_GRAPH_ROUTER_FIRST = 1 << 15,     /* the router reads the layer's input (SmallThinker) */
+    PLIM_GRAPH_ENCODER = 1 << 16,          /* attends to the batch itself, no logits */
+    PLIM_GRAPH_NOT_CAUSAL = 1 << 17,       /* attends to the batch itself, not causal whatever the file says */
+    PLIM_GRAPH_X_PLUS_ATTN = 1 << 18,      /* x + attention instead of attention + x: the first can be written over */
+    PLIM_GRAPH_X_PLUS_FFN = 1 << 19,       /* the same for the feed-forward part */
+    PLIM_GRAPH_ROPE_FREQS_FULL = 1 << 20,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
+    PLIM_GRAPH_HEAD_SCALE = 1 << 21,       /* the final embedding is scaled before the output matrix (MiniCPM3) */
+    PLIM_GRAPH_RANK_SOFTMAX = 1 << 22,     /* a reranker's score is a softmax (Qwen3) */
+    PLIM_GRAPH_MOE_DOWN_F32 = 1 << 23,     /* experts' last product in f32: CUDA has no kernel (Mistral 4) */
+    PLIM_GRAPH_ALL_OUTPUTS = 1 << 24,      /* n_outputs_max counts for nothing (llama_model_has_encoder) */
+    PLIM_GRAPH_QK_LAYER_NORM = 1 << 25,    /* Q and K have LayerNorm (Chameleon) */
+    PLIM_GRAPH_IMAGE_LOGITS = 1 << 26,     /* the logits of image tokens are overwritten, in a copy (Chameleon) */
+    PLIM_GRAPH_NORM_BEFORE_ROWS = 1 << 27, /* the norm after attention comes before the last rows are picked out */
+    PLIM_GRAPH_QKV_CONT = 1 << 28,         /* the parts of fused projections are copied out (Step 3.5) */
+    PLIM_GRAPH_EMBD_SKIP = 1 << 29,        /* every layer adds the embeddings again, scaled (Talkie) */
+    PLIM_GRAPH_REPEAT_KEYS = 1 << 30,      /* keys are repeated for every head of values (Qwen3-Next) */
+};
+
+struct plim_arch {
+    const char *name;
+    void (*build)(struct plim_build *b); /* NULL: the compute buffer is only bounded */
+    uint32_t graph;                      /* PLIM_GRAPH_* */
+    uint16_t swa_window;
+    uint8_t memory;    /* enum plim_memory_kind */
+    uint8_t swa;       /* enum plim_swa_rule */
+    uint8_t swa_period;
+    uint8_t recurrent; /* enum plim_recurrent_rule */
+    uint8_t rope;      /* enum plim_rope_rule */
+    uint8_t residual;  /* enum plim_residual_rule */
+    uint8_t rows;      /* enum plim_rows_rule */
+    bool swa_dense_first;
+    bool reserves_one_seq; /* buffers are reserved for one sequence too (sched_reserve: TAG_RESERVE_DIAG_DECAY) */
+    bool has_scan;     /* its states are advanced by SSM_SCAN (Mamba) */
+    bool has_rollback; /* keeps n_rs_seq earlier states (llama-arch.cpp: llm_arch_supports_rs_rollback) */
+    bool no_logits_when_embedding; /* a context for embeddings has none */
+    bool no_output;    /* the token embedding is not copied for the output (encoders, BitNet) */
+    uint8_t proven;    /* how far the engine tests go: 0 not at all, 1 weights and memory, 2 and the compute buffer */
+};
+
+/* The row of this name (general.architecture), or NULL. */
+const struct plim_arch *plim_arch_find(const char *name);
+
+/* All rows, sorted by name. */
+const struct plim_arch *plim_arch_table(int *ret_n);
+
+#endif

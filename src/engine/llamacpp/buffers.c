@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The buffers of one model under one setup, and which GPUs take part. */
+#include "engine/llamacpp/engine.h"
+
+#include "base/units.h"
+
+#include <string.h>
+
+/* What is gone of a card's memory before llama.cpp first asks for it: a typical context. */
+#define SEEN_CONTEXT_BYTES (256 * PLIM_MIB)
+
+int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine *machine, uint64_t *ret_split_bytes)
+{
+    if (setup->backend == PLIM_BACKEND_CPU)
+        return 0;
+    for (uint32_t i = 0; i < machine->n_cards; i++) {
+        uint64_t free_bytes = plim_card_free_bytes(&machine->card[i]);
+        ret_split_bytes[i] = free_bytes > 2 * SEEN_CONTEXT_BYTES ? free_bytes - SEEN_CONTEXT_BYTES : free_bytes;
+    }
+    return (int)machine->n_cards;
+}
+
+/* Logits (and embeddings) that are copied back: pinned host memory (llama_context::output_reserve). */
+static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_context *cx)
+{
+    uint64_t n_outputs = cx->n_seq_max;
+    uint64_t per_output = llama->hp.arch->no_output ? 0 : llama->hp.n_vocab;
+    if (cx->embeddings)
+        per_output += llama->hp.n_embd_out;
+    return n_outputs * per_output * sizeof(float);
+}
+
+int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_epoch *epoch,
+                         const struct plim_setup *setup, int n_gpu, const uint64_t *split_bytes, bool is_estimate,
+                         struct plim_buffers *ret_buffers, struct plim_error *reterr)
+{
+    struct plim_buffers *b = ret_buffers;
+    plim_context_resolve(llama, setup, epoch, n_gpu, &b->context);
+    b->context.is_estimate = is_estimate;
+    int result = plim_place(llama, setup, &b->context, n_gpu, split_bytes, &b->place, reterr);
+    if (result < 0)
+        return result;
+    plim_place_weights(llama, &b->context, &b->place, &b->weights);
+    plim_memory_size(llama, &b->context, &b->place, &b->memory);
+    plim_compute_size(workspace, llama, &b->context, &b->place, &b->compute);
+    b->context.flash_attn = b->compute.flash_attn;
+    b->output_bytes = output_bytes(llama, &b->context);
+    return 0;
+}
+
+void plim_buffers_done(struct plim_buffers *buffers) { plim_placement_done(&buffers->place); }
+
+uint64_t plim_buffers_sum(const struct plim_buffers *buffers, int i)
+{
+    const int cpu = buffers->place.cpu;
+    uint64_t weights = i == cpu ? buffers->weights.host_bytes : buffers->weights.device_bytes[i];
+    return weights + buffers->memory.kv_bytes[i] + buffers->memory.rs_bytes[i] + buffers->compute.bytes[i];
+}

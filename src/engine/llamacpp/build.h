@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_BUILD_H
+#define PLIMSOLL_ENGINE_LLAMACPP_BUILD_H
+
+/*
+ * Building the graph llama.cpp would build, as far as memory sees it. blocks.c has the arithmetic, attention.c and
+ * feedforward.c the pieces every model is made of, decoder.c puts them together for decoders; the other build_*.c
+ * files hold the families that need pieces of their own.
+ *
+ * Shapes come from the tensors themselves, so a row of arch.c only says what the tensors cannot. All functions take
+ * and return graph tensors (plim_node); 0 is "none": an absent weight is 0, and adding or multiplying by 0 is skipped.
+ *
+ * Source: src/llama-graph.cpp and src/models/ of llama.cpp v0.5.0.
+ */
+
+#include "engine/ggml/graph.h"
+#include "engine/llamacpp/memory.h"
+
+/* The inputs of one attention cache: rows to write, mask, rotation of quantized caches. */
+struct plim_attn_inputs {
+    plim_node k_rows, v_rows, mask, k_rot, v_rot;
+    uint32_t cells; /* 0: no cache, the batch attends to itself */
+};
+
+struct plim_build {
+    struct plim_graph *g;
+    const struct plim_llama *llama;
+    const struct plim_hparams *hp;
+    const struct plim_context *cx;
+    const struct plim_placement *place;
+    uint32_t n_tokens, n_seqs, n_outputs;
+    bool is_full_offload;
+
+    const uint16_t *layers; /* the layers to build: all, or a sample that stands for them (fold.h) */
+    int n_layers;
+    plim_node start[PLIM_MAX_LAYERS]; /* the first tensor of each layer built, about: where its first weight is read */
+    int n_started;
+
+    plim_node positions, out_ids, attn_scale;
+    plim_node embd, first; /* the embeddings of the batch; what the first layer reads */
+    struct plim_attn_inputs attn, attn_swa;
+    plim_node kq_bias; /* what the next attention adds to its logits (T5): rules out flash attention */
+    plim_node state_copy, state_copy_main, state_copy_extra;
+
+    /* flash attention nodes: "auto" holds only if each is computed on the device of its layer */
+    struct plim_flash {
+        plim_node node;
+        uint16_t layer;
+    } flash[2 * PLIM_MAX_LAYERS];
+    int n_flash;
+
+    /* a weight is one leaf however often it is read: its copy on another backend is made once */
+    plim_node *weight; /* [n_tensors] of the model */
+    plim_node rope_factors[PLIM_SETUP_MAX_DEVICES + 1];
+};
+
+static inline const struct plim_gtensor *plim_at(const struct plim_build *b, plim_node n)
+{
+    return plim_graph_at(b->g, n);
+}
+
+/* --- leaves --- */
+
+/* The tensor of a layer's role, 0 when the model has none. */
+plim_node plim_weight(struct plim_build *b, uint32_t il, enum plim_role role);
+plim_node plim_bias(struct plim_build *b, uint32_t il, enum plim_role role);
+plim_node plim_scale_of(struct plim_build *b, uint32_t il, enum plim_role role);
+plim_node plim_global(struct plim_build *b, enum plim_global role);
+plim_node plim_global_bias(struct plim_build *b, enum plim_global role);
+bool plim_has(const struct plim_build *b, uint32_t il, enum plim_role role);
+
+/* The positions of the batch. */
+plim_node plim_positions(struct plim_build *b);
+
+/* --- arithmetic; results are f32 unless x is not --- */
+
+plim_node plim_mul_mat(struct plim_build *b, plim_node weight, plim_node x); /* weight 0: x */
+plim_node plim_mul_mat_id(struct plim_build *b, plim_node weights, plim_node x, plim_node ids);
+plim_node plim_add(struct plim_build *b, plim_node x, plim_node y); /* in place where it can be, like all of these */
+plim_node plim_mul(struct plim_build *b, plim_node x, plim_node y);
+plim_node plim_unary(struct plim_build *b, plim_node x);
+plim_node plim_glu(struct plim_build *b, plim_node gate, plim_node up); /* up 0: both halves of gate */
+plim_node plim_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_cont(struct plim_build *b, plim_node x);
+plim_node plim_cast(struct plim_build *b, plim_node x, enum plim_dtype type);
+plim_node plim_concat(struct plim_build *b, plim_node x, plim_node y); /* along the first dimension */
+plim_node plim_get_rows(struct plim_build *b, plim_node x, plim_node rows);
+plim_node plim_reshape(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_strided(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_rope(struct plim_build *b, plim_node x, uint32_t il); /* x itself in layers without */
+
+/* weight and bias may be 0. il < 0 outside the layers. */
+plim_node plim_norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il);
+plim_node plim_norm_by(struct plim_build *b, plim_node x, uint32_t il, enum plim_role role); /* no weight: x */
+
+/* x projected by a role's weight, with its scale and bias. */
+plim_node plim_project(struct plim_build *b, uint32_t il, enum plim_role role, plim_node x);
+
+/* --- pieces --- */
+
+plim_node plim_build_tokens(struct plim_build *b); /* the embeddings of the batch */
+plim_node plim_build_embeddings(struct plim_build *b); /* with positions and norm: what the first layer reads */
+void plim_build_attn_inputs(struct plim_build *b); /* masks and cache rows of every cache the model has */
+
+struct plim_qkv {
+    plim_node q, k, v;
+};
+
+/* Q, K and V of a layer in heads, from fused or separate projections; normalized and rotated. */
+struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x);
+
+/* Store K and V (k 0: the cache of an earlier layer is used), attend; heads side by side, not yet projected. */
+plim_node plim_build_attn(struct plim_build *b, uint32_t il, plim_node q, plim_node k, plim_node v);
+
+/* Attention itself over what is given: q, k, v in heads; v_mla decompresses; v_is_k: V is a part of K's memory. */
+plim_node plim_build_attn_mha(struct plim_build *b, uint32_t il, plim_node mask, plim_node q, plim_node k,
+                              plim_node v, plim_node sinks, plim_node v_mla, bool v_is_k);
+
+/* Q times a number per token, which grows with the position (Llama 4, Mistral). */
+plim_node plim_scale_q(struct plim_build *b, plim_node q);
+
+/* The node of flash attention alone: q [head, heads, tokens, streams], k and v [head, heads, cells, streams]. */
+plim_node plim_build_flash(struct plim_build *b, plim_node q, plim_node k, plim_node v, plim_node mask, plim_node sinks,
+                           bool v_is_k);
+
+/* Store K or V in a layer's cache, or the keys of its indexer; the view of it that attention reads. */
+plim_node plim_store_k(struct plim_build *b, uint32_t il, plim_node k, const struct plim_attn_inputs *in);
+plim_node plim_store_v(struct plim_build *b, uint32_t il, plim_node v, const struct plim_attn_inputs *in);
+plim_node plim_store_index_keys(struct plim_build *b, uint32_t il, plim_node k, plim_node rows);
+
+/* x times the rotation of a quantized cache, head by head; without one x itself. */
+plim_node plim_rotate(struct plim_build *b, plim_node x, plim_node rot);
+
+/* The K (or V) cache tensor of a layer, and the view of it that attention reads: [head, n_kv, cells, stream]. */
+plim_node plim_cache(struct plim_build *b, uint32_t il, bool is_k, const struct plim_attn_inputs *in);
+
+/* Latent attention: the low-rank query, Q, K and V made from it, and all of it up to the output projection. */
+plim_node plim_build_low_query(struct plim_build *b, uint32_t il, plim_node x); /* x itself in models without */
+struct plim_qkv plim_build_latent_qkv(struct plim_build *b, uint32_t il, plim_node x, plim_node low);
+plim_node plim_build_latent_attn(struct plim_build *b, uint32_t il, plim_node x);
+
+plim_node plim_build_ffn(struct plim_build *b, uint32_t il, plim_node x, enum plim_role gate, enum plim_role up,
+                         enum plim_role down);
+
+/* Routed experts; logits 0: from ffn_gate_inp. */
+plim_node plim_build_moe(struct plim_build *b, uint32_t il, plim_node x, plim_node logits);
+
+/* Routed experts with the shared expert, or the dense feed-forward of this layer. */
+plim_node plim_build_ffn_or_moe(struct plim_build *b, uint32_t il, plim_node x, plim_node logits);
+
+/* In the last layer keep only the rows that are asked for; elsewhere x. Needs plim_build_embeddings() before. */
+plim_node plim_build_last_rows(struct plim_build *b, uint32_t il, plim_node x);
+
+/* Output norm, logits, pooling. */
+void plim_build_head(struct plim_build *b, plim_node x);
+
+/* One embedding per sequence from one per token, when embeddings are asked for. */
+void plim_build_pooling(struct plim_build *b, plim_node x);
+
+/* --- recurrent states (recurrent.c) --- */
+
+void plim_build_state_inputs(struct plim_build *b);
+
+/* The cache of a layer's states: of its convolution or token shift (R), or the state proper (S); a row per cell. */
+plim_node plim_state_cache(struct plim_build *b, uint32_t il, bool is_s);
+
+/* The rows of the batch's sequences: [width, n_seqs]. */
+plim_node plim_build_states(struct plim_build *b, plim_node cache);
+
+/* The same for an op that picks the rows by itself: opened before it is made, closed with it. */
+plim_node plim_open_states(struct plim_build *b, plim_node cache);
+void plim_close_states(struct plim_build *b, plim_node cache, plim_node rows, plim_node output);
+
+void plim_store_state(struct plim_build *b, plim_node cache, plim_node value);
+
+/* How many states of a sequence a batch leaves behind: one, or one for each of the last tokens (n_rs_seq). */
+uint32_t plim_n_snapshots(const struct plim_build *b);
+
+/* x [kernel - 1 + tokens, channels, seqs] convolved along each channel -> [channels, tokens, seqs] */
+plim_node plim_build_conv(struct plim_build *b, plim_node x, plim_node weight);
+
+/* What stands in for attention in a recurrent layer: normalized input to projected output, [width, tokens]. */
+plim_node plim_build_recurrent(struct plim_build *b, uint32_t il, plim_node h);
+plim_node plim_build_mamba(struct plim_build *b, uint32_t il, plim_node h);
+plim_node plim_build_mamba2(struct plim_build *b, uint32_t il, plim_node h);
+plim_node plim_build_plamo2_mamba(struct plim_build *b, uint32_t il, plim_node h);
+plim_node plim_build_shortconv(struct plim_build *b, uint32_t il, plim_node h);
+
+/* What the delta rule reads: [head, heads, tokens]; a decay and a learning rate per head (or channel); old states. */
+struct plim_delta {
+    plim_node q, k, v, decay, beta, state;
+};
+
+/* Outputs [head, heads, tokens]; the new states are stored. */
+plim_node plim_build_delta_rule(struct plim_build *b, uint32_t il, const struct plim_delta *in);
+plim_node plim_l2_norm(struct plim_build *b, plim_node x);
+
+/* --- families --- */
+
+void plim_build_bert(struct plim_build *b);
+void plim_build_decoder(struct plim_build *b);
+void plim_build_falcon_h1(struct plim_build *b);
+void plim_build_nemotron_h(struct plim_build *b);
+void plim_build_rwkv(struct plim_build *b);
+void plim_build_delta_net(struct plim_build *b);
+void plim_build_dsa(struct plim_build *b);
+void plim_build_kda(struct plim_build *b);
+void plim_build_lightning(struct plim_build *b);
+void plim_build_mla(struct plim_build *b);
+void plim_build_msa(struct plim_build *b);
+void plim_build_gemma3n(struct plim_build *b);
+void plim_build_gemma4(struct plim_build *b);
+void plim_build_t5(struct plim_build *b);
+
+#endif

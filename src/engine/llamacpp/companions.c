@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is loaded beside the model: a draft model with a context of its own, the context in which the model's own
+ * next-token-prediction layers draft, a multimodal projector, LoRA adapters.
+ */
+#include "engine/llamacpp/engine.h"
+
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CUDA_ALIGNMENT = 128 };
+
+/* --- a draft model --- */
+
+int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_llama **ret_llama,
+                      struct plim_error *reterr)
+{
+    *ret_llama = NULL;
+    if (!setup->draft)
+        return 0;
+    if (engine->draft != setup->draft) {
+        engine->draft_llama = plim_llama_free(engine->draft_llama);
+        engine->draft = NULL;
+        int result = plim_llama_new(setup->draft, &engine->draft_llama, reterr);
+        if (result < 0)
+            return result;
+        engine->draft = setup->draft;
+    }
+    *ret_llama = engine->draft_llama;
+    return 0;
+}
+
+/* common_base_params_to_speculative(): the main setup, but for what has a flag of its own. */
+void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context, struct plim_setup *ret_setup)
+{
+    struct plim_setup *d = ret_setup;
+    *d = *setup;
+    d->n_ctx = main_context->n_ctx;
+    d->n_parallel = main_context->n_seq_max;
+    d->kv_unified = main_context->kv_unified ? PLIM_ON : PLIM_OFF;
+    d->n_outputs_max = main_context->n_seq_max;
+    d->n_gpu_layers = setup->n_gpu_layers_draft;
+    d->type_k = setup->type_k_draft;
+    d->type_v = setup->type_v_draft;
+    d->embedding = PLIM_OFF;
+    d->draft = NULL;
+    d->mtp = false;
+    d->n_rs_seq = 0;
+    d->cpu_moe = false;
+    d->n_cpu_moe = d->n_cpu_ffn = d->n_overrides = d->n_overflows = 0;
+}
+
+static int add_draft(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
+                     int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill, struct plim_error *reterr)
+{
+    const struct plim_llama *llama;
+    struct plim_setup draft_setup;
+    struct plim_buffers b;
+    int result = plim_engine_draft(engine, setup, &llama, reterr);
+    if (result < 0 || !llama)
+        return result;
+    plim_draft_setup(setup, &main->context, &draft_setup);
+    result = plim_buffers_measure(engine->workspace, llama, &engine->epoch, &draft_setup, n_gpu, split_bytes,
+                                  false, &b, reterr);
+    if (result < 0)
+        return result;
+    for (int i = 0; i <= n_gpu; i++) {
+        struct plim_device_bill *device = &bill->device[i];
+        enum plim_basis basis = engine->epoch.is_proven && llama->hp.arch->proven ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
+        uint64_t compute = b.compute.bytes[i];
+        struct plim_line *line = plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "draft model buffer", basis,
+                                               i == n_gpu ? b.weights.host_bytes : b.weights.device_bytes[i]);
+        plim_line_because(line, "the weights of the draft model", NULL, 0);
+        line = plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "draft KV buffer", basis,
+                             b.memory.kv_bytes[i] + b.memory.rs_bytes[i]);
+        plim_line_because(line, "the draft model's context holds the same %0 tokens", (const uint64_t[]){ b.context.n_ctx },
+                          1);
+        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "draft compute buffer", PLIM_BASIS_FORMULA, compute,
+                                  compute - compute / 50, compute + compute / 50);
+        plim_line_because(line, "the draft model's own graph, replayed", NULL, 0);
+    }
+    plim_buffers_done(&b);
+    return 0;
+}
+
+/* --- the model's own draft layers --- */
+
+/* A second context on the same weights, whose cache has the next-token-prediction layers only. */
+static void add_mtp(const struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
+                    struct plim_bill *bill)
+{
+    const struct plim_hparams *hp = &engine->llama->hp;
+    const struct plim_context *cx = &main->context;
+    if (!setup->mtp || hp->n_layer_nextn == 0)
+        return;
+    for (uint32_t il = hp->n_layer; il < hp->n_layer_all; il++) {
+        int backend = main->place.layer[il];
+        struct plim_device_bill *device = &bill->device[backend];
+        enum plim_dtype type_k = setup->type_k_draft ? setup->type_k_draft : PLIM_DTYPE_F16;
+        enum plim_dtype type_v = setup->type_v_draft ? setup->type_v_draft : PLIM_DTYPE_F16;
+        uint64_t cells = (uint64_t)cx->n_ctx_seq * cx->n_stream;
+        uint64_t bytes = plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)) * cells;
+        if (!plim_hparams_is_mla(hp))
+            bytes += plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)) * cells;
+        struct plim_line *line =
+            plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "MTP KV buffer", PLIM_BASIS_FORMULA, bytes);
+        plim_line_because(line, "the cache of the draft context: layer %0 alone, %1 cells", (const uint64_t[]){ il, cells },
+                          2);
+        uint64_t compute = main->compute.bytes[backend];
+        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "MTP compute buffer", PLIM_BASIS_ASSUMED,
+                                  compute / 4 * 3, compute / 4, compute);
+        plim_line_because(line, "the graph of the draft layer: not more than that of the model", NULL, 0);
+    }
+}
+
+/* --- projector --- */
+
+static uint64_t tensor_bytes(const struct plim_model *model)
+{
+    size_t n;
+    const struct plim_tensor *tensors = plim_model_tensors(model, &n);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+    return bytes;
+}
+
+/*
+ * The projector warms up on its largest image. Seen: 121 MiB (Gemma 3) to 705 (Qwen2.5-VL) with flash attention, 1.1
+ * to 4.8 GiB without, which is what GPUs without its kernels get.
+ */
+static void add_projector(const struct plim_setup *setup, int n_gpu, struct plim_bill *bill)
+{
+    if (!setup->mmproj)
+        return;
+    bool is_on_gpu = n_gpu > 0 && setup->mmproj_offload != PLIM_OFF;
+    struct plim_device_bill *device = &bill->device[is_on_gpu ? 0 : n_gpu];
+    struct plim_line *line =
+        plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "mmproj buffer", PLIM_BASIS_FORMULA, tensor_bytes(setup->mmproj));
+    plim_line_because(line, "every tensor of the projector, on the first GPU unless --no-mmproj-offload", NULL, 0);
+    line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "mmproj compute buffer", PLIM_BASIS_ASSUMED,
+                              300 * PLIM_MIB, 100 * PLIM_MIB, 750 * PLIM_MIB);
+    plim_line_because(line, "its warm-up on the largest image; seen: 121 to 705 MiB with flash attention", NULL, 0);
+}
+
+/* --- adapters --- */
+
+/* Each pair of matrices goes where the matrix is that it adapts; tensors of layers carry its name. */
+static int backend_of_adapter(const struct plim_buffers *main, const struct plim_llama *llama, const char *name)
+{
+    unsigned il;
+    if (sscanf(name, "blk.%u.", &il) == 1 && il < llama->hp.n_layer_all)
+        return main->place.layer[il];
+    return strncmp(name, "output", 6) ? main->place.cpu : main->place.layer[llama->hp.n_layer_all];
+}
+
+static void add_adapter(const struct plim_engine *engine, const struct plim_model *lora, const struct plim_buffers *main,
+                        int n_gpu, struct plim_bill *bill)
+{
+    size_t n;
+    const struct plim_tensor *tensors = plim_model_tensors(lora, &n);
+    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1] = { 0 };
+    for (size_t i = 0; i < n; i++)
+        bytes[backend_of_adapter(main, engine->llama, tensors[i].name)] +=
+            plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+    for (int i = 0; i <= n_gpu; i++) {
+        struct plim_line *line =
+            plim_bill_add(&bill->device[i], PLIM_PILLAR_WEIGHTS, "LoRA buffer", PLIM_BASIS_FORMULA, bytes[i]);
+        plim_line_because(line, "the adapter's matrices, beside those they adapt", NULL, 0);
+    }
+}
+
+/* --- */
+
+int plim_companions_add(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
+                        int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill, struct plim_error *reterr)
+{
+    int result = add_draft(engine, setup, main, n_gpu, split_bytes, bill, reterr);
+    if (result < 0)
+        return result;
+    add_mtp(engine, setup, main, bill);
+    add_projector(setup, n_gpu, bill);
+    for (uint32_t i = 0; i < setup->n_loras; i++)
+        add_adapter(engine, setup->lora[i], main, n_gpu, bill);
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_COMPUTE_H
+#define PLIMSOLL_ENGINE_LLAMACPP_COMPUTE_H
+
+/*
+ * The compute buffers: what llama.cpp reserves per backend for the worst-case graph. The graph is built as the engine
+ * builds it, scheduled and allocated as ggml does it (engine/ggml), so the figure is the engine's own where the
+ * architecture's graph is known, and a bound where it is not.
+ *
+ * Source: llama_context::sched_reserve() of llama.cpp v0.5.0.
+ */
+
+#include "engine/llamacpp/memory.h"
+
+/* Room to build graphs in; made once, used for any number of bills (by one thread at a time). */
+struct plim_workspace;
+struct plim_workspace *plim_workspace_new(void); /* NULL when out of memory */
+struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace);
+
+/* For tests: build every layer from now on, and never a sample that stands for all (fold.h). */
+void plim_workspace_unfold(struct plim_workspace *workspace);
+
+enum plim_compute_basis {
+    PLIM_COMPUTE_REPLAYED = 0, /* of the architecture's own graph */
+    PLIM_COMPUTE_BOUNDED,      /* the graph is not known: bytes is an upper bound, low_bytes a lower one */
+};
+
+struct plim_compute {
+    enum plim_compute_basis basis;
+    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1];     /* per backend, the CPU at [n_gpu]: "compute buffer size" */
+    uint64_t low_bytes[PLIM_SETUP_MAX_DEVICES + 1];
+    bool flash_attn; /* what -fa auto has become */
+};
+
+/* cx->flash_attn may turn out to be off when it is automatic: ret_compute->flash_attn says so. */
+void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_context *cx,
+                       const struct plim_placement *place, struct plim_compute *ret_compute);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* The llama.cpp engine: from its buffers to a bill. */
+#include "engine/llamacpp/engine.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "engine/llamacpp/overhead.h"
+#include "engine/ollama.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ENGINE_NAME "llama.cpp"
+
+/* --- the engine itself --- */
+
+static int check_kind(const struct plim_model *model, struct plim_error *reterr)
+{
+    int code;
+    switch (plim_model_kind(model)) {
+    case PLIM_MODEL_PROJECTOR:
+        code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "this is a multimodal projector, not a language model");
+        plim_error_hint(reterr, "name the language model and add --mmproj %s", plim_model_path(model));
+        break;
+    case PLIM_MODEL_ADAPTER:
+        code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "this is a LoRA adapter, not a model");
+        plim_error_hint(reterr, "name the base model and add --lora %s", plim_model_path(model));
+        break;
+    default:
+        return 0;
+    }
+    plim_error_where(reterr, plim_model_path(model));
+    return code;
+}
+
+/* "llama.cpp@v0.5.0": the part after the @ */
+static int parse_spec(const char *spec, struct plim_epoch *ret_epoch, struct plim_error *reterr)
+{
+    const size_t n = strlen(ENGINE_NAME);
+    if (!spec || !*spec)
+        return plim_epoch_find(NULL, ret_epoch, reterr);
+    if (strncmp(spec, ENGINE_NAME, n) || (spec[n] && spec[n] != '@')) {
+        int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "engine '%.40s' is not known", spec);
+        plim_error_hint(reterr, "use --engine llama.cpp, or a version of it: llama.cpp@v0.5.0, llama.cpp@b10256");
+        return code;
+    }
+    return plim_epoch_find(spec[n] ? spec + n + 1 : NULL, ret_epoch, reterr);
+}
+
+int plim_engine_new(const struct plim_model *model, const char *spec, struct plim_engine **ret_engine,
+                    struct plim_error *reterr)
+{
+    struct plim_epoch epoch;
+    int result = check_kind(model, reterr);
+    if (result == 0)
+        result = parse_spec(spec, &epoch, reterr);
+    if (result < 0)
+        return result;
+    struct plim_engine *engine = plim_alloc(1, sizeof *engine);
+    if (!engine)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    engine->model = model;
+    engine->epoch = epoch;
+    engine->workspace = plim_workspace_new();
+    result = engine->workspace ? plim_llama_new(model, &engine->llama, reterr)
+                               : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    if (result < 0) {
+        plim_engine_free(engine);
+        return result;
+    }
+    *ret_engine = engine;
+    return 0;
+}
+
+struct plim_engine *plim_engine_free(struct plim_engine *engine)
+{
+    if (engine) {
+        plim_llama_free(engine->llama);
+        plim_llama_free(engine->draft_llama);
+        plim_workspace_free(engine->workspace);
+        plim_free(engine);
+    }
+    return NULL;
+}
+
+const char *plim_engine_name(const struct plim_engine *engine)
+{
+    (void)engine;
+    return ENGINE_NAME;
+}
+
+const char *plim_engine_version(const struct plim_engine *engine) { return engine->epoch.version; }
+
+const struct plim_model *plim_engine_model(const struct plim_engine *engine) { return engine->model; }
+
+bool plim_engine_knows_model(const struct plim_engine *engine)
+{
+    return engine->llama->hp.arch->memory != PLIM_MEMORY_OTHER;
+}
+
+void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
+{
+    const struct plim_hparams *hp = &engine->llama->hp;
+    *ret_shape = (struct plim_model_shape){
+        .n_layer = hp->n_layer,
+        .n_embd = hp->n_embd,
+        .n_vocab = hp->n_vocab,
+        .n_ctx_train = hp->n_ctx_train,
+        .n_expert = hp->n_expert,
+        .n_expert_used = hp->n_expert_used,
+        .has_mtp = hp->n_layer_nextn > 0,
+        .has_attention = hp->arch->memory != PLIM_MEMORY_RECURRENT && hp->arch->memory != PLIM_MEMORY_NONE,
+    };
+}
+
+/* --- lines --- */
+
+struct writer {
+    const struct plim_engine *engine;
+    const struct plim_setup *setup;
+    const struct plim_buffers *buffers;
+    enum plim_basis basis; /* of what is a rule of the engine: exact, unless the version or backend is not proven */
+};
+
+/* A figure that is exact where the rules are proven and within a few percent where they are not. */
+static struct plim_line *add_by_rule(const struct writer *w, struct plim_device_bill *device, enum plim_pillar pillar,
+                                     const char *label, uint64_t bytes)
+{
+    if (w->basis == PLIM_BASIS_EXACT)
+        return plim_bill_add(device, pillar, label, w->basis, bytes);
+    return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - bytes / 50, bytes + bytes / 50);
+}
+
+static uint32_t layers_on(const struct writer *w, int backend)
+{
+    uint32_t n = 0;
+    for (uint32_t il = 0; il < w->engine->llama->hp.n_layer; il++)
+        n += w->buffers->place.layer[il] == backend;
+    return n;
+}
+
+static void add_weights(const struct writer *w, struct plim_device_bill *device, int backend)
+{
+    const struct plim_hparams *hp = &w->engine->llama->hp;
+    const struct plim_buffers *b = w->buffers;
+    const bool is_cpu = backend == b->place.cpu;
+    uint64_t bytes = is_cpu ? b->weights.host_bytes : b->weights.device_bytes[backend];
+    struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_WEIGHTS, "model buffer", bytes);
+    const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
+    bool has_output = b->place.layer[hp->n_layer_all] == backend;
+    plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);
+    line->text_argument = b->place.has_overrides                ? ", less what is moved"
+                          : is_cpu && b->context.mmap           ? ", as mapped from the file"
+                          : has_output && w->engine->llama->is_tied ? " and a copy of the embeddings as output"
+                          : has_output                          ? " and the output layer"
+                                                                : "";
+}
+
+static void add_memory(const struct writer *w, struct plim_device_bill *device, int backend)
+{
+    const struct plim_memory *m = &w->buffers->memory;
+    const struct plim_context *cx = &w->buffers->context;
+    const bool has_windows = w->engine->llama->hp.n_swa > 0;
+    struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "KV buffer", m->kv_bytes[backend]);
+    const uint64_t arguments[] = { m->n_kv_layers, cx->n_ctx_seq, cx->n_stream, cx->n_ctx_swa };
+    plim_line_because(line,
+                      has_windows ? "K and V in %t: %0 layers x %1 cells (%3 in sliding layers) x %2 streams"
+                                  : "K and V in %t: %0 layers x %1 cells x %2 streams",
+                      arguments, 4);
+    line->text_argument = plim_dtype_name(cx->type_k);
+    line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "RS buffer", m->rs_bytes[backend]);
+    plim_line_because(line, "recurrent state of %0 layers x %1 sequences; the context does not matter",
+                      (const uint64_t[]){ m->n_rs_layers, cx->n_seq_max }, 2);
+}
+
+/*
+ * A replayed graph gives the engine's own figure where the tests prove it. For a row of arch.c that is not proven, and
+ * for another version or backend, the band allows for what a few tensors more or less would change.
+ */
+static void add_compute(const struct writer *w, struct plim_device_bill *device, int backend)
+{
+    const struct plim_compute *c = &w->buffers->compute;
+    const struct plim_context *cx = &w->buffers->context;
+    const uint64_t bytes = c->bytes[backend];
+    struct plim_line *line;
+    if (c->basis == PLIM_COMPUTE_BOUNDED) {
+        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
+                                  c->low_bytes[backend], bytes);
+        plim_line_because(line, "an upper bound: the graph of this architecture is not modelled", NULL, 0);
+        return;
+    }
+    bool is_proven = w->basis == PLIM_BASIS_EXACT && w->engine->llama->hp.arch->proven >= 2;
+    uint64_t slack = is_proven ? bytes / 100 : bytes / 20; /* 1 %: a graph of another kind than those tested */
+    line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
+                              bytes - slack, bytes + slack);
+    plim_line_because(line,
+                      cx->flash_attn ? "the graph of %0 tokens and %1 outputs, replayed; flash attention on"
+                                     : "the graph of %0 tokens and %1 outputs, replayed; flash attention off",
+                      (const uint64_t[]){ cx->n_tokens, cx->n_outputs }, 2);
+}
+
+static void add_output(const struct writer *w, struct plim_device_bill *host)
+{
+    struct plim_line *line =
+        add_by_rule(w, host, PLIM_PILLAR_ACTIVATIONS, "output buffer", w->buffers->output_bytes);
+    plim_line_because(line, "logits of %0 sequences, copied back from the GPU",
+                      (const uint64_t[]){ w->buffers->context.n_seq_max }, 1);
+}
+
+static void add_card(const struct plim_card *card, struct plim_device_bill *device)
+{
+    struct plim_line *line =
+        plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "driver reserve", card->reserved_basis, card->reserved_bytes,
+                           card->reserved_low_bytes, card->reserved_high_bytes);
+    plim_line_because(line,
+                      card->is_live                                   ? "as the driver reports it"
+                      : card->reserved_basis == PLIM_BASIS_MEASURED ? "total less what programs see, on this card"
+                                                                      : "total less what programs see, on similar cards",
+                      NULL, 0);
+    line = plim_bill_add(device, PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, card->others_bytes);
+    plim_line_because(line, card->n_others ? "held by %0 processes now" : "held now by what the driver does not list",
+                      (const uint64_t[]){ card->n_others }, 1);
+}
+
+/* --- the bill --- */
+
+static void start_device(struct plim_device_bill *device, const struct plim_card *card, uint32_t index)
+{
+    memset(device, 0, offsetof(struct plim_device_bill, line));
+    device->index = index;
+    device->total_bytes = card->total_bytes;
+    device->total_low_bytes = card->total_low_bytes;
+    device->free_bytes = plim_card_free_bytes(card);
+    device->total_basis = card->total_basis;
+}
+
+static void start_host(struct plim_device_bill *device, const struct plim_host *host)
+{
+    memset(device, 0, offsetof(struct plim_device_bill, line));
+    device->is_host = true;
+    device->total_bytes = device->total_low_bytes = host->total_bytes;
+    device->free_bytes = host->free_bytes;
+    device->total_basis = host->is_assumed ? PLIM_BASIS_ASSUMED : PLIM_BASIS_MEASURED;
+}
+
+static void write_resolved(const struct plim_engine *engine, const struct plim_context *cx,
+                           struct plim_resolved *ret_resolved)
+{
+    const struct plim_hparams *hp = &engine->llama->hp;
+    *ret_resolved = (struct plim_resolved){
+        .n_ctx = cx->n_ctx,
+        .n_ctx_seq = cx->n_ctx_seq,
+        .n_batch = cx->n_batch,
+        .n_ubatch = cx->n_ubatch,
+        .n_seq = cx->n_seq_max,
+        .n_outputs_max = cx->n_outputs_max,
+        .n_gpu_layers = cx->n_gpu_layers,
+        .n_layer = hp->n_layer,
+        .type_k = cx->type_k,
+        .type_v = cx->type_v,
+        .flash_attn = cx->flash_attn,
+        .kv_unified = cx->kv_unified,
+        .swa_full = cx->swa_full,
+        .kv_offload = cx->offload_kqv,
+        .mmap = cx->mmap,
+    };
+}
+
+/* Setups that llama.cpp turns down when it starts. */
+static const char *refusal_of(const struct plim_engine *engine, const struct plim_context *cx)
+{
+    bool is_mla = plim_hparams_is_mla(&engine->llama->hp);
+    if (!cx->flash_attn && plim_dtype_is_quantized(cx->type_v) && !is_mla)
+        return "a quantized V cache needs flash attention, which is off or not possible here";
+    return NULL;
+}
+
+/* Why the figures of this setup are not called exact; NULL when they are. */
+static const char *caveat_of(const struct plim_engine *engine, const struct plim_setup *setup)
+{
+    const struct plim_llama *llama = engine->llama;
+    if (llama->hp.arch->proven < 1)
+        return "this architecture was not compared with the engine itself";
+    if (llama->has_unmodelled)
+        return "the file has tensors that this version of the engine does not know";
+    if (!engine->epoch.is_proven)
+        return "this version was not compared with the engine itself";
+    if (setup->split_mode != PLIM_SPLIT_LAYER && setup->split_mode != PLIM_SPLIT_NONE)
+        return "this split mode was not compared with the engine itself";
+    if (setup->backend != PLIM_BACKEND_CUDA && setup->backend != PLIM_BACKEND_CPU)
+        return "the rules are those of the CUDA backend";
+    return NULL;
+}
+
+const struct plim_setup *plim_client_setup(const struct plim_engine *engine, const struct plim_setup *setup,
+                                           const struct plim_machine *machine, struct plim_setup *copy)
+{
+    if (setup->client != PLIM_CLIENT_OLLAMA)
+        return setup;
+    *copy = *setup;
+    plim_ollama_defaults(machine, engine->llama->hp.n_ctx_train, copy);
+    return copy;
+}
+
+static int write_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                      const struct plim_buffers *buffers, int n_gpu, const uint64_t *split_bytes,
+                      struct plim_bill *bill, struct plim_error *reterr)
+{
+    bill->caveat = caveat_of(engine, setup);
+    const struct writer w = { engine, setup, buffers, bill->caveat ? PLIM_BASIS_FORMULA : PLIM_BASIS_EXACT };
+    struct plim_device_bill *host = &bill->device[n_gpu];
+    bill->n_devices = (uint32_t)n_gpu + 1;
+    bill->tokens_per_s_low = bill->tokens_per_s_high = 0;
+    for (int i = 0; i < n_gpu; i++)
+        start_device(&bill->device[i], &machine->card[i], (uint32_t)i);
+    start_host(host, &machine->host);
+    for (int i = 0; i <= n_gpu; i++) {
+        add_weights(&w, &bill->device[i], i);
+        add_memory(&w, &bill->device[i], i);
+        add_compute(&w, &bill->device[i], i);
+    }
+    add_output(&w, host);
+    int result = plim_companions_add(engine, setup, buffers, n_gpu, split_bytes, bill, reterr);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < n_gpu; i++) {
+        plim_overhead_device(engine->llama, &buffers->context, &engine->epoch, setup->backend, &machine->card[i],
+                             &bill->device[i]);
+        add_card(&machine->card[i], &bill->device[i]);
+    }
+    plim_overhead_host(setup, n_gpu, host);
+    plim_speed_estimate(engine->llama, buffers, machine, bill);
+    return 0;
+}
+
+int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                     const struct plim_margin *margin, struct plim_bill *ret_bill, struct plim_error *reterr)
+{
+    uint64_t split_bytes[PLIM_SETUP_MAX_DEVICES];
+    struct plim_buffers buffers;
+    struct plim_setup copy;
+    const bool is_default_ctx = setup->n_ctx == 0;
+    setup = plim_client_setup(engine, setup, machine, &copy);
+    int n_gpu = plim_visible_gpus(setup, machine, split_bytes);
+    int result = plim_buffers_measure(engine->workspace, engine->llama, &engine->epoch, setup, n_gpu, split_bytes,
+                                      false, &buffers, reterr);
+    if (result < 0)
+        return result;
+    write_resolved(engine, &buffers.context, &ret_bill->resolved);
+    ret_bill->resolved.is_default_ctx = is_default_ctx;
+    result = write_bill(engine, setup, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);
+    if (result == 0) {
+        ret_bill->refusal = refusal_of(engine, &buffers.context);
+        ret_bill->is_refused = ret_bill->refusal != NULL;
+        plim_bill_judge(ret_bill, margin);
+        if (!plim_engine_knows_model(engine) || !buffers.memory.is_known)
+            ret_bill->verdict = PLIM_VERDICT_UNKNOWN;
+    }
+    plim_buffers_done(&buffers);
+    return result;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/llamacpp/epoch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Build numbers at which a rule changed. llama.cpp numbers builds by commits; where only the date of a change is known,
+ * the number is that of the first release seen after it, so that a build in between gets the older, larger figure.
+ */
+enum {
+    BUILD_AUTOMATIC_SLOTS = 6945, /* pull request 16736, November 2025 */
+    BUILD_FIT = 7418,             /* pull request 16653, December 2025 */
+    BUILD_CAPPED_OUTPUTS = 9512,  /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
+    BUILD_KV_SCRATCH = 9587,      /* pull request 23907, 8 June 2026; b9587 is of 11 June */
+    BUILD_WORKSPACE = 10508,      /* pull request 26574, 21 August 2026; b10507 is of 20 August */
+    BUILD_FIRST = 4000,           /* older ones have other cache and split rules altogether */
+    BUILD_LAST = 99999,
+};
+
+/* Versions from 0.4.1 to 0.6.0 follow the rules that v0.5.0 is compared with; b-numbers of theirs begin here. */
+enum { PROVEN_FROM = 401, PROVEN_TO = 600, BUILD_V0_1_2 = 10507 };
+
+#define NEWEST_PROVEN "v0.5.0"
+
+static void from_build(long build, struct plim_epoch *e)
+{
+    e->caps_outputs = build >= BUILD_CAPPED_OUTPUTS;
+    e->reserves_kv_scratch = build >= BUILD_KV_SCRATCH;
+    e->has_cublas_workspace = build >= BUILD_WORKSPACE;
+    e->has_fit = build >= BUILD_FIT;
+    e->has_automatic_slots = build >= BUILD_AUTOMATIC_SLOTS;
+}
+
+static int bad_version(const char *version, struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "llama.cpp has no version '%.40s' that we know", version);
+    plim_error_hint(reterr, "write a release (llama.cpp@%s) or a build number from b%d on (llama.cpp@b10256)",
+                    NEWEST_PROVEN, BUILD_FIRST);
+    return code;
+}
+
+int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct plim_error *reterr)
+{
+    struct plim_epoch e = { .is_proven = false };
+    unsigned major, minor, patch = 0;
+    int end = 0;
+    if (!version || !*version)
+        version = NEWEST_PROVEN;
+    if (strlen(version) >= sizeof e.version)
+        return bad_version(version, reterr);
+    strcpy(e.version, version);
+    if (version[0] == 'b') {
+        char *rest;
+        long build = strtol(version + 1, &rest, 10);
+        if (rest == version + 1 || *rest || build < BUILD_FIRST || build > BUILD_LAST)
+            return bad_version(version, reterr);
+        from_build(build, &e);
+    } else if (sscanf(version, "v%u.%u%n.%u%n", &major, &minor, &end, &patch, &end) >= 2 && !version[end] &&
+               major < 100 && minor < 100 && patch < 100) {
+        unsigned number = major * 10000 + minor * 100 + patch;
+        e.is_proven = number >= PROVEN_FROM && number <= PROVEN_TO;
+        from_build(number <= 102 ? BUILD_V0_1_2 : BUILD_LAST, &e);
+    } else {
+        return bad_version(version, reterr);
+    }
+    *ret_epoch = e;
+    return 0;
+}

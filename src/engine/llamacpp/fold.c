@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/llamacpp/fold.h"
+
+enum { ROUNDS = PLIM_FOLD_ROUNDS, MAX_PERIOD = 16 };
+
+/* Tensors of both layers are in the same places and, where they may have to be copied, of the same types. */
+static bool is_placed_alike(const struct plim_llama *llama, const struct plim_placement *place, uint32_t a, uint32_t b)
+{
+    const bool is_on_cpu = place->layer[a] == place->cpu;
+    for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
+        for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
+            int32_t x = llama->layer[a].tensor[role][suffix], y = llama->layer[b].tensor[role][suffix];
+            if (!x)
+                continue; /* of one kind: the other has none either */
+            if (place->tensor && place->tensor[x - 1] != place->tensor[y - 1])
+                return false;
+            if ((is_on_cpu || place->tensor) && llama->tensors[x - 1].type != llama->tensors[y - 1].type)
+                return false;
+        }
+    return true;
+}
+
+static bool is_same(const struct plim_llama *llama, const struct plim_placement *place, uint32_t a, uint32_t b)
+{
+    if (llama->layer[a].kind != llama->layer[b].kind || place->layer[a] != place->layer[b])
+        return false;
+    bool needs_tensors = place->tensor || place->layer[a] == place->cpu;
+    return !needs_tensors || is_placed_alike(llama, place, a, b);
+}
+
+/* How many layers from `first` on repeat with this period. */
+static uint32_t length_of_pattern(const struct plim_llama *llama, const struct plim_placement *place, uint32_t first,
+                                  uint32_t period)
+{
+    uint32_t n = period;
+    while (first + n < llama->hp.n_layer && is_same(llama, place, first + n - period, first + n))
+        n++;
+    return n;
+}
+
+struct pattern {
+    uint32_t round, length; /* layers of a round, and of all of them */
+    uint32_t rest;          /* layers after the rounds that are built: at least one of each that a pattern has, as */
+    uint32_t n_saved;       /* what the pattern reads is given back by the last to read it */
+};
+
+static struct pattern make_pattern(uint32_t period, uint32_t rhythm, uint32_t length)
+{
+    const uint32_t round = period * rhythm, rest = period + (length - period) % round;
+    const uint32_t n_built = ROUNDS * round + rest;
+    return (struct pattern){ round, length, rest, length > n_built ? length - n_built : 0 };
+}
+
+/* The pattern from `first` on that saves most, with `rhythm` repetitions of it to a round. */
+static struct pattern best_pattern(const struct plim_llama *llama, const struct plim_placement *place, uint32_t first,
+                                   uint32_t rhythm)
+{
+    struct pattern best = { .length = 1 };
+    const uint32_t n_left = llama->hp.n_layer - first;
+    for (uint32_t period = 1; period <= MAX_PERIOD && ROUNDS * period < n_left; period++) {
+        struct pattern p = make_pattern(period, rhythm, length_of_pattern(llama, place, first, period));
+        if (p.n_saved > best.n_saved)
+            best = p;
+    }
+    return best;
+}
+
+void plim_layers_all(const struct plim_llama *llama, struct plim_layers *ret_layers)
+{
+    ret_layers->n_folds = 0;
+    ret_layers->n_layers = (int)llama->hp.n_layer;
+    for (int il = 0; il < ret_layers->n_layers; il++)
+        ret_layers->layer[il] = (uint16_t)il;
+}
+
+static void add_layers(struct plim_layers *layers, uint32_t from, uint32_t to)
+{
+    for (uint32_t il = from; il < to; il++)
+        layers->layer[layers->n_layers++] = (uint16_t)il;
+}
+
+void plim_layers_fold(const struct plim_llama *llama, const struct plim_placement *place, uint32_t rhythm,
+                      struct plim_layers *ret_layers)
+{
+    struct plim_layers *layers = ret_layers;
+    layers->n_layers = layers->n_folds = 0;
+    for (uint32_t il = 0; il < llama->hp.n_layer;) {
+        const struct pattern p = best_pattern(llama, place, il, rhythm);
+        if (p.n_saved == 0 || layers->n_folds == PLIM_MAX_FOLDS) {
+            add_layers(layers, il, il + p.length);
+        } else {
+            layers->fold[layers->n_folds++] = (struct plim_fold){ (uint16_t)layers->n_layers, (uint16_t)p.round };
+            add_layers(layers, il, il + ROUNDS * p.round);
+            add_layers(layers, il + p.length - p.rest, il + p.length);
+        }
+        il += p.length;
+    }
+}
+
+/* --- does it stand for the whole? --- */
+
+int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start, struct plim_checkpoint *ret_checkpoints)
+{
+    int n = 0;
+    for (int i = 0; i < layers->n_folds; i++)
+        for (int k = 0; k < ROUNDS; k++) {
+            const struct plim_fold *fold = &layers->fold[i];
+            ret_checkpoints[n++] = (struct plim_checkpoint){ .from = start[fold->first + k * fold->round],
+                                                             .to = start[fold->first + (k + 1) * fold->round] };
+        }
+    return n;
+}
+
+/* A leaf per layer, or a copy of one, is there before anything is computed: further rounds would bring more. */
+static bool brings_leaf(const struct plim_graph *g, const struct plim_schedule *schedule, plim_node from, plim_node to)
+{
+    for (int i = 0; i < schedule->n_leaves; i++) {
+        plim_node leaf = schedule->leaf[i].node, origin = plim_schedule_origin(g, schedule, leaf);
+        if (origin >= from && origin < to && g->tensor[leaf].home == PLIM_BACKEND_NONE)
+            return true;
+    }
+    return false;
+}
+
+bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints,
+                         const struct plim_graph *g, const struct plim_schedule *schedule)
+{
+    for (int i = 0; i < layers->n_folds; i++) {
+        const struct plim_checkpoint *before = &checkpoints[i * ROUNDS + ROUNDS - 2], *after = before + 1;
+        if (before->to - before->from != after->to - after->from || before->state != after->state ||
+            before->window != after->window || brings_leaf(g, schedule, after->from, after->to))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_FOLD_H
+#define PLIMSOLL_ENGINE_LLAMACPP_FOLD_H
+
+/*
+ * Folding: layers of one kind build the same graph again and again, and the allocator that runs over it falls into the
+ * same rhythm, of one or two rounds. Three rounds stand for all of them, if the allocator ends the third in the state in
+ * which it began it: then any further round would leave it there too. When it does not, the whole graph is built.
+ */
+
+#include "engine/ggml/replay.h"
+#include "engine/llamacpp/place.h"
+
+enum { PLIM_FOLD_ROUNDS = 3, PLIM_MAX_FOLDS = 8 };
+
+/* A pattern in the list of layers: PLIM_FOLD_ROUNDS rounds of `round` layers from layer[first] on. */
+struct plim_fold {
+    uint16_t first, round;
+};
+
+struct plim_layers {
+    uint16_t layer[PLIM_MAX_LAYERS];
+    int n_layers;
+    struct plim_fold fold[PLIM_MAX_FOLDS];
+    int n_folds;
+};
+
+/* Every layer. */
+void plim_layers_all(const struct plim_llama *llama, struct plim_layers *ret_layers);
+
+/*
+ * One of each situation, with the patterns folded; rhythm repetitions of one (1 or 2) make a round. The first and the
+ * last layer are always there.
+ */
+void plim_layers_fold(const struct plim_llama *llama, const struct plim_placement *place, uint32_t rhythm,
+                      struct plim_layers *ret_layers);
+
+/* The checkpoints at the ends of all rounds; start[] is the first tensor of each layer. Returns how many. */
+int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start, struct plim_checkpoint *ret_checkpoints);
+
+/* True when the replay that passed these checkpoints stands for that of the whole graph. */
+bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints,
+                         const struct plim_graph *g, const struct plim_schedule *schedule);
+
+#endif

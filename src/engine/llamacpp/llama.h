@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_LLAMA_H
+#define PLIMSOLL_ENGINE_LLAMACPP_LLAMA_H
+
+/*
+ * A model made ready for llama.cpp's rules: its hyperparameters, where each tensor belongs, and sums that let a bill
+ * be written without walking the tensors again. Made once per model; a bill changes nothing in it.
+ */
+
+#include "engine/llamacpp/hparams.h"
+#include "engine/llamacpp/roles.h"
+
+/* Which buffer list a tensor is drawn from (llama-arch.cpp: LLM_TENSOR_INFOS): a layer number, or one of these. */
+enum {
+    PLIM_SLOT_INPUT = -1,  /* always on the CPU */
+    PLIM_SLOT_OUTPUT = -2, /* with the output layer */
+    PLIM_SLOT_ROPE = -3,   /* one copy wherever there are layers */
+    PLIM_SLOT_UNUSED = -4, /* in the file, not loaded */
+};
+
+enum plim_suffix { PLIM_WEIGHT, PLIM_BIAS, PLIM_SCALE, PLIM_SUFFIX_MAX_ };
+
+struct plim_layer {
+    int32_t tensor[PLIM_ROLE_MAX_][PLIM_SUFFIX_MAX_]; /* index into the model's tensors + 1; 0 is absent */
+    uint64_t device_bytes;                            /* what its tensors take in a CUDA buffer */
+    uint64_t host_bytes;                              /* what they take in a host buffer */
+    uint64_t expert_bytes;                            /* the part of device_bytes that -cmoe moves */
+    uint64_t first_byte, end_byte;                    /* span of its data in the file (of a model of one part) */
+    uint16_t kind;                                    /* layers of one kind build the same graph */
+};
+
+struct plim_llama {
+    const struct plim_model *model;
+    struct plim_hparams hp;
+    const struct plim_tensor *tensors;
+    size_t n_tensors;
+    int16_t *slot;            /* per tensor */
+    bool *is_expert;          /* per tensor: moved by -cmoe */
+    struct plim_layer *layer; /* n_layer_all of them */
+    int32_t global[PLIM_GLOBAL_MAX_][PLIM_SUFFIX_MAX_];
+    bool is_tied;             /* the token embedding is also the output */
+    uint64_t output_device_bytes, rope_device_bytes;
+    uint64_t quantized_width; /* widest input of a quantized matrix, counted once per expert a token uses */
+    uint64_t float_width;     /* widest input and output together of a matrix in floating point */
+    bool has_unmodelled; /* tensors in places our rules do not know: weights are a sum, not a placement */
+};
+
+int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama,
+                   struct plim_error *reterr) PLIM_MUST_CHECK;
+struct plim_llama *plim_llama_free(struct plim_llama *llama);
+
+/* Bytes of a tensor in a CUDA buffer: padded rows of quantized tensors, 128-byte steps (ggml-cuda.cu: get_alloc_size). */
+uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor);
+
+/* Whether CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
+static inline bool plim_cuda_has_ssm_conv(uint64_t n_channels) { return n_channels % 128 == 0; }
+
+/* width_a is 1 for Mamba-2, which has one decay per head. */
+static inline bool plim_cuda_has_ssm_scan(uint64_t width_a, uint64_t n_state, uint64_t head, uint64_t n_head,
+                                          uint64_t n_group)
+{
+    if (width_a == 1)
+        return (n_state == 128 || n_state == 256) && head % 16 == 0;
+    return n_state == 16 && head == 1 && n_head % 128 == 0 && n_group == 1;
+}
+
+/* The tensor in a role of a layer, or NULL. */
+const struct plim_tensor *plim_llama_layer_tensor(const struct plim_llama *llama, uint32_t il, enum plim_role role,
+                                                  enum plim_suffix suffix);
+const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
+                                                   enum plim_suffix suffix);
+
+#endif

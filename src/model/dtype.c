@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of element types. Block sizes: ggml-common.h and the type traits of ggml.c at d99724f, checked against
+ * what the engine allocates by the engine tests.
+ */
+#include "model/ggml_type.h"
+#include "plimsoll/dtype.h"
+
+#include <stddef.h>
+#include <strings.h>
+
+static const struct dtype {
+    const char *name;
+    uint16_t elements, bytes; /* of one block */
+    int8_t ggml_id;
+} dtypes[PLIM_DTYPE_MAX_] = {
+    [PLIM_DTYPE_UNKNOWN] = { "unknown", 1, 0, -1 },
+    [PLIM_DTYPE_F32] = { "f32", 1, 4, 0 },
+    [PLIM_DTYPE_F16] = { "f16", 1, 2, 1 },
+    [PLIM_DTYPE_BF16] = { "bf16", 1, 2, 30 },
+    [PLIM_DTYPE_F64] = { "f64", 1, 8, 28 },
+    [PLIM_DTYPE_I8] = { "i8", 1, 1, 24 },
+    [PLIM_DTYPE_I16] = { "i16", 1, 2, 25 },
+    [PLIM_DTYPE_I32] = { "i32", 1, 4, 26 },
+    [PLIM_DTYPE_I64] = { "i64", 1, 8, 27 },
+    [PLIM_DTYPE_Q4_0] = { "q4_0", 32, 18, 2 },
+    [PLIM_DTYPE_Q4_1] = { "q4_1", 32, 20, 3 },
+    [PLIM_DTYPE_Q5_0] = { "q5_0", 32, 22, 6 },
+    [PLIM_DTYPE_Q5_1] = { "q5_1", 32, 24, 7 },
+    [PLIM_DTYPE_Q8_0] = { "q8_0", 32, 34, 8 },
+    [PLIM_DTYPE_Q8_1] = { "q8_1", 32, 36, 9 },
+    [PLIM_DTYPE_Q2_K] = { "q2_K", 256, 84, 10 },
+    [PLIM_DTYPE_Q3_K] = { "q3_K", 256, 110, 11 },
+    [PLIM_DTYPE_Q4_K] = { "q4_K", 256, 144, 12 },
+    [PLIM_DTYPE_Q5_K] = { "q5_K", 256, 176, 13 },
+    [PLIM_DTYPE_Q6_K] = { "q6_K", 256, 210, 14 },
+    [PLIM_DTYPE_Q8_K] = { "q8_K", 256, 292, 15 },
+    [PLIM_DTYPE_IQ1_S] = { "iq1_s", 256, 50, 19 },
+    [PLIM_DTYPE_IQ1_M] = { "iq1_m", 256, 56, 29 },
+    [PLIM_DTYPE_IQ2_XXS] = { "iq2_xxs", 256, 66, 16 },
+    [PLIM_DTYPE_IQ2_XS] = { "iq2_xs", 256, 74, 17 },
+    [PLIM_DTYPE_IQ2_S] = { "iq2_s", 256, 82, 22 },
+    [PLIM_DTYPE_IQ3_XXS] = { "iq3_xxs", 256, 98, 18 },
+    [PLIM_DTYPE_IQ3_S] = { "iq3_s", 256, 110, 21 },
+    [PLIM_DTYPE_IQ4_NL] = { "iq4_nl", 32, 18, 20 },
+    [PLIM_DTYPE_IQ4_XS] = { "iq4_xs", 256, 136, 23 },
+    [PLIM_DTYPE_TQ1_0] = { "tq1_0", 256, 54, 34 },
+    [PLIM_DTYPE_TQ2_0] = { "tq2_0", 256, 66, 35 },
+    [PLIM_DTYPE_MXFP4] = { "mxfp4", 32, 17, 39 },
+    [PLIM_DTYPE_NVFP4] = { "nvfp4", 64, 36, 40 },
+    [PLIM_DTYPE_Q1_0] = { "q1_0", 128, 18, 41 },
+    [PLIM_DTYPE_Q2_0] = { "q2_0", 64, 18, 42 },
+};
+
+/* Types that ggml had once; a file with them needs the tools of its time or a fresh conversion. */
+static const struct removed {
+    uint32_t ggml_id;
+    const char *name;
+} removed[] = {
+    { 4, "Q4_2" },       { 5, "Q4_3" },        { 31, "Q4_0_4_4" },    { 32, "Q4_0_4_8" },
+    { 33, "Q4_0_8_8" },  { 36, "IQ4_NL_4_4" }, { 37, "IQ4_NL_4_8" }, { 38, "IQ4_NL_8_8" },
+};
+
+/* llama.h: enum llama_ftype at v0.5.0; the gaps are numbers that were withdrawn. */
+static const char *const file_types[] = {
+    [0] = "F32",      [1] = "F16",     [2] = "Q4_0",    [3] = "Q4_1",     [7] = "Q8_0",     [8] = "Q5_0",
+    [9] = "Q5_1",     [10] = "Q2_K",   [11] = "Q3_K_S", [12] = "Q3_K_M",  [13] = "Q3_K_L",  [14] = "Q4_K_S",
+    [15] = "Q4_K_M",  [16] = "Q5_K_S", [17] = "Q5_K_M", [18] = "Q6_K",    [19] = "IQ2_XXS", [20] = "IQ2_XS",
+    [21] = "Q2_K_S",  [22] = "IQ3_XS", [23] = "IQ3_XXS", [24] = "IQ1_S",  [25] = "IQ4_NL",  [26] = "IQ3_S",
+    [27] = "IQ3_M",   [28] = "IQ2_S",  [29] = "IQ2_M",  [30] = "IQ4_XS",  [31] = "IQ1_M",   [32] = "BF16",
+    [36] = "TQ1_0",   [37] = "TQ2_0",  [38] = "MXFP4_MOE", [39] = "NVFP4", [40] = "Q1_0",   [41] = "Q2_0",
+};
+
+static const struct dtype *row(enum plim_dtype type)
+{
+    return &dtypes[type > PLIM_DTYPE_UNKNOWN && type < PLIM_DTYPE_MAX_ ? type : PLIM_DTYPE_UNKNOWN];
+}
+
+const char *plim_dtype_name(enum plim_dtype type) { return row(type)->name; }
+uint32_t plim_dtype_block_elements(enum plim_dtype type) { return row(type)->elements; }
+uint32_t plim_dtype_block_bytes(enum plim_dtype type) { return row(type)->bytes; }
+bool plim_dtype_is_quantized(enum plim_dtype type) { return row(type)->elements > 1; }
+
+uint64_t plim_dtype_row_bytes(enum plim_dtype type, uint64_t n_elements)
+{
+    return n_elements / row(type)->elements * row(type)->bytes;
+}
+
+enum plim_dtype plim_dtype_named(const char *name)
+{
+    for (int type = PLIM_DTYPE_UNKNOWN + 1; type < PLIM_DTYPE_MAX_; type++)
+        if (!strcasecmp(dtypes[type].name, name))
+            return (enum plim_dtype)type;
+    return PLIM_DTYPE_UNKNOWN;
+}
+
+enum plim_dtype plim_dtype_from_ggml(uint32_t ggml_id)
+{
+    for (int type = PLIM_DTYPE_UNKNOWN + 1; type < PLIM_DTYPE_MAX_; type++)
+        if (dtypes[type].ggml_id == (int64_t)ggml_id)
+            return (enum plim_dtype)type;
+    return PLIM_DTYPE_UNKNOWN;
+}
+
+const char *plim_gguf_file_type_name(uint32_t file_type)
+{
+    return file_type < sizeof file_types / sizeof *file_types ? file_types[file_type] : NULL;
+}
+
+const char *plim_ggml_removed_type(uint32_t ggml_id)
+{
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (removed[i].ggml_id == ggml_id)
+            return removed[i].name;
+    return NULL;
+}
