@@ -77,10 +77,10 @@ struct plim_bill {
     uint32_t n_devices; /* the GPUs, then the host */
     struct plim_device_bill device[PLIM_SETUP_MAX_DEVICES + 1];
     enum plim_verdict verdict;
-    uint32_t limiting_device;      /* the device that decides */
-    const struct plim_line *limiting_line; /* and its largest line that a setup can change; NULL: none */
+    uint32_t limiting_device;                   /* the device that decides */
+    const struct plim_line *limiting_line;      /* and its largest line that a setup can change; NULL: none */
     double tokens_per_s_low, tokens_per_s_high; /* of one sequence; 0: unknown */
-    bool is_refused;               /* the engine would not start with this setup at all: */
+    bool is_refused;                            /* the engine would not start with this setup at all: */
     const char *refusal;
     const char *caveat; /* why the figures are not called exact; NULL: nothing against it */
 };

@@ -34,9 +34,9 @@ enum plim_model_kind {
 
 struct plim_tensor {
     const char *name;
-    uint64_t ne[4];  /* elements per dimension, innermost first; 1 beyond n_dims */
-    uint64_t bytes;  /* of the data */
-    uint64_t offset; /* of the data, from the start of the data section of its file */
+    uint64_t ne[4];   /* elements per dimension, innermost first; 1 beyond n_dims */
+    uint64_t bytes;   /* of the data */
+    uint64_t offset;  /* of the data, from the start of the data section of its file */
     uint64_t info_at; /* where its description stands in the header */
     uint32_t n_dims;
     enum plim_dtype type;
@@ -51,7 +51,8 @@ struct plim_tensor {
  */
 int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr);
 
-/* The same from bytes in memory (one file); file_bytes is the size of the whole file, data_bytes what is given of it. */
+/* The same from bytes in memory (one file); file_bytes is the size of the whole file, data_bytes what is given of it.
+ */
 int plim_model_read(const void *data, uint64_t data_bytes, uint64_t file_bytes, struct plim_model **ret_model,
                     struct plim_error *reterr);
 
@@ -59,14 +60,15 @@ int plim_model_read(const void *data, uint64_t data_bytes, uint64_t file_bytes, 
 struct plim_model *plim_model_free(struct plim_model *model);
 
 enum plim_model_kind plim_model_kind(const struct plim_model *model);
-const char *plim_model_path(const struct plim_model *model); /* as given to plim_model_open(); "" when read from memory */
-const char *plim_model_name(const struct plim_model *model); /* general.name, else the file name, else "" */
-const char *plim_model_arch(const struct plim_model *model); /* general.architecture */
+const char *
+plim_model_path(const struct plim_model *model); /* as given to plim_model_open(); "" when read from memory */
+const char *plim_model_name(const struct plim_model *model);      /* general.name, else the file name, else "" */
+const char *plim_model_arch(const struct plim_model *model);      /* general.architecture */
 const char *plim_model_file_type(const struct plim_model *model); /* "Q4_K_M"; NULL when the file does not say */
 
-uint64_t plim_model_n_params(const struct plim_model *model);      /* elements of all tensors */
-uint64_t plim_model_tensor_bytes(const struct plim_model *model);  /* data of all tensors */
-uint64_t plim_model_file_bytes(const struct plim_model *model);    /* all files */
+uint64_t plim_model_n_params(const struct plim_model *model);     /* elements of all tensors */
+uint64_t plim_model_tensor_bytes(const struct plim_model *model); /* data of all tensors */
+uint64_t plim_model_file_bytes(const struct plim_model *model);   /* all files */
 uint32_t plim_model_n_shards(const struct plim_model *model);
 const struct plim_tensor *plim_model_tensors(const struct plim_model *model, size_t *ret_n);
 

@@ -38,8 +38,8 @@ enum plim_fix_kind {
 
 struct plim_fix {
     enum plim_fix_kind kind;
-    char change[112]; /* "context of 9216 tokens instead of 32768" */
-    char costs[112];  /* "conversations longer than that are cut off" */
+    char change[112];    /* "context of 9216 tokens instead of 32768" */
+    char costs[112];     /* "conversations longer than that are cut off" */
     int64_t frees_bytes; /* on the device that decides */
     enum plim_verdict verdict_after;
     double tokens_per_s_low, tokens_per_s_high; /* after it; 0: unknown */

@@ -77,13 +77,13 @@ struct plim_setup {
     enum plim_client client;
     enum plim_backend backend;
 
-    uint32_t n_ctx;         /* 0: the model's own */
-    uint32_t n_batch;       /* 0: 2048 */
-    uint32_t n_ubatch;      /* 0: 512 */
-    uint32_t n_parallel;    /* slots; 0: the client's default */
-    uint32_t n_outputs_max; /* 0: the client's default */
-    uint32_t n_rs_seq;      /* extra recurrent states per sequence, for speculative decoding */
-    int32_t n_gpu_layers;   /* or PLIM_NGL_* */
+    uint32_t n_ctx;                 /* 0: the model's own */
+    uint32_t n_batch;               /* 0: 2048 */
+    uint32_t n_ubatch;              /* 0: 512 */
+    uint32_t n_parallel;            /* slots; 0: the client's default */
+    uint32_t n_outputs_max;         /* 0: the client's default */
+    uint32_t n_rs_seq;              /* extra recurrent states per sequence, for speculative decoding */
+    int32_t n_gpu_layers;           /* or PLIM_NGL_* */
     enum plim_dtype type_k, type_v; /* PLIM_DTYPE_UNKNOWN: f16 */
     enum plim_switch flash_attn;    /* unset: auto */
     enum plim_switch kv_offload, kv_unified, swa_full, op_offload, mmap, fit, embedding;
@@ -101,7 +101,7 @@ struct plim_setup {
     uint32_t n_overflows; /* what --fit would decide */
     struct plim_overflow overflow[PLIM_SETUP_MAX_DEVICES];
 
-    uint32_t fit_ctx; /* smallest context --fit may choose; 0: 4096, UINT32_MAX: it may not change it (-c 0) */
+    uint32_t fit_ctx;          /* smallest context --fit may choose; 0: 4096, UINT32_MAX: it may not change it (-c 0) */
     uint64_t fit_target_bytes; /* what --fit leaves free per device; 0: 1 GiB */
     int32_t cache_ram_mib;     /* prompt cache of llama-server in host RAM; PLIM_CACHE_RAM_DEFAULT, -1: no limit */
 

@@ -7,7 +7,7 @@
 #include "plimsoll/error.h"
 
 #define PLIM_PRINTF(string, first) __attribute__((format(printf, string, first)))
-#define PLIM_MUST_CHECK __attribute__((warn_unused_result))
+#define PLIM_MUST_CHECK            __attribute__((warn_unused_result))
 
 /* Record an error and return its code; reterr may be NULL. The first error recorded stays. */
 int plim_fail(struct plim_error *reterr, int code, uint64_t at, const char *format, ...) PLIM_PRINTF(4, 5);

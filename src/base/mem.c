@@ -38,7 +38,10 @@ struct plim_arena_chunk {
 
 enum { CHUNK_BYTES = 64 << 10 };
 
-void plim_arena_init(struct plim_arena *arena, size_t max_bytes) { *arena = (struct plim_arena){ .max_bytes = max_bytes }; }
+void plim_arena_init(struct plim_arena *arena, size_t max_bytes)
+{
+    *arena = (struct plim_arena){ .max_bytes = max_bytes };
+}
 
 void *plim_arena_alloc(struct plim_arena *arena, size_t count, size_t size)
 {

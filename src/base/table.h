@@ -22,8 +22,9 @@ size_t plim_table_column(const struct plim_table *table, const char *name);
 /* A cell; "" outside the table. */
 static inline const char *plim_table_cell(const struct plim_table *table, size_t row, size_t column)
 {
-    return row < table->n_rows && column < table->n_columns ? table->text + table->cells[row * table->n_columns + column]
-                                                            : "";
+    return row < table->n_rows && column < table->n_columns
+               ? table->text + table->cells[row * table->n_columns + column]
+               : "";
 }
 
 #endif

@@ -15,8 +15,8 @@ bool plim_size_parse(const char *text, uint64_t *ret_bytes)
     static const struct {
         const char *name;
         unsigned shift;
-    } units[] = { { "", 0 },   { "b", 0 },    { "k", 10 },  { "kb", 10 }, { "kib", 10 }, { "m", 20 },  { "mb", 20 },
-                  { "mib", 20 }, { "g", 30 }, { "gb", 30 }, { "gib", 30 }, { "t", 40 },  { "tb", 40 }, { "tib", 40 } };
+    } units[] = { { "", 0 },     { "b", 0 },  { "k", 10 },  { "kb", 10 },  { "kib", 10 }, { "m", 20 },  { "mb", 20 },
+                  { "mib", 20 }, { "g", 30 }, { "gb", 30 }, { "gib", 30 }, { "t", 40 },   { "tb", 40 }, { "tib", 40 } };
     const char *p = text;
     uint64_t whole = 0, fraction = 0, fraction_scale = 1;
     int n_whole = 0, n_fraction = 0;
@@ -38,8 +38,8 @@ bool plim_size_parse(const char *text, uint64_t *ret_bytes)
         if (whole >= (uint64_t)1 << (63 - shift))
             return false;
         /* fraction < 10^9 < 2^30 and shift <= 40: split the product so that it stays below 2^64 */
-        uint64_t part = shift > 30 ? ((fraction << 30) / fraction_scale) << (shift - 30)
-                                   : (fraction << shift) / fraction_scale;
+        uint64_t part =
+            shift > 30 ? ((fraction << 30) / fraction_scale) << (shift - 30) : (fraction << shift) / fraction_scale;
         *ret_bytes = (whole << shift) + part;
         return true;
     }

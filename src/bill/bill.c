@@ -10,12 +10,9 @@
 const char *plim_pillar_name(enum plim_pillar pillar)
 {
     static const char *const names[PLIM_PILLAR_MAX_] = {
-        [PLIM_PILLAR_WEIGHTS] = "weights",
-        [PLIM_PILLAR_KV_CACHE] = "kv_cache",
-        [PLIM_PILLAR_ACTIVATIONS] = "activations",
-        [PLIM_PILLAR_GRADIENTS] = "gradients",
-        [PLIM_PILLAR_OPTIMIZER] = "optimizer",
-        [PLIM_PILLAR_OVERHEAD] = "overhead",
+        [PLIM_PILLAR_WEIGHTS] = "weights",         [PLIM_PILLAR_KV_CACHE] = "kv_cache",
+        [PLIM_PILLAR_ACTIVATIONS] = "activations", [PLIM_PILLAR_GRADIENTS] = "gradients",
+        [PLIM_PILLAR_OPTIMIZER] = "optimizer",     [PLIM_PILLAR_OVERHEAD] = "overhead",
         [PLIM_PILLAR_OTHERS] = "others",
     };
     return pillar < PLIM_PILLAR_MAX_ ? names[pillar] : "unknown";

@@ -12,12 +12,24 @@
 #include <string.h>
 
 enum {
-    KEY_BYTES = 128,    /* a name in lower case without spaces and punctuation */
+    KEY_BYTES = 128, /* a name in lower case without spaces and punctuation */
     MAX_CANDIDATES = 12,
     MAX_SUGGESTIONS = 3,
 };
 
-enum column { VENDOR, NAME, ALIASES, CAPABILITY, NOMINAL_GIB, DRIVER_MIB, CUDA_GIB, MEMORY_TYPE, BANDWIDTH, SM_COUNT, N_COLUMNS };
+enum column {
+    VENDOR,
+    NAME,
+    ALIASES,
+    CAPABILITY,
+    NOMINAL_GIB,
+    DRIVER_MIB,
+    CUDA_GIB,
+    MEMORY_TYPE,
+    BANDWIDTH,
+    SM_COUNT,
+    N_COLUMNS
+};
 
 static const char *cell(size_t i, enum column column)
 {
@@ -48,7 +60,10 @@ const char *plim_catalogue_field(size_t i, const char *column)
 static enum plim_vendor vendor_named(const char *name)
 {
     static const char *const names[PLIM_VENDOR_MAX_] = {
-        [PLIM_VENDOR_NVIDIA] = "NVIDIA", [PLIM_VENDOR_AMD] = "AMD", [PLIM_VENDOR_INTEL] = "Intel", [PLIM_VENDOR_APPLE] = "Apple",
+        [PLIM_VENDOR_NVIDIA] = "NVIDIA",
+        [PLIM_VENDOR_AMD] = "AMD",
+        [PLIM_VENDOR_INTEL] = "Intel",
+        [PLIM_VENDOR_APPLE] = "Apple",
     };
     for (int v = PLIM_VENDOR_UNKNOWN + 1; v < PLIM_VENDOR_MAX_; v++)
         if (!strcmp(name, names[v]))
@@ -183,7 +198,9 @@ static size_t make_key(char key[KEY_BYTES], const char *text, size_t length)
 /* Words that people leave out or add: they decide nothing. */
 static void drop_common_words(char *key)
 {
-    static const char *const words[] = { "nvidia", "geforce", "amd", "radeon", "tesla", "intel", "gpu", "graphicscard" };
+    static const char *const words[] = {
+        "nvidia", "geforce", "amd", "radeon", "tesla", "intel", "gpu", "graphicscard"
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char *at = strstr(key, words[i]);
         size_t length = strlen(words[i]);

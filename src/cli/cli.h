@@ -28,7 +28,7 @@ struct plim_cli_command {
     const char *name;
     const char *arguments; /* "[OPTIONS] MODEL..." */
     const char *summary;
-    const char *examples; /* lines */
+    const char *examples;              /* lines */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
     void (*options)(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]);
 };

@@ -143,8 +143,8 @@ static int answer_model(const struct question *q, const struct plim_path *path, 
     struct plim_engine *engine = NULL;
     int status = PLIM_EXIT_YES;
     int result = plim_model_open(path->text, &model, &err);
-    bool runs_by_itself = result == 0 && plim_model_kind(model) != PLIM_MODEL_PROJECTOR &&
-                          plim_model_kind(model) != PLIM_MODEL_ADAPTER;
+    bool runs_by_itself =
+        result == 0 && plim_model_kind(model) != PLIM_MODEL_PROJECTOR && plim_model_kind(model) != PLIM_MODEL_ADAPTER;
     if (path->is_found && result == 0 && !runs_by_itself)
         goto out;
     if (result == 0)
@@ -240,7 +240,8 @@ static int run(int argc, char **argv)
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
     ret_groups[0] = (struct plim_cli_options){ "Options", plim_fit_option_info(PLIM_FIT_NONE + 1), PLIM_FIT_MAX_ - 1 };
-    ret_groups[1] = (struct plim_cli_options){ "llama.cpp's flags", plim_flag_info(PLIM_FLAG_NONE + 1), PLIM_FLAG_MAX_ - 1 };
+    ret_groups[1] =
+        (struct plim_cli_options){ "llama.cpp's flags", plim_flag_info(PLIM_FLAG_NONE + 1), PLIM_FLAG_MAX_ - 1 };
 }
 
 const struct plim_cli_command plim_cli_fit = {

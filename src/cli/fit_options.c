@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading the command line. llama.cpp's flags have one dash and several letters (-ngl), pairs of names for on and off,
- * and must be read both here and after "--" as the engine reads them, from the same table: getopt has no words for that.
+ * and must be read both here and after "--" as the engine reads them, from the same table: getopt has no words for
+ * that.
  */
 #include "cli/fit_options.h"
 
@@ -110,7 +111,8 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
         return 0;
     case PLIM_FIT_COLOR:
         o->color = value;
-        return plim_flag_is_in(value, "auto always never") ? 0 : usage(reterr, "--color", value, "auto, always or never");
+        return plim_flag_is_in(value, "auto always never") ? 0
+                                                           : usage(reterr, "--color", value, "auto, always or never");
     case PLIM_FIT_HELP:
         o->is_help = true;
         return 0;

@@ -40,9 +40,9 @@ struct plim_fit_options {
     const char *engine, *color;
     struct plim_margin margin;
     bool is_strict, is_json, is_verbose, is_help;
-    bool has_client; /* --client was given */
-    bool has_command;       /* an engine's own command line follows "--" */
-    const char **paths;     /* of models; owned */
+    bool has_client;    /* --client was given */
+    bool has_command;   /* an engine's own command line follows "--" */
+    const char **paths; /* of models; owned */
     int n_paths;
 };
 

@@ -73,7 +73,8 @@ static void print_zsh_name(FILE *out, const struct plim_flag_info *row, const ch
             fputc('\\', out);
         fputs(*p == '\'' ? "'\\''" : (char[]){ *p, '\0' }, out);
     }
-    fprintf(out, "]%s%s'\n", row->value ? ":value:" : "", row->value && !strncmp(row->value, "FILE", 4) ? "_files" : "");
+    fprintf(out, "]%s%s'\n", row->value ? ":value:" : "",
+            row->value && !strncmp(row->value, "FILE", 4) ? "_files" : "");
 }
 
 static const char *fish_command; /* the command whose options are being printed */

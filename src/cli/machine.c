@@ -25,7 +25,8 @@ static unsigned long take_count(const char **text)
     return n;
 }
 
-static int add_named(const char *text, struct plim_machine *machine, struct plim_notes *notes, struct plim_error *reterr)
+static int add_named(const char *text, struct plim_machine *machine, struct plim_notes *notes,
+                     struct plim_error *reterr)
 {
     struct plim_card card;
     const char *name = text;

@@ -60,7 +60,8 @@ static bool looks_like_model(const char *path, const char *name)
 static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr);
 
 /* Links to directories are not followed: they may lead back up. */
-static int add_entry(struct plim_paths *paths, const char *path, const char *name, unsigned depth, struct plim_error *reterr)
+static int add_entry(struct plim_paths *paths, const char *path, const char *name, unsigned depth,
+                     struct plim_error *reterr)
 {
     struct stat self, target;
     if (name[0] == '.' || lstat(path, &self) < 0)

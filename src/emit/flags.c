@@ -200,7 +200,8 @@ static int take_load_mode(const char *text, struct plim_setup *setup, struct pli
 static int take_fit_target(const char *text, struct plim_setup *setup, struct plim_error *reterr)
 {
     char *end;
-    unsigned long long mib = strtoull(text, &end, 10); /* one value for all devices; further ones are for further devices */
+    unsigned long long mib =
+        strtoull(text, &end, 10); /* one value for all devices; further ones are for further devices */
     if (end == text || (*end && *end != ',') || mib > 1U << 20)
         return bad_value(PLIM_FLAG_FIT_TARGET, text, "a number of MiB", reterr);
     setup->fit_target_bytes = mib * PLIM_MIB;
@@ -296,7 +297,8 @@ static int apply_number(enum plim_flag flag, const char *value, struct plim_setu
     }
 }
 
-int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim_arguments *a, struct plim_error *reterr)
+int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim_arguments *a,
+                    struct plim_error *reterr)
 {
     struct plim_setup *s = &a->setup;
     if (!flags[flag].value)

@@ -33,7 +33,8 @@
     X(SPLIT_MODE, "-sm --split-mode", "", "none|layer|row|tensor", "how several GPUs share the model")                 \
     X(MAIN_GPU, "-mg --main-gpu", "", "N", "the GPU to use with -sm none")                                             \
     X(DEVICE, "-dev --device", "", "LIST", "devices to use: CUDA0,CUDA1 or none")                                      \
-    X(OVERRIDE_TENSOR, "-ot --override-tensor", "", "PATTERN=BUFFER,...", "put tensors that match elsewhere: '\\.ffn_.*=CPU'") \
+    X(OVERRIDE_TENSOR, "-ot --override-tensor", "", "PATTERN=BUFFER,...",                                              \
+      "put tensors that match elsewhere: '\\.ffn_.*=CPU'")                                                             \
     X(CPU_MOE, "-cmoe --cpu-moe", "", NULL, "keep all experts on the CPU")                                             \
     X(N_CPU_MOE, "-ncmoe --n-cpu-moe", "", "N", "keep the experts of the first N layers on the CPU")                   \
     X(N_CPU_FFN, "-ncffn --n-cpu-ffn", "", "N", "keep the dense feed-forward weights of the first N layers there")     \
@@ -46,7 +47,8 @@
     X(LORA, "--lora", "", "FILE,...", "LoRA adapters")                                                                 \
     X(LORA_SCALED, "--lora-scaled", "", "FILE:SCALE,...", "LoRA adapters with a scale")                                \
     X(MODEL_DRAFT, "-md --model-draft --spec-draft-model", "", "FILE", "draft model for speculative decoding")         \
-    X(GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N", "its layers on GPUs") \
+    X(GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N",                     \
+      "its layers on GPUs")                                                                                            \
     X(CACHE_TYPE_K_DRAFT, "-ctkd --cache-type-k-draft --spec-draft-type-k", "", "TYPE", "type of its K cache")         \
     X(CACHE_TYPE_V_DRAFT, "-ctvd --cache-type-v-draft --spec-draft-type-v", "", "TYPE", "type of its V cache")         \
     X(DRAFT_MAX, "--spec-draft-n-max --draft --draft-n --draft-max", "", "N", "tokens drafted per step (default 3)")   \
@@ -84,10 +86,10 @@ struct plim_arguments {
     const char *model, *mmproj, *draft;
     const char *lora[PLIM_SETUP_MAX_LORAS]; /* whole values: "a.gguf,b.gguf" */
     uint32_t n_loras;
-    bool has_gpu;       /* false: -dev none */
+    bool has_gpu; /* false: -dev none */
     bool no_mmproj;
     char *patterns[PLIM_SETUP_MAX_OVERRIDES]; /* owned */
-    char unknown[160];  /* flags that were not known and are ignored, for a note */
+    char unknown[160];                        /* flags that were not known and are ignored, for a note */
 };
 
 void plim_arguments_init(struct plim_arguments *arguments);

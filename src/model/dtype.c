@@ -3,8 +3,8 @@
  * The table of element types. Block sizes: ggml-common.h and the type traits of ggml.c at d99724f, checked against
  * what the engine allocates by the engine tests.
  */
-#include "model/ggml_type.h"
 #include "plimsoll/dtype.h"
+#include "model/ggml_type.h"
 
 #include <stddef.h>
 #include <strings.h>
@@ -57,18 +57,18 @@ static const struct removed {
     uint32_t ggml_id;
     const char *name;
 } removed[] = {
-    { 4, "Q4_2" },       { 5, "Q4_3" },        { 31, "Q4_0_4_4" },    { 32, "Q4_0_4_8" },
-    { 33, "Q4_0_8_8" },  { 36, "IQ4_NL_4_4" }, { 37, "IQ4_NL_4_8" }, { 38, "IQ4_NL_8_8" },
+    { 4, "Q4_2" },      { 5, "Q4_3" },        { 31, "Q4_0_4_4" },   { 32, "Q4_0_4_8" },
+    { 33, "Q4_0_8_8" }, { 36, "IQ4_NL_4_4" }, { 37, "IQ4_NL_4_8" }, { 38, "IQ4_NL_8_8" },
 };
 
 /* llama.h: enum llama_ftype at v0.5.0; the gaps are numbers that were withdrawn. */
 static const char *const file_types[] = {
-    [0] = "F32",      [1] = "F16",     [2] = "Q4_0",    [3] = "Q4_1",     [7] = "Q8_0",     [8] = "Q5_0",
-    [9] = "Q5_1",     [10] = "Q2_K",   [11] = "Q3_K_S", [12] = "Q3_K_M",  [13] = "Q3_K_L",  [14] = "Q4_K_S",
-    [15] = "Q4_K_M",  [16] = "Q5_K_S", [17] = "Q5_K_M", [18] = "Q6_K",    [19] = "IQ2_XXS", [20] = "IQ2_XS",
-    [21] = "Q2_K_S",  [22] = "IQ3_XS", [23] = "IQ3_XXS", [24] = "IQ1_S",  [25] = "IQ4_NL",  [26] = "IQ3_S",
-    [27] = "IQ3_M",   [28] = "IQ2_S",  [29] = "IQ2_M",  [30] = "IQ4_XS",  [31] = "IQ1_M",   [32] = "BF16",
-    [36] = "TQ1_0",   [37] = "TQ2_0",  [38] = "MXFP4_MOE", [39] = "NVFP4", [40] = "Q1_0",   [41] = "Q2_0",
+    [0] = "F32",     [1] = "F16",     [2] = "Q4_0",       [3] = "Q4_1",    [7] = "Q8_0",     [8] = "Q5_0",
+    [9] = "Q5_1",    [10] = "Q2_K",   [11] = "Q3_K_S",    [12] = "Q3_K_M", [13] = "Q3_K_L",  [14] = "Q4_K_S",
+    [15] = "Q4_K_M", [16] = "Q5_K_S", [17] = "Q5_K_M",    [18] = "Q6_K",   [19] = "IQ2_XXS", [20] = "IQ2_XS",
+    [21] = "Q2_K_S", [22] = "IQ3_XS", [23] = "IQ3_XXS",   [24] = "IQ1_S",  [25] = "IQ4_NL",  [26] = "IQ3_S",
+    [27] = "IQ3_M",  [28] = "IQ2_S",  [29] = "IQ2_M",     [30] = "IQ4_XS", [31] = "IQ1_M",   [32] = "BF16",
+    [36] = "TQ1_0",  [37] = "TQ2_0",  [38] = "MXFP4_MOE", [39] = "NVFP4",  [40] = "Q1_0",    [41] = "Q2_0",
 };
 
 static const struct dtype *row(enum plim_dtype type)

@@ -109,8 +109,8 @@ static int read_header(struct reader *r)
     if (r->c.failed)
         return truncated(r);
     if (version != 2 && version != 3) {
-        int code = plim_fail(r->err, PLIM_E_UNSUPPORTED, 4, "GGUF version %" PRIu32 "; versions 2 and 3 are known",
-                             version);
+        int code =
+            plim_fail(r->err, PLIM_E_UNSUPPORTED, 4, "GGUF version %" PRIu32 "; versions 2 and 3 are known", version);
         if (version == 1)
             plim_error_hint(r->err, "version 1 files are from August 2023: convert the model again");
         return code;
@@ -152,8 +152,8 @@ static int read_name(struct reader *r, const char *what, uint64_t number, uint64
         return truncated(r);
     if (length == 0 || length > max_bytes)
         return plim_fail(r->err, PLIM_E_CORRUPT, at,
-                         "the name of %s %" PRIu64 " has %" PRIu64 " bytes; 1 to %" PRIu64 " are expected", what, number,
-                         length, max_bytes);
+                         "the name of %s %" PRIu64 " has %" PRIu64 " bytes; 1 to %" PRIu64 " are expected", what,
+                         number, length, max_bytes);
     if (memchr(text, '\0', length))
         return plim_fail(r->err, PLIM_E_CORRUPT, at, "the name of %s %" PRIu64 " contains a NUL byte", what, number);
     *ret_name = plim_arena_copy(r->arena, text, length);
@@ -163,9 +163,9 @@ static int read_name(struct reader *r, const char *what, uint64_t number, uint64
 /* --- values --- */
 
 static const uint8_t value_bytes[PLIM_GGUF_TYPE_MAX_] = {
-    [PLIM_GGUF_U8] = 1,  [PLIM_GGUF_I8] = 1,  [PLIM_GGUF_U16] = 2,  [PLIM_GGUF_I16] = 2, [PLIM_GGUF_U32] = 4,
-    [PLIM_GGUF_I32] = 4, [PLIM_GGUF_F32] = 4, [PLIM_GGUF_BOOL] = 1, [PLIM_GGUF_U64] = 8, [PLIM_GGUF_I64] = 8,
-    [PLIM_GGUF_F64] = 8,
+    [PLIM_GGUF_U8] = 1,  [PLIM_GGUF_I8] = 1,  [PLIM_GGUF_U16] = 2, [PLIM_GGUF_I16] = 2,
+    [PLIM_GGUF_U32] = 4, [PLIM_GGUF_I32] = 4, [PLIM_GGUF_F32] = 4, [PLIM_GGUF_BOOL] = 1,
+    [PLIM_GGUF_U64] = 8, [PLIM_GGUF_I64] = 8, [PLIM_GGUF_F64] = 8,
 };
 
 static bool is_float(unsigned type) { return type == PLIM_GGUF_F32 || type == PLIM_GGUF_F64; }

@@ -329,10 +329,7 @@ const struct plim_mixture *plim_mixture_named(const char *name)
     return rules ? &rules->mixture : NULL;
 }
 
-uint32_t plim_mixture_file_type(const struct plim_mixture_rules *rules)
-{
-    return rules->file_type;
-}
+uint32_t plim_mixture_file_type(const struct plim_mixture_rules *rules) { return rules->file_type; }
 
 bool plim_mixture_asks_for_layers(const struct plim_mixture_rules *rules)
 {
@@ -341,10 +338,7 @@ bool plim_mixture_asks_for_layers(const struct plim_mixture_rules *rules)
 
 /* --- decision --- */
 
-static bool has_more_bits(uint32_t i, uint32_t n)
-{
-    return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
-}
+static bool has_more_bits(uint32_t i, uint32_t n) { return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2; }
 
 /* All conditions that hold for a matrix. */
 static unsigned conditions(const struct plim_matrix *matrix)

@@ -2,8 +2,8 @@
 /*
  * The model noun: opening a file and its other parts, and answering questions about what was read.
  */
-#include "base/text.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "model/ggml_type.h"
 #include "model/gguf_split.h"
 #include "model/model_impl.h"
@@ -268,8 +268,7 @@ static int add_file(struct plim_model *model, const struct plim_gguf_file *file,
         return 0;
     }
     size_t n = model->n_tensors + file->n_tensors;
-    struct plim_tensor *all =
-        n > PLIM_MAX_GGUF_TENSORS ? NULL : plim_arena_alloc(&model->arena, n, sizeof *all);
+    struct plim_tensor *all = n > PLIM_MAX_GGUF_TENSORS ? NULL : plim_arena_alloc(&model->arena, n, sizeof *all);
     if (!all)
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the parts together have too many tensors (%zu)", n);
     memcpy(all, model->tensors, model->n_tensors * sizeof *all);
@@ -287,8 +286,8 @@ static uint64_t key_or(const struct plim_gguf_file *file, const char *name, uint
 }
 
 /* Read part `part` (from 1) of `count`; ret_tensors is the tensor count the split promises, 0 if it does not say. */
-static int open_part(struct plim_model *model, const char *path, uint32_t part, uint32_t *count,
-                     uint64_t *ret_tensors, struct plim_error *reterr)
+static int open_part(struct plim_model *model, const char *path, uint32_t part, uint32_t *count, uint64_t *ret_tensors,
+                     struct plim_error *reterr)
 {
     struct plim_file source;
     struct plim_gguf_file file = { 0 };
@@ -307,9 +306,9 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
                                says_number + 1, says_count, says_number + 1, says_count);
             plim_error_hint(reterr, "give the parts their names back: llama.cpp finds them by name, and so do we");
         } else if (*count > 1 && says_count != *count) {
-            result = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
-                               "the file name says %" PRIu32 " parts, key 'split.count' says %" PRIu64, *count,
-                               says_count);
+            result =
+                plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
+                          "the file name says %" PRIu32 " parts, key 'split.count' says %" PRIu64, *count, says_count);
         } else if (says_number != part - 1) {
             result = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
                                "the file name says part %" PRIu32 ", key 'split.no' says %" PRIu64 " (from 0)", part,

@@ -28,13 +28,13 @@ enum plim_gguf_type {
 
 struct plim_key {
     const char *name;
-    uint64_t at;      /* where in the file the key stands */
-    uint64_t n;       /* elements of an array */
-    uint8_t type;     /* enum plim_gguf_type */
-    uint8_t item;     /* element type of an array */
+    uint64_t at;  /* where in the file the key stands */
+    uint64_t n;   /* elements of an array */
+    uint8_t type; /* enum plim_gguf_type */
+    uint8_t item; /* element type of an array */
     union {
-        uint64_t u;   /* unsigned, bool */
-        int64_t i;    /* signed */
+        uint64_t u; /* unsigned, bool */
+        int64_t i;  /* signed */
         double f;
         const char *string;     /* NULL when too long to keep */
         const int64_t *numbers; /* integer and bool arrays; NULL for others and for those too long to keep */

@@ -88,8 +88,8 @@ static void write_slowdown(const struct planner *p, struct plim_fix *fix)
         snprintf(fix->costs, sizeof fix->costs, "slower: part of the model is computed on the CPU");
         return;
     }
-    double ratio = (fix->tokens_per_s_low + fix->tokens_per_s_high) /
-                   (p->before->tokens_per_s_low + p->before->tokens_per_s_high);
+    double ratio =
+        (fix->tokens_per_s_low + fix->tokens_per_s_high) / (p->before->tokens_per_s_low + p->before->tokens_per_s_high);
     snprintf(fix->costs, sizeof fix->costs, "about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
              fix->tokens_per_s_low, fix->tokens_per_s_high);
 }
@@ -137,8 +137,8 @@ static void free_others(struct planner *p)
     struct plim_fix *fix = offer(p, PLIM_FIX_OTHERS, p->setup);
     if (!fix)
         return;
-    snprintf(fix->change, sizeof fix->change, "stop the %s%u other process%s on this GPU", n_others ? "" : "(unlisted) ",
-             n_others, n_others == 1 ? "" : "es");
+    snprintf(fix->change, sizeof fix->change, "stop the %s%u other process%s on this GPU",
+             n_others ? "" : "(unlisted) ", n_others, n_others == 1 ? "" : "es");
     snprintf(fix->costs, sizeof fix->costs, "whatever they are doing");
 }
 
@@ -341,7 +341,9 @@ static void combine(struct planner *p)
     if (!fix)
         return;
     snprintf(fix->change, sizeof fix->change, "all of it: small context, q8_0 cache, one slot%s",
-             s.n_gpu_layers >= 0 ? ", fewer layers" : s.n_cpu_moe ? ", experts on the CPU" : "");
+             s.n_gpu_layers >= 0 ? ", fewer layers"
+             : s.n_cpu_moe       ? ", experts on the CPU"
+                                 : "");
     write_slowdown(p, fix);
     if (s.n_ctx != p->setup->n_ctx)
         change_number(fix, "-c", s.n_ctx);
@@ -360,9 +362,9 @@ int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, 
                     const struct plim_margin *margin, const struct plim_bill *bill, struct plim_fix *ret_fixes,
                     uint32_t max, uint32_t *ret_n, struct plim_error *reterr)
 {
-    static void (*const fixes[])(struct planner *) = { free_others,  shrink_context, quantize_cache, use_flash_attention,
-                                                       shrink_ubatch, drop_slots,     move_experts,   offload_less,
-                                                       combine };
+    static void (*const fixes[])(struct planner *) = { free_others,         shrink_context, quantize_cache,
+                                                       use_flash_attention, shrink_ubatch,  drop_slots,
+                                                       move_experts,        offload_less,   combine };
     struct planner p = { engine, setup, machine, margin, bill, NULL, ret_fixes, max, 0, reterr, 0 };
     *ret_n = 0;
     if (bill->verdict != PLIM_VERDICT_NO && bill->verdict != PLIM_VERDICT_TIGHT)

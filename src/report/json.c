@@ -37,18 +37,20 @@ static json_t *model_json(const struct plim_engine *engine)
     struct plim_model_shape shape;
     plim_engine_shape(engine, &shape);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", /* in the order of the contract */
-                     "name", text_or_null(plim_model_name(model)), "arch", text_or_null(plim_model_arch(model)), "params",
-                     bytes(plim_model_n_params(model)), "file_type", text_or_null(plim_model_file_type(model)),
-                     "tensor_bytes", bytes(plim_model_tensor_bytes(model)), "n_layer", json_integer(shape.n_layer), "n_embd",
-                     json_integer(shape.n_embd), "n_vocab", count_or_null(shape.n_vocab), "n_ctx_train",
-                     json_integer(shape.n_ctx_train), "path", text_or_null(plim_model_path(model)));
+                     "name", text_or_null(plim_model_name(model)), "arch", text_or_null(plim_model_arch(model)),
+                     "params", bytes(plim_model_n_params(model)), "file_type",
+                     text_or_null(plim_model_file_type(model)), "tensor_bytes", bytes(plim_model_tensor_bytes(model)),
+                     "n_layer", json_integer(shape.n_layer), "n_embd", json_integer(shape.n_embd), "n_vocab",
+                     count_or_null(shape.n_vocab), "n_ctx_train", json_integer(shape.n_ctx_train), "path",
+                     text_or_null(plim_model_path(model)));
 }
 
 static json_t *speed_json(double low, double high)
 {
     if (high <= 0)
         return json_null();
-    return json_pack("{s:f, s:f}", "tokens_per_s_low", round(low * 100) / 100, "tokens_per_s_high", round(high * 100) / 100);
+    return json_pack("{s:f, s:f}", "tokens_per_s_low", round(low * 100) / 100, "tokens_per_s_high",
+                     round(high * 100) / 100);
 }
 
 static json_t *setup_json(const struct plim_answer *answer)
@@ -56,21 +58,21 @@ static json_t *setup_json(const struct plim_answer *answer)
     static const char *const clients[PLIM_CLIENT_MAX_] = { "server", "cli", "library", "ollama" };
     static const char *const backends[PLIM_BACKEND_MAX_] = { "cuda", "hip", "vulkan", "metal", "cpu" };
     const struct plim_resolved *r = &answer->bill->resolved;
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:s, s:s, s:b}", "task",
-                     "infer", "n_ctx", r->n_ctx, "n_batch", r->n_batch, "n_ubatch", r->n_ubatch, "n_seq", r->n_seq, "flash_attn",
-                     r->flash_attn, "type_k", plim_dtype_name(r->type_k), "type_v", plim_dtype_name(r->type_v),
-                     "n_gpu_layers", r->n_gpu_layers, "n_ctx_seq", r->n_ctx_seq, "n_outputs_max", r->n_outputs_max,
-                     "kv_unified", r->kv_unified, "swa_full", r->swa_full, "kv_offload", r->kv_offload, "mmap", r->mmap,
-                     "client", clients[answer->setup->client], "backend", backends[answer->setup->backend],
-                     "n_ctx_is_default", r->is_default_ctx);
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:s, s:s, s:b}",
+                     "task", "infer", "n_ctx", r->n_ctx, "n_batch", r->n_batch, "n_ubatch", r->n_ubatch, "n_seq",
+                     r->n_seq, "flash_attn", r->flash_attn, "type_k", plim_dtype_name(r->type_k), "type_v",
+                     plim_dtype_name(r->type_v), "n_gpu_layers", r->n_gpu_layers, "n_ctx_seq", r->n_ctx_seq,
+                     "n_outputs_max", r->n_outputs_max, "kv_unified", r->kv_unified, "swa_full", r->swa_full,
+                     "kv_offload", r->kv_offload, "mmap", r->mmap, "client", clients[answer->setup->client], "backend",
+                     backends[answer->setup->backend], "n_ctx_is_default", r->is_default_ctx);
 }
 
 static json_t *line_json(const struct plim_line *line)
 {
     char why[PLIM_WHY_BYTES];
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", plim_pillar_name(line->pillar), "label", line->label,
-                     "bytes", bytes(line->bytes), "low", bytes(line->low_bytes), "high", bytes(line->high_bytes), "basis",
-                     plim_basis_name(line->basis), "why", plim_line_why(line, why));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", plim_pillar_name(line->pillar), "label",
+                     line->label, "bytes", bytes(line->bytes), "low", bytes(line->low_bytes), "high",
+                     bytes(line->high_bytes), "basis", plim_basis_name(line->basis), "why", plim_line_why(line, why));
 }
 
 static const char *device_id(const struct plim_device_bill *device, char buffer[16])
@@ -86,13 +88,14 @@ static json_t *device_json(const struct plim_answer *answer, const struct plim_d
     for (uint32_t i = 0; lines && i < device->n_lines; i++)
         json_array_append_new(lines, line_json(&device->line[i]));
     json_t *margin = device->total_bytes ? json_integer(plim_device_left_bytes(device)) : json_null();
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", device_id(device, id), "name",
-                     device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
-                     bytes_or_null(device->total_bytes), "free_bytes", device->total_bytes ? bytes(device->free_bytes) : json_null(),
-                     "need_bytes", bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", device_id(device, id),
+                     "name", device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
+                     bytes_or_null(device->total_bytes), "free_bytes",
+                     device->total_bytes ? bytes(device->free_bytes) : json_null(), "need_bytes",
+                     bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
                      bytes(device->need_high_bytes), "margin_bytes", margin, "lines", lines, "total_basis",
-                     plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes), "verdict",
-                     plim_verdict_name(plim_device_verdict(device, &answer->margin)));
+                     plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes),
+                     "verdict", plim_verdict_name(plim_device_verdict(device, &answer->margin)));
 }
 
 static json_t *limiting_json(const struct plim_bill *bill)
@@ -115,11 +118,12 @@ static json_t *starts_with_json(const struct plim_answer *answer)
         json_array_append_new(split, json_real(s->tensor_split[i]));
     json_t *moved = json_array();
     for (uint32_t i = 0; moved && i < s->n_overflows; i++)
-        json_array_append_new(moved, json_pack("{s:i, s:i}", "first_layer", s->overflow[i].first, "n_layers",
-                                               s->overflow[i].n_layers));
+        json_array_append_new(
+            moved, json_pack("{s:i, s:i}", "first_layer", s->overflow[i].first, "n_layers", s->overflow[i].n_layers));
     const struct plim_resolved *r = &answer->starts_with_bill->resolved;
-    return json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "n_ctx", r->n_ctx, "n_gpu_layers", r->n_gpu_layers, "tensor_split", split,
-                     "experts_on_cpu", moved, "flags", plim_report_starts_with(answer, text, sizeof text), "verdict",
+    return json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "n_ctx", r->n_ctx, "n_gpu_layers", r->n_gpu_layers,
+                     "tensor_split", split, "experts_on_cpu", moved, "flags",
+                     plim_report_starts_with(answer, text, sizeof text), "verdict",
                      plim_verdict_name(answer->starts_with_bill->verdict));
 }
 
@@ -133,10 +137,10 @@ static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix 
         pasted = text(ollama);
     else if (has_command && !answer->is_for_ollama)
         pasted = text(plim_command_text(answer->command, fix->changes, fix->n_changes, command));
-    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o}", "change", fix->change, "frees_bytes",
-                     json_integer(fix->frees_bytes), "costs", fix->costs, "verdict_after", plim_verdict_name(fix->verdict_after),
-                     "command", pasted, "ollama", has_ollama ? text(ollama) : json_null(), "speed",
-                     speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
+    return json_pack(
+        "{s:s, s:o, s:s, s:s, s:o, s:o, s:o}", "change", fix->change, "frees_bytes", json_integer(fix->frees_bytes),
+        "costs", fix->costs, "verdict_after", plim_verdict_name(fix->verdict_after), "command", pasted, "ollama",
+        has_ollama ? text(ollama) : json_null(), "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
 }
 
 static json_t *answer_json(const struct plim_answer *answer)
@@ -149,11 +153,12 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
         json_array_append_new(notes, text(answer->notes[i]));
-    return json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1", "model",
-                     model_json(answer->engine), "engine", "name", plim_engine_name(answer->engine), "version",
-                     plim_engine_version(answer->engine), "speed", speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high),
-                     "setup", setup_json(answer), "devices", devices, "verdict", plim_verdict_name(bill->verdict),
-                     "would_start_with", starts_with_json(answer), "limiting", limiting_json(bill), "fixes", fixes, "notes", notes);
+    return json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1",
+                     "model", model_json(answer->engine), "engine", "name", plim_engine_name(answer->engine), "version",
+                     plim_engine_version(answer->engine), "speed",
+                     speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer),
+                     "devices", devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with",
+                     starts_with_json(answer), "limiting", limiting_json(bill), "fixes", fixes, "notes", notes);
 }
 
 /* --- whole documents --- */
@@ -192,15 +197,17 @@ static json_t *card_json(size_t row)
 {
     struct plim_card card;
     plim_catalogue_card(row, &card);
-    json_t *capability = card.compute_capability ? json_pack("s", plim_catalogue_field(row, "compute_capability")) : json_null();
+    json_t *capability =
+        card.compute_capability ? json_pack("s", plim_catalogue_field(row, "compute_capability")) : json_null();
     json_t *bandwidth =
         card.bandwidth_bytes_per_s > 0 ? json_integer((json_int_t)card.bandwidth_bytes_per_s) : json_null();
     return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:o}", "name", card.name, "vendor",
                      plim_catalogue_field(row, "vendor"), "architecture", plim_catalogue_field(row, "architecture"),
-                     "total_bytes", bytes(card.total_bytes), "total_basis", plim_basis_name(card.total_basis), "total_low",
-                     bytes(card.total_low_bytes), "reserved_bytes", bytes(card.reserved_bytes), "reserved_basis",
-                     plim_basis_name(card.reserved_basis), "compute_capability", capability, "bandwidth_bytes_per_s", bandwidth,
-                     "unified", card.is_unified, "launch_year", text_or_null(plim_catalogue_field(row, "launch_year")));
+                     "total_bytes", bytes(card.total_bytes), "total_basis", plim_basis_name(card.total_basis),
+                     "total_low", bytes(card.total_low_bytes), "reserved_bytes", bytes(card.reserved_bytes),
+                     "reserved_basis", plim_basis_name(card.reserved_basis), "compute_capability", capability,
+                     "bandwidth_bytes_per_s", bandwidth, "unified", card.is_unified, "launch_year",
+                     text_or_null(plim_catalogue_field(row, "launch_year")));
 }
 
 bool plim_report_cards_json(FILE *out, const size_t *rows, size_t n)

@@ -25,7 +25,7 @@ struct plim_answer {
     struct plim_margin margin;
     const struct plim_fix *fixes;
     uint32_t n_fixes;
-    const struct plim_command *command; /* the command line the fixes change */
+    const struct plim_command *command;   /* the command line the fixes change */
     const struct plim_setup *starts_with; /* what the engine would start with; NULL: the setup as it is */
     const struct plim_bill *starts_with_bill;
     const char *notes[PLIM_REPORT_MAX_NOTES]; /* what was assumed, what was left out */
@@ -37,7 +37,8 @@ struct plim_answer {
 void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 
 /* One line per answer, under a heading before the first (nth 0); by_card names the card instead of the model. */
-void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, size_t nth, const struct plim_style *style);
+void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, size_t nth,
+                     const struct plim_style *style);
 
 /* The lines about the model and the setup, as before a table of cards; and the line after one. */
 void plim_report_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
@@ -51,7 +52,8 @@ void plim_report_json_end(FILE *out, size_t n);
 void plim_report_cards_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
 bool plim_report_cards_json(FILE *out, const size_t *rows, size_t n);
 
-/* The flags that --fit has changed in answer->starts_with, as one would type them: "-c 9216 -ngl 31". Returns buffer. */
+/* The flags that --fit has changed in answer->starts_with, as one would type them: "-c 9216 -ngl 31". Returns buffer.
+ */
 char *plim_report_starts_with(const struct plim_answer *answer, char *buffer, size_t size);
 
 #endif

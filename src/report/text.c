@@ -13,9 +13,10 @@ enum colour { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN };
 
 static const char *paint(const struct plim_style *style, enum colour colour)
 {
-    static const char *const codes[] = { [PLAIN] = "\033[0m",   [BOLD] = "\033[1m",  [DIM] = "\033[2m",
-                                         [RED] = "\033[31m",    [GREEN] = "\033[32m", [YELLOW] = "\033[33m",
-                                         [BLUE] = "\033[34m",   [MAGENTA] = "\033[35m", [CYAN] = "\033[36m" };
+    static const char *const codes[] = {
+        [PLAIN] = "\033[0m",   [BOLD] = "\033[1m",  [DIM] = "\033[2m",      [RED] = "\033[31m", [GREEN] = "\033[32m",
+        [YELLOW] = "\033[33m", [BLUE] = "\033[34m", [MAGENTA] = "\033[35m", [CYAN] = "\033[36m"
+    };
     return style->has_colour ? codes[colour] : "";
 }
 
@@ -31,9 +32,9 @@ static const struct segment {
     char letter;
     enum colour colour;
 } segments[PLIM_PILLAR_MAX_] = {
-    [PLIM_PILLAR_WEIGHTS] = { 'W', BLUE },      [PLIM_PILLAR_KV_CACHE] = { 'K', CYAN },
+    [PLIM_PILLAR_WEIGHTS] = { 'W', BLUE },        [PLIM_PILLAR_KV_CACHE] = { 'K', CYAN },
     [PLIM_PILLAR_ACTIVATIONS] = { 'A', MAGENTA }, [PLIM_PILLAR_GRADIENTS] = { 'G', MAGENTA },
-    [PLIM_PILLAR_OPTIMIZER] = { 'S', MAGENTA }, [PLIM_PILLAR_OVERHEAD] = { 'o', DIM },
+    [PLIM_PILLAR_OPTIMIZER] = { 'S', MAGENTA },   [PLIM_PILLAR_OVERHEAD] = { 'o', DIM },
     [PLIM_PILLAR_OTHERS] = { 'x', RED },
 };
 
@@ -61,7 +62,8 @@ static void print_bar(FILE *out, const struct plim_device_bill *device, const st
     }
     for (; column < BAR_WIDTH; column++)
         fputc('.', out);
-    fprintf(out, "] %3.0f %%\n", device->total_bytes ? 100.0 * (double)device->need_bytes / (double)device->total_bytes : 0.0);
+    fprintf(out, "] %3.0f %%\n",
+            device->total_bytes ? 100.0 * (double)device->need_bytes / (double)device->total_bytes : 0.0);
 }
 
 /* --- devices --- */
@@ -70,7 +72,7 @@ static const char *device_name(const struct plim_answer *answer, const struct pl
 {
     if (!device->is_host)
         return answer->machine->card[device->index].name;
-    return answer->machine->host.is_assumed ? "RAM as given"
+    return answer->machine->host.is_assumed   ? "RAM as given"
            : answer->machine->host.is_limited ? "this machine, limited by its control group"
                                               : "this machine";
 }
@@ -169,7 +171,8 @@ static void print_fixes(FILE *out, const struct plim_answer *answer, const struc
         fprintf(out, "    %scosts: %s%s\n", paint(style, DIM), fix->costs, paint(style, PLAIN));
         bool has_ollama = plim_ollama_text(fix, answer->bill->resolved.n_seq, text);
         if (answer->is_for_ollama) {
-            for (char *rest, *line = has_ollama ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+            for (char *rest, *line = has_ollama ? strtok_r(text, "\n", &rest) : NULL; line;
+                 line = strtok_r(NULL, "\n", &rest))
                 fprintf(out, "    %s\n", line);
             if (!has_ollama && fix->n_changes)
                 fputs("    (Ollama has no setting for this)\n", out);
@@ -194,8 +197,8 @@ static void print_starts_with(FILE *out, const struct plim_answer *answer, const
     if (!answer->starts_with)
         return;
     enum plim_verdict verdict = answer->starts_with_bill->verdict;
-    fprintf(out, "By itself %s would start with %s%s%s: %s%s%s.\n", client_name(answer->setup->client), paint(style, BOLD),
-            plim_report_starts_with(answer, text, sizeof text), paint(style, PLAIN),
+    fprintf(out, "By itself %s would start with %s%s%s: %s%s%s.\n", client_name(answer->setup->client),
+            paint(style, BOLD), plim_report_starts_with(answer, text, sizeof text), paint(style, PLAIN),
             paint(style, verdict_colour(verdict)), plim_verdict_name(verdict), paint(style, PLAIN));
 }
 
@@ -221,9 +224,9 @@ static void print_verdict(FILE *out, const struct plim_answer *answer, const str
         fprintf(out, "%s left on %s\n", size, id);
     else if (bill->limiting_line)
         fprintf(out, "%s %s on %s; its largest part is the %s, %s\n", size,
-                left < 0                               ? "too much"
+                left < 0                              ? "too much"
                 : bill->verdict == PLIM_VERDICT_TIGHT ? "left, less than the margin and the error,"
-                                                       : "left",
+                                                      : "left",
                 id, bill->limiting_line->label, plim_size_text(line_size, bill->limiting_line->bytes));
     else
         fprintf(out, "%s %s on %s\n", size, left < 0 ? "too much" : "left", id);
@@ -247,11 +250,12 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
 
 static void print_heading(FILE *out, bool by_card, const struct plim_style *style)
 {
-    fprintf(out, "%s%-32s %11s %11s %-7s%s\n", paint(style, BOLD), by_card ? "card" : "model", "on GPUs", "on host", "verdict",
-            paint(style, PLAIN));
+    fprintf(out, "%s%-32s %11s %11s %-7s%s\n", paint(style, BOLD), by_card ? "card" : "model", "on GPUs", "on host",
+            "verdict", paint(style, PLAIN));
 }
 
-void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, size_t nth, const struct plim_style *style)
+void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, size_t nth,
+                     const struct plim_style *style)
 {
     const struct plim_bill *bill = answer->bill;
     const struct plim_device_bill *limiting = &bill->device[bill->limiting_device];
@@ -272,8 +276,8 @@ void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, 
     fputc('\n', out);
     if (answer->starts_with)
         fprintf(out, "    %sby itself it starts with %s: %s%s\n", paint(style, DIM),
-                plim_report_starts_with(answer, starts, sizeof starts), plim_verdict_name(answer->starts_with_bill->verdict),
-                paint(style, PLAIN));
+                plim_report_starts_with(answer, starts, sizeof starts),
+                plim_verdict_name(answer->starts_with_bill->verdict), paint(style, PLAIN));
 }
 
 void plim_report_ladder_end(FILE *out, const char *smallest, const struct plim_style *style)

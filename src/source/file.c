@@ -10,7 +10,7 @@
 
 static int fail_errno(struct plim_error *reterr, const char *path, int error)
 {
-    int code = error == ENOENT || error == ENOTDIR  ? PLIM_E_NOT_FOUND
+    int code = error == ENOENT || error == ENOTDIR ? PLIM_E_NOT_FOUND
                : error == EACCES || error == EPERM ? PLIM_E_DENIED
                : error == ENOMEM                   ? PLIM_E_NOMEM
                                                    : PLIM_E_IO;
@@ -23,10 +23,7 @@ static int fail_errno(struct plim_error *reterr, const char *path, int error)
 
 static const char *kind_of(mode_t mode)
 {
-    return S_ISDIR(mode)    ? "a directory"
-           : S_ISFIFO(mode) ? "a pipe"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "a device";
+    return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
 int plim_file_map(const char *path, uint64_t max_bytes, struct plim_file *ret_file, struct plim_error *reterr)
@@ -40,8 +37,8 @@ int plim_file_map(const char *path, uint64_t max_bytes, struct plim_file *ret_fi
     if (fstat(fd, &status) < 0) {
         result = fail_errno(reterr, path, errno);
     } else if (!S_ISREG(status.st_mode)) {
-        result = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s",
-                           kind_of(status.st_mode));
+        result =
+            plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s", kind_of(status.st_mode));
         plim_error_where(reterr, path);
     } else if (status.st_size == 0) {
         result = plim_fail(reterr, PLIM_E_TRUNCATED, 0, "the file is empty");

@@ -122,7 +122,7 @@ static int cache_type(const char *name)
     const struct {
         const char *name;
         int id;
-    } types[] = { { "f32", 0 },  { "f16", 1 },  { "q4_0", 2 },    { "q4_1", 3 },  { "q5_0", 6 },
+    } types[] = { { "f32", 0 },  { "f16", 1 },  { "q4_0", 2 },    { "q4_1", 3 }, { "q5_0", 6 },
                   { "q5_1", 7 }, { "q8_0", 8 }, { "iq4_nl", 20 }, { "bf16", 30 } };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(name, types[i].name))
@@ -278,8 +278,8 @@ static void fit(struct options *options)
     size_t margins[MAX_DEVICES];
     for (int i = 0; i < MAX_DEVICES; i++)
         margins[i] = (size_t)1024 << 20;
-    int status = run(options->model, &options->model_params, &options->context_params, options->tensor_split,
-                     overrides, margins, 4096, NULL, 2);
+    int status = run(options->model, &options->model_params, &options->context_params, options->tensor_split, overrides,
+                     margins, 4096, NULL, 2);
     printf("fit: status %d -c %u -ngl %d", status, options->context_params.n_ctx, options->model_params.n_gpu_layers);
     if (options->model_params.tensor_split)
         for (int i = 0; i < 4; i++)

@@ -30,38 +30,38 @@ enum {
 typedef int16_t plim_node; /* a tensor of a graph; 0 is none */
 
 enum plim_op {
-    PLIM_OP_LEAF,      /* input, weight, cache */
-    PLIM_OP_VIEW,      /* view, reshape, permute, transpose: the memory of its source */
-    PLIM_OP_COMPUTE,   /* anything that needs memory of its own */
-    PLIM_OP_INPLACE,   /* may take over the memory of a source with the same layout */
-    PLIM_OP_ROPE,      /* in place, but never drawn to the backend of its weights */
-    PLIM_OP_MUL_MAT,   /* like COMPUTE; its batch is ne[1] */
-    PLIM_OP_MUL_MAT_ID,/* like COMPUTE; its batch is ne[2] */
-    PLIM_OP_GET_ROWS,  /* like COMPUTE; never worth moving to a GPU for its weights */
-    PLIM_OP_FLASH_ATTN,/* like COMPUTE; not drawn to the backend of its sinks */
-    PLIM_OP_STORE,     /* writes into a cache: a view of it */
+    PLIM_OP_LEAF,       /* input, weight, cache */
+    PLIM_OP_VIEW,       /* view, reshape, permute, transpose: the memory of its source */
+    PLIM_OP_COMPUTE,    /* anything that needs memory of its own */
+    PLIM_OP_INPLACE,    /* may take over the memory of a source with the same layout */
+    PLIM_OP_ROPE,       /* in place, but never drawn to the backend of its weights */
+    PLIM_OP_MUL_MAT,    /* like COMPUTE; its batch is ne[1] */
+    PLIM_OP_MUL_MAT_ID, /* like COMPUTE; its batch is ne[2] */
+    PLIM_OP_GET_ROWS,   /* like COMPUTE; never worth moving to a GPU for its weights */
+    PLIM_OP_FLASH_ATTN, /* like COMPUTE; not drawn to the backend of its sinks */
+    PLIM_OP_STORE,      /* writes into a cache: a view of it */
 };
 
 enum {
-    PLIM_TENSOR_INPUT = 1,   /* filled by the engine before the graph runs: on the CPU, allocated first */
-    PLIM_TENSOR_OUTPUT = 2,  /* never given back */
-    PLIM_TENSOR_WEIGHT = 4,  /* lives in a model buffer */
-    PLIM_TENSOR_STRIDED = 8, /* not contiguous: shares a layout with nothing */
+    PLIM_TENSOR_INPUT = 1,     /* filled by the engine before the graph runs: on the CPU, allocated first */
+    PLIM_TENSOR_OUTPUT = 2,    /* never given back */
+    PLIM_TENSOR_WEIGHT = 4,    /* lives in a model buffer */
+    PLIM_TENSOR_STRIDED = 8,   /* not contiguous: shares a layout with nothing */
     PLIM_TENSOR_CPU_ONLY = 16, /* computed by an op that CUDA has no kernel for in this shape */
 };
 
 struct plim_gtensor {
     uint32_t ne[4];
-    uint64_t bytes;      /* ggml_nbytes() */
-    uint64_t extra_bytes;/* what the CUDA buffer type adds when it allocates this tensor */
-    uint8_t op;          /* enum plim_op */
-    uint8_t type;        /* enum plim_dtype */
+    uint64_t bytes;       /* ggml_nbytes() */
+    uint64_t extra_bytes; /* what the CUDA buffer type adds when it allocates this tensor */
+    uint8_t op;           /* enum plim_op */
+    uint8_t type;         /* enum plim_dtype */
     uint8_t flags;
     uint8_t n_sources;
-    int8_t home;         /* backend of the buffer a leaf lives in, PLIM_BACKEND_NONE when the replay allocates it */
-    int8_t backend;      /* where it is computed; set by the builder in a few cases, else by plim_schedule() */
-    int16_t split;       /* the run of nodes it is computed in, by plim_schedule() */
-    plim_node root;      /* the tensor a view looks into, 0 for tensors with memory of their own */
+    int8_t home;    /* backend of the buffer a leaf lives in, PLIM_BACKEND_NONE when the replay allocates it */
+    int8_t backend; /* where it is computed; set by the builder in a few cases, else by plim_schedule() */
+    int16_t split;  /* the run of nodes it is computed in, by plim_schedule() */
+    plim_node root; /* the tensor a view looks into, 0 for tensors with memory of their own */
     plim_node source[PLIM_GRAPH_MAX_SOURCES];
 };
 
@@ -114,9 +114,10 @@ plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint6
                           uint64_t ne3);
 
 /* Parts of a, with gaps between them: */
-plim_node plim_graph_heads(struct plim_graph *g, plim_node a, uint64_t ne0, uint64_t ne1); /* of rows: [ne0, ne1, rows] */
-plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0);            /* [ne0, a1, a2, a3] */
-plim_node plim_graph_plane(struct plim_graph *g, plim_node a);                            /* one of a1: [a0, a2] */
+plim_node plim_graph_heads(struct plim_graph *g, plim_node a, uint64_t ne0,
+                           uint64_t ne1);                                      /* of rows: [ne0, ne1, rows] */
+plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0); /* [ne0, a1, a2, a3] */
+plim_node plim_graph_plane(struct plim_graph *g, plim_node a);                 /* one of a1: [a0, a2] */
 
 /* Any other part; bytes from its first element to its last. */
 plim_node plim_graph_part(struct plim_graph *g, plim_node a, uint64_t bytes, uint64_t ne0, uint64_t ne1, uint64_t ne2,

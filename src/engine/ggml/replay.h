@@ -7,15 +7,15 @@
  *
  * A tensor is placed when it is first computed and given back when its last reader is done; some ops take over the
  * place of a source. Free space is a list of blocks per backend; a tensor goes into the smallest block that holds it,
- * the open end last. The buffer is as large as the highest address used. Rule: ggml-alloc.c, ggml_gallocr_alloc_graph_impl()
- * and ggml_dyn_tallocr_alloc(), at llama.cpp v0.5.0. (The chunks of devices with a largest buffer are not modelled:
- * CUDA has none.)
+ * the open end last. The buffer is as large as the highest address used. Rule: ggml-alloc.c,
+ * ggml_gallocr_alloc_graph_impl() and ggml_dyn_tallocr_alloc(), at llama.cpp v0.5.0. (The chunks of devices with a
+ * largest buffer are not modelled: CUDA has none.)
  */
 
 #include "engine/ggml/schedule.h"
 
 struct plim_replay {
-    struct plim_place *place; /* per tensor */
+    struct plim_place *place;   /* per tensor */
     struct plim_blocks *blocks; /* per backend */
 };
 

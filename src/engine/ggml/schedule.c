@@ -128,10 +128,7 @@ static void assign(const struct run *r)
 /* --- copies --- */
 
 /* A backend reads its own buffers; the CPU's memory is read by the CPU alone. */
-static bool can_read(const struct plim_gtensor *t, int backend)
-{
-    return t->backend == backend;
-}
+static bool can_read(const struct plim_gtensor *t, int backend) { return t->backend == backend; }
 
 static plim_node *copy_slot(const struct run *r, plim_node tensor, int backend)
 {

@@ -22,7 +22,8 @@ struct plim_schedule_params {
     bool pipeline;             /* pipeline parallelism: four copies of everything that crosses backends */
 };
 
-/* One step of the allocator: compute `node`, which lives on `backend`; or, for a dependency, just hold `node`'s sources. */
+/* One step of the allocator: compute `node`, which lives on `backend`; or, for a dependency, just hold `node`'s
+ * sources. */
 struct plim_event {
     plim_node node;
     int8_t backend;
@@ -45,7 +46,8 @@ void plim_schedule_done(struct plim_schedule *s);
 void plim_schedule(struct plim_schedule *s, struct plim_graph *g, const struct plim_schedule_params *params);
 
 /* What a tensor is a copy of; itself when it is none. */
-static inline plim_node plim_schedule_origin(const struct plim_graph *g, const struct plim_schedule *s, plim_node tensor)
+static inline plim_node plim_schedule_origin(const struct plim_graph *g, const struct plim_schedule *s,
+                                             plim_node tensor)
 {
     return tensor < s->n_built ? tensor : g->tensor[tensor].source[0];
 }

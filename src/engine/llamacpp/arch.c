@@ -238,10 +238,7 @@ static const struct plim_arch archs[] = {
 
 enum { N_ARCHS = sizeof archs / sizeof *archs };
 
-static int by_name(const void *name, const void *arch)
-{
-    return strcmp(name, ((const struct plim_arch *)arch)->name);
-}
+static int by_name(const void *name, const void *arch) { return strcmp(name, ((const struct plim_arch *)arch)->name); }
 
 const struct plim_arch *plim_arch_find(const char *name)
 {

@@ -63,11 +63,12 @@ enum plim_rope_rule {
 
 /* What the feed-forward part reads, and in which order the three parts of a layer are summed. */
 enum plim_residual_rule {
-    PLIM_RESIDUAL_SERIAL = 0,   /* h = attention + x; feed-forward(norm(h)) + h */
-    PLIM_RESIDUAL_SHARED_NORM,  /* serial, but the feed-forward reads what attention read when it has no norm (StableLM) */
-    PLIM_RESIDUAL_FFN_ATTN_X,   /* (feed-forward + attention) + x */
-    PLIM_RESIDUAL_ATTN_FFN_X,   /* (attention + feed-forward) + x */
-    PLIM_RESIDUAL_FFN_X_ATTN,   /* (feed-forward + x) + attention */
+    PLIM_RESIDUAL_SERIAL = 0,  /* h = attention + x; feed-forward(norm(h)) + h */
+    PLIM_RESIDUAL_SHARED_NORM, /* serial, but the feed-forward reads what attention read when it has no norm (StableLM)
+                                */
+    PLIM_RESIDUAL_FFN_ATTN_X,  /* (feed-forward + attention) + x */
+    PLIM_RESIDUAL_ATTN_FFN_X,  /* (attention + feed-forward) + x */
+    PLIM_RESIDUAL_FFN_X_ATTN,  /* (feed-forward + x) + attention */
     PLIM_RESIDUAL_FFN_X_ATTN_IF, /* that, when use_parallel_residual (GPT-NeoX) */
 };
 
@@ -94,7 +95,8 @@ enum {
     PLIM_GRAPH_MOE_NORM = 1 << 10,         /* the chosen weights are normalized, unless the file says */
     PLIM_GRAPH_MOE_SOFTMAX_LATE = 1 << 11, /* softmax over the chosen experts only */
     PLIM_GRAPH_MOE_WEIGHT_EARLY = 1 << 12, /* inputs are weighted, not outputs (Llama 4) */
-    PLIM_GRAPH_MOE_SELECT_EARLY = 1 << 13, /* experts are selected by something other than their weights (Llama 4, Grove) */
+    PLIM_GRAPH_MOE_SELECT_EARLY =
+        1 << 13, /* experts are selected by something other than their weights (Llama 4, Grove) */
     PLIM_GRAPH_SHARED_SILU_GATE = 1 << 14, /* the shared expert's gate is silu(x)/x, not sigmoid */
     PLIM_GRAPH_ROUTER_FIRST = 1 << 15,     /* the router reads the layer's input (SmallThinker) */
     PLIM_GRAPH_ENCODER = 1 << 16,          /* attends to the batch itself, no logits */
@@ -119,8 +121,8 @@ struct plim_arch {
     void (*build)(struct plim_build *b); /* NULL: the compute buffer is only bounded */
     uint32_t graph;                      /* PLIM_GRAPH_* */
     uint16_t swa_window;
-    uint8_t memory;    /* enum plim_memory_kind */
-    uint8_t swa;       /* enum plim_swa_rule */
+    uint8_t memory; /* enum plim_memory_kind */
+    uint8_t swa;    /* enum plim_swa_rule */
     uint8_t swa_period;
     uint8_t recurrent; /* enum plim_recurrent_rule */
     uint8_t rope;      /* enum plim_rope_rule */
@@ -128,11 +130,11 @@ struct plim_arch {
     uint8_t rows;      /* enum plim_rows_rule */
     bool swa_dense_first;
     bool reserves_one_seq; /* buffers are reserved for one sequence too (sched_reserve: TAG_RESERVE_DIAG_DECAY) */
-    bool has_scan;     /* its states are advanced by SSM_SCAN (Mamba) */
-    bool has_rollback; /* keeps n_rs_seq earlier states (llama-arch.cpp: llm_arch_supports_rs_rollback) */
+    bool has_scan;         /* its states are advanced by SSM_SCAN (Mamba) */
+    bool has_rollback;     /* keeps n_rs_seq earlier states (llama-arch.cpp: llm_arch_supports_rs_rollback) */
     bool no_logits_when_embedding; /* a context for embeddings has none */
-    bool no_output;    /* the token embedding is not copied for the output (encoders, BitNet) */
-    uint8_t proven;    /* how far the engine tests go: 0 not at all, 1 weights and memory, 2 and the compute buffer */
+    bool no_output;                /* the token embedding is not copied for the output (encoders, BitNet) */
+    uint8_t proven; /* how far the engine tests go: 0 not at all, 1 weights and memory, 2 and the compute buffer */
 };
 
 /* The row of this name (general.architecture), or NULL. */

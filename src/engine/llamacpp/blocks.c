@@ -111,10 +111,7 @@ plim_node plim_mul(struct plim_build *b, plim_node x, plim_node y)
     return y ? plim_graph_like(b->g, PLIM_OP_INPLACE, x, y) : x;
 }
 
-plim_node plim_unary(struct plim_build *b, plim_node x)
-{
-    return plim_graph_like(b->g, PLIM_OP_INPLACE, x, 0);
-}
+plim_node plim_unary(struct plim_build *b, plim_node x) { return plim_graph_like(b->g, PLIM_OP_INPLACE, x, 0); }
 
 plim_node plim_glu(struct plim_build *b, plim_node gate, plim_node up)
 {
@@ -135,10 +132,7 @@ plim_node plim_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t
     return n;
 }
 
-plim_node plim_cont(struct plim_build *b, plim_node x)
-{
-    return plim_graph_like(b->g, PLIM_OP_COMPUTE, x, 0);
-}
+plim_node plim_cont(struct plim_build *b, plim_node x) { return plim_graph_like(b->g, PLIM_OP_COMPUTE, x, 0); }
 
 plim_node plim_cast(struct plim_build *b, plim_node x, enum plim_dtype type)
 {

@@ -30,9 +30,10 @@ static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_c
     return n_outputs * per_output * sizeof(float);
 }
 
-int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_epoch *epoch,
-                         const struct plim_setup *setup, int n_gpu, const uint64_t *split_bytes, bool is_estimate,
-                         struct plim_buffers *ret_buffers, struct plim_error *reterr)
+int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
+                         const struct plim_epoch *epoch, const struct plim_setup *setup, int n_gpu,
+                         const uint64_t *split_bytes, bool is_estimate, struct plim_buffers *ret_buffers,
+                         struct plim_error *reterr)
 {
     struct plim_buffers *b = ret_buffers;
     plim_context_resolve(llama, setup, epoch, n_gpu, &b->context);

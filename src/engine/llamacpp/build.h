@@ -98,9 +98,9 @@ plim_node plim_project(struct plim_build *b, uint32_t il, enum plim_role role, p
 
 /* --- pieces --- */
 
-plim_node plim_build_tokens(struct plim_build *b); /* the embeddings of the batch */
+plim_node plim_build_tokens(struct plim_build *b);     /* the embeddings of the batch */
 plim_node plim_build_embeddings(struct plim_build *b); /* with positions and norm: what the first layer reads */
-void plim_build_attn_inputs(struct plim_build *b); /* masks and cache rows of every cache the model has */
+void plim_build_attn_inputs(struct plim_build *b);     /* masks and cache rows of every cache the model has */
 
 struct plim_qkv {
     plim_node q, k, v;
@@ -113,8 +113,8 @@ struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x);
 plim_node plim_build_attn(struct plim_build *b, uint32_t il, plim_node q, plim_node k, plim_node v);
 
 /* Attention itself over what is given: q, k, v in heads; v_mla decompresses; v_is_k: V is a part of K's memory. */
-plim_node plim_build_attn_mha(struct plim_build *b, uint32_t il, plim_node mask, plim_node q, plim_node k,
-                              plim_node v, plim_node sinks, plim_node v_mla, bool v_is_k);
+plim_node plim_build_attn_mha(struct plim_build *b, uint32_t il, plim_node mask, plim_node q, plim_node k, plim_node v,
+                              plim_node sinks, plim_node v_mla, bool v_is_k);
 
 /* Q times a number per token, which grows with the position (Llama 4, Mistral). */
 plim_node plim_scale_q(struct plim_build *b, plim_node q);

@@ -33,7 +33,8 @@ int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup
 }
 
 /* common_base_params_to_speculative(): the main setup, but for what has a flag of its own. */
-void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context, struct plim_setup *ret_setup)
+void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context,
+                      struct plim_setup *ret_setup)
 {
     struct plim_setup *d = ret_setup;
     *d = *setup;
@@ -62,21 +63,22 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
     if (result < 0 || !llama)
         return result;
     plim_draft_setup(setup, &main->context, &draft_setup);
-    result = plim_buffers_measure(engine->workspace, llama, &engine->epoch, &draft_setup, n_gpu, split_bytes,
-                                  false, &b, reterr);
+    result = plim_buffers_measure(engine->workspace, llama, &engine->epoch, &draft_setup, n_gpu, split_bytes, false, &b,
+                                  reterr);
     if (result < 0)
         return result;
     for (int i = 0; i <= n_gpu; i++) {
         struct plim_device_bill *device = &bill->device[i];
-        enum plim_basis basis = engine->epoch.is_proven && llama->hp.arch->proven ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
+        enum plim_basis basis =
+            engine->epoch.is_proven && llama->hp.arch->proven ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
         uint64_t compute = b.compute.bytes[i];
         struct plim_line *line = plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "draft model buffer", basis,
                                                i == n_gpu ? b.weights.host_bytes : b.weights.device_bytes[i]);
         plim_line_because(line, "the weights of the draft model", NULL, 0);
         line = plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "draft KV buffer", basis,
                              b.memory.kv_bytes[i] + b.memory.rs_bytes[i]);
-        plim_line_because(line, "the draft model's context holds the same %0 tokens", (const uint64_t[]){ b.context.n_ctx },
-                          1);
+        plim_line_because(line, "the draft model's context holds the same %0 tokens",
+                          (const uint64_t[]){ b.context.n_ctx }, 1);
         line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "draft compute buffer", PLIM_BASIS_FORMULA, compute,
                                   compute - compute / 50, compute + compute / 50);
         plim_line_because(line, "the draft model's own graph, replayed", NULL, 0);
@@ -106,8 +108,8 @@ static void add_mtp(const struct plim_engine *engine, const struct plim_setup *s
             bytes += plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)) * cells;
         struct plim_line *line =
             plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "MTP KV buffer", PLIM_BASIS_FORMULA, bytes);
-        plim_line_because(line, "the cache of the draft context: layer %0 alone, %1 cells", (const uint64_t[]){ il, cells },
-                          2);
+        plim_line_because(line, "the cache of the draft context: layer %0 alone, %1 cells",
+                          (const uint64_t[]){ il, cells }, 2);
         uint64_t compute = main->compute.bytes[backend];
         line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "MTP compute buffer", PLIM_BASIS_ASSUMED,
                                   compute / 4 * 3, compute / 4, compute);
@@ -156,8 +158,8 @@ static int backend_of_adapter(const struct plim_buffers *main, const struct plim
     return strncmp(name, "output", 6) ? main->place.cpu : main->place.layer[llama->hp.n_layer_all];
 }
 
-static void add_adapter(const struct plim_engine *engine, const struct plim_model *lora, const struct plim_buffers *main,
-                        int n_gpu, struct plim_bill *bill)
+static void add_adapter(const struct plim_engine *engine, const struct plim_model *lora,
+                        const struct plim_buffers *main, int n_gpu, struct plim_bill *bill)
 {
     size_t n;
     const struct plim_tensor *tensors = plim_model_tensors(lora, &n);

@@ -27,7 +27,7 @@ enum plim_compute_basis {
 
 struct plim_compute {
     enum plim_compute_basis basis;
-    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1];     /* per backend, the CPU at [n_gpu]: "compute buffer size" */
+    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "compute buffer size" */
     uint64_t low_bytes[PLIM_SETUP_MAX_DEVICES + 1];
     bool flash_attn; /* what -fa auto has become */
 };

@@ -14,19 +14,10 @@ enum {
     SERVER_AUTO_SLOTS = 4, /* llama-server with -np -1, which also unifies the KV cache */
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-static uint32_t or_default(uint32_t value, uint32_t otherwise)
-{
-    return value ? value : otherwise;
-}
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t or_default(uint32_t value, uint32_t otherwise) { return value ? value : otherwise; }
 
-static bool is_on(enum plim_switch value, bool otherwise)
-{
-    return value == PLIM_UNSET ? otherwise : value == PLIM_ON;
-}
+static bool is_on(enum plim_switch value, bool otherwise) { return value == PLIM_UNSET ? otherwise : value == PLIM_ON; }
 
 static uint32_t round_context(uint64_t n_ctx)
 {

@@ -12,30 +12,30 @@
 #include "plimsoll/setup.h"
 
 struct plim_context {
-    uint32_t n_ctx;      /* all sequences together, a multiple of 256 */
-    uint32_t n_ctx_seq;  /* one sequence: cells of a stream */
-    uint32_t n_ctx_swa;  /* cells of a sliding layer's stream */
+    uint32_t n_ctx;     /* all sequences together, a multiple of 256 */
+    uint32_t n_ctx_seq; /* one sequence: cells of a stream */
+    uint32_t n_ctx_swa; /* cells of a sliding layer's stream */
     uint32_t n_batch, n_ubatch, n_seq_max, n_stream;
     uint32_t n_outputs_max;
     uint32_t n_rs_seq;
-    uint32_t n_draft;    /* tokens drafted per step; 0 without speculative decoding */
-    uint32_t n_tokens;   /* of the graph whose buffers are reserved */
-    uint32_t n_outputs;  /* of that graph */
+    uint32_t n_draft;   /* tokens drafted per step; 0 without speculative decoding */
+    uint32_t n_tokens;  /* of the graph whose buffers are reserved */
+    uint32_t n_outputs; /* of that graph */
     enum plim_dtype type_k, type_v;
-    bool flash_attn;     /* asked for, or automatic: plim_compute_size() has the last word on the latter */
+    bool flash_attn; /* asked for, or automatic: plim_compute_size() has the last word on the latter */
     bool flash_attn_auto;
-    bool v_trans;        /* V is stored transposed: flash attention was ruled out from the start */
+    bool v_trans; /* V is stored transposed: flash attention was ruled out from the start */
     bool kv_unified, swa_full, offload_kqv, op_offload, mmap, embeddings, causal_attn, is_layer_split;
-    bool load_mtp;       /* the next-token-prediction layers are loaded as well */
-    bool has_kv_scratch; /* f16 copies of a quantized cache are part of the compute buffer */
+    bool load_mtp;         /* the next-token-prediction layers are loaded as well */
+    bool has_kv_scratch;   /* f16 copies of a quantized cache are part of the compute buffer */
     bool is_estimate;      /* as --fit measures: without the pins of nodes to devices, which it loses on the way */
     uint32_t n_gpu_layers; /* resolved: n_layer_all + 1 is everything */
     int first_gpu;         /* of those in use: not 0 with -sm none -mg N */
 };
 
 /* n_ctx of 0 means the model's own; n_gpu is the number of devices to offload to. */
-void plim_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_epoch *epoch,
-                          int n_gpu, struct plim_context *ret_context);
+void plim_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
+                          const struct plim_epoch *epoch, int n_gpu, struct plim_context *ret_context);
 
 /* Cache types that CUDA's attention kernels read (fattn.cu: ggml_cuda_fattn_kv_type_supported). */
 bool plim_flash_has_type(enum plim_dtype type);

@@ -45,8 +45,8 @@ static struct norms find_norms(const struct plim_build *b, uint32_t il)
     const enum plim_role post = plim_has(b, il, PLIM_ROLE_ATTN_POST_NORM)  ? PLIM_ROLE_ATTN_POST_NORM
                                 : plim_has(b, il, PLIM_ROLE_ATTN_OUT_NORM) ? PLIM_ROLE_ATTN_OUT_NORM
                                                                            : none;
-    const enum plim_role last = plim_has(b, il, PLIM_ROLE_FFN_POST_NORM) ? PLIM_ROLE_FFN_POST_NORM
-                                                                         : PLIM_ROLE_LAYER_OUT_NORM /* Grok */;
+    const enum plim_role last =
+        plim_has(b, il, PLIM_ROLE_FFN_POST_NORM) ? PLIM_ROLE_FFN_POST_NORM : PLIM_ROLE_LAYER_OUT_NORM /* Grok */;
     if (b->hp->swin_norm)
         return (struct norms){ PLIM_ROLE_ATTN_NORM, none, PLIM_ROLE_FFN_NORM };
     if (plim_has(b, il, PLIM_ROLE_FFN_NORM))
@@ -141,7 +141,8 @@ static plim_node layer(struct plim_build *b, uint32_t il, plim_node x)
     plim_node h = b->hp->n_head[il] || plim_memory_recurs(b->llama, il) ? normed(b, x, il, PLIM_ROLE_ATTN_NORM) : x;
     if (b->hp->swin_norm)
         h = x;
-    plim_node a = attend(b, il, plim_has(b, il, PLIM_ROLE_ATTN_NORM_2) ? plim_norm_by(b, x, il, PLIM_ROLE_ATTN_NORM_2) : h);
+    plim_node a =
+        attend(b, il, plim_has(b, il, PLIM_ROLE_ATTN_NORM_2) ? plim_norm_by(b, x, il, PLIM_ROLE_ATTN_NORM_2) : h);
     if (flags & PLIM_GRAPH_NORM_BEFORE_ROWS)
         a = plim_norm_by(b, a, il, find_norms(b, il).after_attn);
     a = plim_build_last_rows(b, il, a);

@@ -47,7 +47,7 @@ static plim_node pooled(struct plim_build *b, plim_node x)
         return one_of_sequences(b, x);
     case PLIM_POOLING_RANK:
         return classify(b, b->hp->rank_pooling_type == PLIM_POOLING_MEAN ? mean_of_sequences(b, x)
-                                                                        : one_of_sequences(b, x));
+                                                                         : one_of_sequences(b, x));
     }
     return x;
 }

@@ -19,7 +19,8 @@ static int check_kind(const struct plim_model *model, struct plim_error *reterr)
     int code;
     switch (plim_model_kind(model)) {
     case PLIM_MODEL_PROJECTOR:
-        code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "this is a multimodal projector, not a language model");
+        code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                         "this is a multimodal projector, not a language model");
         plim_error_hint(reterr, "name the language model and add --mmproj %s", plim_model_path(model));
         break;
     case PLIM_MODEL_ADAPTER:
@@ -149,11 +150,11 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
     const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
     bool has_output = b->place.layer[hp->n_layer_all] == backend;
     plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);
-    line->text_argument = b->place.has_overrides                ? ", less what is moved"
-                          : is_cpu && b->context.mmap           ? ", as mapped from the file"
+    line->text_argument = b->place.has_overrides                    ? ", less what is moved"
+                          : is_cpu && b->context.mmap               ? ", as mapped from the file"
                           : has_output && w->engine->llama->is_tied ? " and a copy of the embeddings as output"
-                          : has_output                          ? " and the output layer"
-                                                                : "";
+                          : has_output                              ? " and the output layer"
+                                                                    : "";
 }
 
 static void add_memory(const struct writer *w, struct plim_device_bill *device, int backend)
@@ -201,8 +202,7 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
 
 static void add_output(const struct writer *w, struct plim_device_bill *host)
 {
-    struct plim_line *line =
-        add_by_rule(w, host, PLIM_PILLAR_ACTIVATIONS, "output buffer", w->buffers->output_bytes);
+    struct plim_line *line = add_by_rule(w, host, PLIM_PILLAR_ACTIVATIONS, "output buffer", w->buffers->output_bytes);
     plim_line_because(line, "logits of %0 sequences, copied back from the GPU",
                       (const uint64_t[]){ w->buffers->context.n_seq_max }, 1);
 }
@@ -213,9 +213,9 @@ static void add_card(const struct plim_card *card, struct plim_device_bill *devi
         plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "driver reserve", card->reserved_basis, card->reserved_bytes,
                            card->reserved_low_bytes, card->reserved_high_bytes);
     plim_line_because(line,
-                      card->is_live                                   ? "as the driver reports it"
+                      card->is_live                                 ? "as the driver reports it"
                       : card->reserved_basis == PLIM_BASIS_MEASURED ? "total less what programs see, on this card"
-                                                                      : "total less what programs see, on similar cards",
+                                                                    : "total less what programs see, on similar cards",
                       NULL, 0);
     line = plim_bill_add(device, PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, card->others_bytes);
     plim_line_because(line, card->n_others ? "held by %0 processes now" : "held now by what the driver does not list",

@@ -32,9 +32,10 @@ struct plim_buffers {
  * Measure them; plim_buffers_done() frees what they hold. split_bytes[n_gpu] is the free memory the engine sees;
  * is_estimate asks for the figures --fit gets, which differ a little from those of a real start.
  */
-int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_epoch *epoch,
-                         const struct plim_setup *setup, int n_gpu, const uint64_t *split_bytes, bool is_estimate,
-                         struct plim_buffers *ret_buffers, struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
+                         const struct plim_epoch *epoch, const struct plim_setup *setup, int n_gpu,
+                         const uint64_t *split_bytes, bool is_estimate, struct plim_buffers *ret_buffers,
+                         struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_buffers_done(struct plim_buffers *buffers);
 
 /* model + context + compute on backend i: what --fit compares with the free memory. */
@@ -52,7 +53,8 @@ int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup
                       struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The setup a draft model runs with, and the memory it takes. */
-void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context, struct plim_setup *ret_setup);
+void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context,
+                      struct plim_setup *ret_setup);
 
 /* --- what is loaded beside the model: draft, MTP, mmproj, LoRA (companions.c) --- */
 

@@ -35,7 +35,8 @@ static void from_build(long build, struct plim_epoch *e)
 
 static int bad_version(const char *version, struct plim_error *reterr)
 {
-    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "llama.cpp has no version '%.40s' that we know", version);
+    int code =
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "llama.cpp has no version '%.40s' that we know", version);
     plim_error_hint(reterr, "write a release (llama.cpp@%s) or a build number from b%d on (llama.cpp@b10256)",
                     NEWEST_PROVEN, BUILD_FIRST);
     return code;

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 
 struct plim_epoch {
-    char version[24];            /* as given: "v0.5.0", "b10256" */
-    bool is_proven;              /* the rules are those the engine tests compare with */
-    bool caps_outputs;           /* llama-server reserves logits for its slots, not for the whole batch */
-    bool reserves_kv_scratch;    /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
-    bool has_cublas_workspace;   /* an explicit one; before, cuBLAS took its own */
-    bool has_fit;                /* --fit exists and is on */
-    bool has_automatic_slots;    /* llama-server without -np: four slots that share one cache */
+    char version[24];          /* as given: "v0.5.0", "b10256" */
+    bool is_proven;            /* the rules are those the engine tests compare with */
+    bool caps_outputs;         /* llama-server reserves logits for its slots, not for the whole batch */
+    bool reserves_kv_scratch;  /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
+    bool has_cublas_workspace; /* an explicit one; before, cuBLAS took its own */
+    bool has_fit;              /* --fit exists and is on */
+    bool has_automatic_slots;  /* llama-server without -np: four slots that share one cache */
 };
 
 /* From the version part of an engine spec ("v0.5.0", "b10256"); NULL or "" is the newest proven. */

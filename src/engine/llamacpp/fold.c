@@ -99,7 +99,8 @@ void plim_layers_fold(const struct plim_llama *llama, const struct plim_placemen
 
 /* --- does it stand for the whole? --- */
 
-int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start, struct plim_checkpoint *ret_checkpoints)
+int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start,
+                          struct plim_checkpoint *ret_checkpoints)
 {
     int n = 0;
     for (int i = 0; i < layers->n_folds; i++)

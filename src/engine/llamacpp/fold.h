@@ -4,8 +4,8 @@
 
 /*
  * Folding: layers of one kind build the same graph again and again, and the allocator that runs over it falls into the
- * same rhythm, of one or two rounds. Three rounds stand for all of them, if the allocator ends the third in the state in
- * which it began it: then any further round would leave it there too. When it does not, the whole graph is built.
+ * same rhythm, of one or two rounds. Three rounds stand for all of them, if the allocator ends the third in the state
+ * in which it began it: then any further round would leave it there too. When it does not, the whole graph is built.
  */
 
 #include "engine/ggml/replay.h"
@@ -36,7 +36,8 @@ void plim_layers_fold(const struct plim_llama *llama, const struct plim_placemen
                       struct plim_layers *ret_layers);
 
 /* The checkpoints at the ends of all rounds; start[] is the first tensor of each layer. Returns how many. */
-int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start, struct plim_checkpoint *ret_checkpoints);
+int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start,
+                          struct plim_checkpoint *ret_checkpoints);
 
 /* True when the replay that passed these checkpoints stands for that of the whole graph. */
 bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints,

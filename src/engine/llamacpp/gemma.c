@@ -116,10 +116,7 @@ static plim_node over_rows(struct plim_build *b, plim_node x)
     return plim_compute(b, x, 1, t.ne[1], t.ne[2], t.ne[3]);
 }
 
-static plim_node magnitude(struct plim_build *b, plim_node x)
-{
-    return plim_unary(b, over_rows(b, plim_unary(b, x)));
-}
+static plim_node magnitude(struct plim_build *b, plim_node x) { return plim_unary(b, over_rows(b, plim_unary(b, x))); }
 
 /* n of the streams of x, without gaps. */
 static plim_node streams(struct plim_build *b, plim_node x, uint32_t n)

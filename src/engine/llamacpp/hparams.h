@@ -24,10 +24,10 @@ enum plim_pooling {
 struct plim_hparams {
     const struct plim_arch *arch;
 
-    uint32_t n_layer_all;   /* with next-token-prediction layers */
-    uint32_t n_layer;       /* without */
+    uint32_t n_layer_all; /* with next-token-prediction layers */
+    uint32_t n_layer;     /* without */
     uint32_t n_layer_nextn;
-    uint32_t n_layer_dec;   /* T5: layers of the decoder; n_layer counts the encoder's */
+    uint32_t n_layer_dec; /* T5: layers of the decoder; n_layer counts the encoder's */
     uint32_t n_embd, n_embd_out, n_embd_inp;
     uint32_t n_vocab, n_ctx_train;
     uint32_t n_embd_head_k, n_embd_head_v;         /* of layers that see everything */
@@ -35,7 +35,7 @@ struct plim_hparams {
     uint32_t n_embd_head_k_mla, n_embd_head_v_mla; /* "decompressed" heads; 0 without MLA */
     uint32_t n_rot, n_rot_swa;
     uint32_t n_lora_q, n_lora_kv;
-    uint32_t n_swa; /* window; 0 when no layer slides */
+    uint32_t n_swa;                /* window; 0 when no layer slides */
     int32_t n_layer_kv_from_start; /* the layers after these share their cache; -1: none does */
 
     uint32_t n_expert, n_expert_used, n_expert_groups, n_group_used, n_ff_exp, n_ff_shexp, n_layer_dense_lead;
@@ -57,8 +57,8 @@ struct plim_hparams {
     uint32_t n_expert_used_in[PLIM_MAX_LAYERS]; /* at most n_expert_used */
     bool is_swa[PLIM_MAX_LAYERS], is_recurrent[PLIM_MAX_LAYERS], is_indexer[PLIM_MAX_LAYERS];
     bool has_no_rope[PLIM_MAX_LAYERS];
-    bool adds_deepstack[PLIM_MAX_LAYERS];         /* a slice of an image's extra embeddings is added ... */
-    bool is_deepstack_first;                      /* ... before the layer, not after it */
+    bool adds_deepstack[PLIM_MAX_LAYERS]; /* a slice of an image's extra embeddings is added ... */
+    bool is_deepstack_first;              /* ... before the layer, not after it */
 };
 
 /* Read them from the metadata. Fails when a key llama.cpp requires is missing or out of range. */

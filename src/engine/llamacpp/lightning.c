@@ -26,10 +26,7 @@ static struct decays decay_inputs(struct plim_build *b)
 }
 
 /* Scaled for the layer and made a factor. */
-static plim_node factor(struct plim_build *b, plim_node logarithm)
-{
-    return plim_unary(b, plim_unary(b, logarithm));
-}
+static plim_node factor(struct plim_build *b, plim_node logarithm) { return plim_unary(b, plim_unary(b, logarithm)); }
 
 struct qkv {
     plim_node q, k, v, state; /* q, k, v: [head, heads, tokens, seqs]; state: [head, head, heads, seqs] */

@@ -65,7 +65,8 @@ static enum plim_suffix take_suffix(const char *name, unsigned *length)
     return PLIM_WEIGHT;
 }
 
-/* "blk.12.rest", "enc.blk.12.rest", "dec.blk.12.rest": the layer number and where the rest begins; -1 for other names. */
+/* "blk.12.rest", "enc.blk.12.rest", "dec.blk.12.rest": the layer number and where the rest begins; -1 for other names.
+ */
 static int layer_of_name(const char *name, const char **ret_rest)
 {
     const char *p = name;
@@ -110,7 +111,7 @@ static int global_slot(const struct plim_llama *llama, enum plim_global role)
 /* What -cmoe's rule matches: \.ffn_(up|down|gate|gate_up)_(ch|)exps */
 static bool is_expert_name(const char *rest)
 {
-    static const char *const names[] = { "ffn_up_",  "ffn_down_",  "ffn_gate_up_", "ffn_gate_" };
+    static const char *const names[] = { "ffn_up_", "ffn_down_", "ffn_gate_up_", "ffn_gate_" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
         if (!strncmp(rest, names[i], n))
@@ -221,8 +222,10 @@ static bool same_kind(const struct plim_llama *llama, uint32_t a, uint32_t b)
         return false;
     for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
         for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
-            const struct plim_tensor *x = plim_llama_layer_tensor(llama, a, (enum plim_role)role, (enum plim_suffix)suffix);
-            const struct plim_tensor *y = plim_llama_layer_tensor(llama, b, (enum plim_role)role, (enum plim_suffix)suffix);
+            const struct plim_tensor *x =
+                plim_llama_layer_tensor(llama, a, (enum plim_role)role, (enum plim_suffix)suffix);
+            const struct plim_tensor *y =
+                plim_llama_layer_tensor(llama, b, (enum plim_role)role, (enum plim_suffix)suffix);
             if (!x != !y || (x && memcmp(x->ne, y->ne, sizeof x->ne)))
                 return false;
         }

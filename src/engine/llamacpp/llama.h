@@ -38,18 +38,19 @@ struct plim_llama {
     bool *is_expert;          /* per tensor: moved by -cmoe */
     struct plim_layer *layer; /* n_layer_all of them */
     int32_t global[PLIM_GLOBAL_MAX_][PLIM_SUFFIX_MAX_];
-    bool is_tied;             /* the token embedding is also the output */
+    bool is_tied; /* the token embedding is also the output */
     uint64_t output_device_bytes, rope_device_bytes;
     uint64_t quantized_width; /* widest input of a quantized matrix, counted once per expert a token uses */
     uint64_t float_width;     /* widest input and output together of a matrix in floating point */
-    bool has_unmodelled; /* tensors in places our rules do not know: weights are a sum, not a placement */
+    bool has_unmodelled;      /* tensors in places our rules do not know: weights are a sum, not a placement */
 };
 
 int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama,
                    struct plim_error *reterr) PLIM_MUST_CHECK;
 struct plim_llama *plim_llama_free(struct plim_llama *llama);
 
-/* Bytes of a tensor in a CUDA buffer: padded rows of quantized tensors, 128-byte steps (ggml-cuda.cu: get_alloc_size). */
+/* Bytes of a tensor in a CUDA buffer: padded rows of quantized tensors, 128-byte steps (ggml-cuda.cu: get_alloc_size).
+ */
 uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor);
 
 /* Whether CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */

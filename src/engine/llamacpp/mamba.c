@@ -37,10 +37,7 @@ static plim_node part(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t 
     return plim_graph_part(b->g, x, bytes, ne0, ne1, t.ne[1], t.ne[2]);
 }
 
-static plim_node columns(struct plim_build *b, plim_node x, uint64_t n)
-{
-    return plim_graph_columns(b->g, x, n);
-}
+static plim_node columns(struct plim_build *b, plim_node x, uint64_t n) { return plim_graph_columns(b->g, x, n); }
 
 static plim_node transposed(struct plim_build *b, plim_node x)
 {

@@ -8,8 +8,8 @@ enum { COMPUTE_CAPABILITY_HOPPER = 90, POOL_GRANULE_MIB = 2, DEFAULT_CACHE_RAM_M
 static uint64_t mib(double n) { return (uint64_t)(n * (double)PLIM_MIB); }
 
 /*
- * The CUDA context with the kernels it has loaded grows with the number of multiprocessors, each of which has stacks and
- * local memory set aside. Seen: 73 MiB on one small card, just under 300 on an A40 (84), 506 on an RTX 5090 (170),
+ * The CUDA context with the kernels it has loaded grows with the number of multiprocessors, each of which has stacks
+ * and local memory set aside. Seen: 73 MiB on one small card, just under 300 on an A40 (84), 506 on an RTX 5090 (170),
  * about 700 on an RTX PRO 6000 (188). Without a count the memory of the card stands in for it.
  */
 static void add_context(const struct plim_card *card, struct plim_device_bill *device)
@@ -27,10 +27,11 @@ static void add_workspace(const struct plim_card *card, const struct plim_epoch 
 {
     bool is_hopper = card->compute_capability >= COMPUTE_CAPABILITY_HOPPER;
     uint64_t bytes = (is_hopper ? 32 : epoch->has_cublas_workspace ? 4 : 8) * PLIM_MIB;
-    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "cuBLAS workspace", PLIM_BASIS_FORMULA,
-                                                bytes, 0, bytes);
-    plim_line_because(line, is_hopper ? "32 MiB from compute capability 9.0 on, once cuBLAS is used"
-                                      : "4 MiB below compute capability 9.0 (8 in older builds), once cuBLAS is used",
+    struct plim_line *line =
+        plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "cuBLAS workspace", PLIM_BASIS_FORMULA, bytes, 0, bytes);
+    plim_line_because(line,
+                      is_hopper ? "32 MiB from compute capability 9.0 on, once cuBLAS is used"
+                                : "4 MiB below compute capability 9.0 (8 in older builds), once cuBLAS is used",
                       NULL, 0);
 }
 
@@ -69,11 +70,10 @@ void plim_overhead_device(const struct plim_llama *llama, const struct plim_cont
 
 void plim_overhead_host(const struct plim_setup *setup, int n_gpu, struct plim_device_bill *device)
 {
-    struct plim_line *line =
-        n_gpu > 0 ? plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "process", PLIM_BASIS_ASSUMED, 350 * PLIM_MIB,
-                                       150 * PLIM_MIB, 700 * PLIM_MIB)
-                  : plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "process", PLIM_BASIS_ASSUMED, 60 * PLIM_MIB,
-                                       20 * PLIM_MIB, 150 * PLIM_MIB);
+    struct plim_line *line = n_gpu > 0 ? plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "process", PLIM_BASIS_ASSUMED,
+                                                            350 * PLIM_MIB, 150 * PLIM_MIB, 700 * PLIM_MIB)
+                                       : plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "process", PLIM_BASIS_ASSUMED,
+                                                            60 * PLIM_MIB, 20 * PLIM_MIB, 150 * PLIM_MIB);
     plim_line_because(line, "the program itself, its vocabulary and the libraries it loads", NULL, 0);
     if (setup->client == PLIM_CLIENT_LIBRARY || setup->cache_ram_mib == 0)
         return;

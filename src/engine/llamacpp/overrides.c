@@ -143,8 +143,8 @@ static void apply_lowest_layers(struct run *run, const struct plim_setup *setup)
 
 /* --- */
 
-int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_placement *placement,
-                         struct plim_error *reterr)
+int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup,
+                         struct plim_placement *placement, struct plim_error *reterr)
 {
     if (setup->n_overrides == 0 && setup->n_overflows == 0 && !setup->cpu_moe && setup->n_cpu_moe == 0 &&
         setup->n_cpu_ffn == 0)

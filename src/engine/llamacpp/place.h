@@ -10,10 +10,10 @@
 #include "engine/llamacpp/context.h"
 
 struct plim_placement {
-    int n_gpu, cpu; /* cpu == n_gpu */
+    int n_gpu, cpu;                    /* cpu == n_gpu */
     int8_t layer[PLIM_MAX_LAYERS + 1]; /* [n_layer_all] is the output layer */
-    int8_t *tensor; /* per tensor, only when overrides make it differ from its layer; else NULL */
-    bool is_full;   /* every layer and the output are on GPUs */
+    int8_t *tensor;                    /* per tensor, only when overrides make it differ from its layer; else NULL */
+    bool is_full;                      /* every layer and the output are on GPUs */
     bool has_overrides;
 };
 
@@ -21,14 +21,14 @@ struct plim_placement {
  * Place the layers. split_bytes[n_gpu] is the free memory llama.cpp would see, used where -ts is not given.
  * Fails for -ot patterns that do not compile or name a device that is not there.
  */
-int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_context *cx,
-               int n_gpu, const uint64_t *split_bytes, struct plim_placement *ret_placement,
+int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_context *cx, int n_gpu,
+               const uint64_t *split_bytes, struct plim_placement *ret_placement,
                struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_placement_done(struct plim_placement *placement);
 
 /* Place tensors that go elsewhere than their layer; the second half of plim_place(). */
-int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_placement *placement,
-                         struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup,
+                         struct plim_placement *placement, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The backend of tensor number i. */
 static inline int plim_place_of(const struct plim_llama *llama, const struct plim_placement *p, size_t i)
@@ -45,7 +45,7 @@ struct plim_weights {
     uint64_t host_bytes; /* mapped: spans of the files; else the sum in host buffers */
 };
 
-void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx,
-                        const struct plim_placement *p, struct plim_weights *ret_weights);
+void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
+                        struct plim_weights *ret_weights);
 
 #endif

@@ -27,10 +27,7 @@ static struct mix mix_of(const struct plim_build *b)
 
 /* --- small steps --- */
 
-static plim_node weight(struct plim_build *b, uint32_t il, enum plim_role role)
-{
-    return plim_weight(b, il, role);
-}
+static plim_node weight(struct plim_build *b, uint32_t il, enum plim_role role) { return plim_weight(b, il, role); }
 
 static plim_node through(struct plim_build *b, uint32_t il, enum plim_role role, plim_node x)
 {

@@ -6,14 +6,14 @@
 #include "engine/llamacpp/engine.h"
 
 /* How much of a memory's bandwidth the engine reaches, and what each layer costs beside it. */
-#define GPU_EFFICIENCY_LOW 0.45
-#define GPU_EFFICIENCY_HIGH 0.90
-#define HOST_EFFICIENCY_LOW 0.50
+#define GPU_EFFICIENCY_LOW   0.45
+#define GPU_EFFICIENCY_HIGH  0.90
+#define HOST_EFFICIENCY_LOW  0.50
 #define HOST_EFFICIENCY_HIGH 0.90
-#define GPU_LAYER_S_LOW 20e-6
-#define GPU_LAYER_S_HIGH 80e-6
+#define GPU_LAYER_S_LOW      20e-6
+#define GPU_LAYER_S_HIGH     80e-6
 /* Host memory when nobody says: two channels of DDR4-2666 to two of DDR5-6400, in bytes per second. */
-#define HOST_BANDWIDTH_LOW 35e9
+#define HOST_BANDWIDTH_LOW  35e9
 #define HOST_BANDWIDTH_HIGH 90e9
 
 /* The part of its weights that a token uses: with experts, only those chosen. */
@@ -42,7 +42,8 @@ static double host_weight_bytes(const struct plim_llama *llama, const struct pli
             bytes += (double)llama->layer[il].device_bytes;
     if (b->place.tensor)
         for (size_t i = 0; i < llama->n_tensors; i++)
-            if (llama->slot[i] >= 0 && b->place.layer[llama->slot[i]] != b->place.cpu && b->place.tensor[i] == b->place.cpu)
+            if (llama->slot[i] >= 0 && b->place.layer[llama->slot[i]] != b->place.cpu &&
+                b->place.tensor[i] == b->place.cpu)
                 bytes += (double)plim_llama_device_bytes(&llama->tensors[i]);
     if (b->place.layer[llama->hp.n_layer_all] == b->place.cpu)
         bytes += (double)llama->output_device_bytes;

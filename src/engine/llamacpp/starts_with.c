@@ -109,7 +109,8 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
     if (f->result < 0 || target <= used_min || used_max <= used_min)
         return false;
     const uint32_t align = CONTEXT_STEP * n_streams;
-    uint32_t n_ctx = n_ctx_min + (uint32_t)((int64_t)(n_ctx_max - n_ctx_min) * (target - used_min) / (used_max - used_min));
+    uint32_t n_ctx =
+        n_ctx_min + (uint32_t)((int64_t)(n_ctx_max - n_ctx_min) * (target - used_min) / (used_max - used_min));
     f->setup.n_ctx = max_u32(n_ctx - n_ctx % align, n_ctx_min);
     return f->n_gpu <= 1;
 }

@@ -16,10 +16,7 @@ status cublasDestroy_v2(void *handle)
     return 0;
 }
 
-const char *cublasGetStatusString(status code)
-{
-    return code ? "error of the test double" : "success";
-}
+const char *cublasGetStatusString(status code) { return code ? "error of the test double" : "success"; }
 
 #define DOES_NOTHING(name)                                                                                             \
     status name(void) { return 0; }

@@ -64,15 +64,9 @@ status cudaSetDevice(int device)
     return SUCCESS;
 }
 
-static void put_int(unsigned char *prop, size_t at, int value)
-{
-    memcpy(prop + at, &value, sizeof value);
-}
+static void put_int(unsigned char *prop, size_t at, int value) { memcpy(prop + at, &value, sizeof value); }
 
-static void put_size(unsigned char *prop, size_t at, size_t value)
-{
-    memcpy(prop + at, &value, sizeof value);
-}
+static void put_size(unsigned char *prop, size_t at, size_t value) { memcpy(prop + at, &value, sizeof value); }
 
 status cudaGetDeviceProperties(void *ret_prop, int device)
 {
@@ -171,10 +165,7 @@ status cudaMallocManaged(void **pointer, size_t size, unsigned flags)
     return cudaMalloc(pointer, size);
 }
 
-status cudaFree(void *pointer)
-{
-    return !pointer || double_free(pointer) ? SUCCESS : fail(INVALID_VALUE);
-}
+status cudaFree(void *pointer) { return !pointer || double_free(pointer) ? SUCCESS : fail(INVALID_VALUE); }
 
 /* Pinned memory is plain page-aligned memory, which costs nothing until touched. */
 status cudaMallocHost(void **pointer, size_t size)
