@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# A thin front door: Meson builds, tools/ does the rest. Every target installs the Debian packages it lacks.
+BUILD ?= build
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 600
+
+.PHONY: help run build test bench fuzz install format clean
+
+help:
+	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
+	@echo 'make build    build into $(BUILD)/'
+	@echo 'make test     every check that needs no GPU; the last line counts them'
+	@echo 'make bench    speed: bills per second, start to verdict, other readers beside it'
+	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
+	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make format   clang-format over all C files'
+	@echo 'make clean    remove what was built'
+
+run:
+	@sh tools/run.sh $(BUILD)
+
+build:
+	@sh tools/build.sh $(BUILD)
+
+test:
+	@sh tools/test.sh
+
+bench:
+	@sh tools/bench.sh $(BUILD)
+
+fuzz:
+	@sh tools/fuzz.sh $(FUZZ_SECONDS)
+
+install:
+	@sh tools/build.sh $(BUILD) -Dprefix=$(PREFIX)
+	meson install -C $(BUILD) --no-rebuild
+
+format:
+	@sh tools/install-packages.sh format
+	@sh tools/format.sh -i
+
+clean:
+	rm -rf build build-*
