@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int plim_fail(struct plim_error *reterr, int code, uint64_t at, const char *format, ...)
+int(plim_fail)(struct plim_error *reterr, int code, uint64_t at, const char *format, ...)
 {
     if (!reterr || reterr->code)
         return code;

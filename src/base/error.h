@@ -12,6 +12,11 @@
 /* Record an error and return its code; reterr may be NULL. The first error recorded stays. */
 int plim_fail(struct plim_error *reterr, int code, uint64_t at, const char *format, ...) PLIM_PRINTF(4, 5);
 
+/* A static analyzer sees one file at a time: this tells it that what plim_fail() returns is not 0. */
+#ifdef __clang_analyzer__
+#define plim_fail(...) ((void)plim_fail(__VA_ARGS__), PLIM_E_INTERNAL)
+#endif
+
 /* Add the next step to a recorded error, and the file it happened in (the end of the path if it is long). */
 void plim_error_hint(struct plim_error *reterr, const char *format, ...) PLIM_PRINTF(2, 3);
 void plim_error_where(struct plim_error *reterr, const char *path);

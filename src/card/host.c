@@ -37,8 +37,9 @@ struct group {
 static uint64_t read_number(const char *root, const char *folder, const char *file)
 {
     char path[PATH_BYTES], text[64];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (!read_text(root, path, text, sizeof text) || text[0] < '0' || text[0] > '9')
+    int n = snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (n < 0 || (size_t)n >= sizeof path || !read_text(root, path, text, sizeof text) || text[0] < '0' ||
+        text[0] > '9')
         return UINT64_MAX;
     return strtoull(text, NULL, 10);
 }
@@ -47,8 +48,8 @@ static uint64_t inactive_bytes(const char *root, const char *folder)
 {
     char path[PATH_BYTES], text[PLIM_MAX_PROC_FILE_BYTES];
     uint64_t bytes = 0;
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    if (!read_text(root, path, text, sizeof text))
+    int n = snprintf(path, sizeof path, "%s/memory.stat", folder);
+    if (n < 0 || (size_t)n >= sizeof path || !read_text(root, path, text, sizeof text))
         return 0;
     const char *at = strstr(text, "\ninactive_file ");
     if (at)

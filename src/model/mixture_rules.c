@@ -388,7 +388,7 @@ static uint8_t raised_type(const struct plim_matrix *matrix, uint8_t type)
 
 enum plim_dtype plim_mixture_type(const struct plim_mixture_rules *rules, const struct plim_matrix *matrix)
 {
-    uint8_t type = rules->base;
+    uint8_t type;
     if (!plim_dtype_is_quantized((enum plim_dtype)rules->base))
         return (enum plim_dtype)rules->base;
     if (matrix->role == PLIM_MATRIX_OUTPUT)

@@ -286,7 +286,7 @@ static uint64_t key_or(const struct plim_gguf_file *file, const char *name, uint
 }
 
 /* Read part `part` (from 1) of `count`; ret_tensors is the tensor count the split promises, 0 if it does not say. */
-static int open_part(struct plim_model *model, const char *path, uint32_t part, uint32_t *count, uint64_t *ret_tensors,
+static int open_part(struct plim_model *model, const char *path, uint32_t part, uint32_t count, uint64_t *ret_tensors,
                      struct plim_error *reterr)
 {
     struct plim_file source;
@@ -299,16 +299,16 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
     plim_file_unmap(&source);
     if (result == 0) {
         uint64_t says_count = key_or(&file, "split.count", 0), says_number = key_or(&file, "split.no", part - 1);
-        if (part == 1 && *count == 1 && says_count > 1) {
+        if (part == 1 && count == 1 && says_count > 1) {
             result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
                                "this is part %" PRIu64 " of %" PRIu64 ", but its name does not end in -%05" PRIu64
                                "-of-%05" PRIu64 ".gguf",
                                says_number + 1, says_count, says_number + 1, says_count);
             plim_error_hint(reterr, "give the parts their names back: llama.cpp finds them by name, and so do we");
-        } else if (*count > 1 && says_count != *count) {
+        } else if (count > 1 && says_count != count) {
             result =
                 plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
-                          "the file name says %" PRIu32 " parts, key 'split.count' says %" PRIu64, *count, says_count);
+                          "the file name says %" PRIu32 " parts, key 'split.count' says %" PRIu64, count, says_count);
         } else if (says_number != part - 1) {
             result = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
                                "the file name says part %" PRIu32 ", key 'split.no' says %" PRIu64 " (from 0)", part,
@@ -334,7 +334,7 @@ static int open_parts(struct plim_model *model, struct plim_error *reterr)
     for (uint32_t i = 1; i <= count; i++) {
         if (is_split && !plim_split_path(model->path, i, count, path, sizeof path))
             return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the path is longer than %d bytes", PATH_BYTES);
-        int result = open_part(model, is_split ? path : model->path, i, &count, i == 1 ? &promised : &ignored, reterr);
+        int result = open_part(model, is_split ? path : model->path, i, count, i == 1 ? &promised : &ignored, reterr);
         if (result == PLIM_E_NOT_FOUND && is_split && i != part && reterr && !reterr->hint[0])
             plim_error_hint(reterr, "all %" PRIu32 " parts of a split model must lie in one directory", count);
         if (result < 0)

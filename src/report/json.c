@@ -17,7 +17,7 @@ static json_t *text(const char *raw)
     char *copy = plim_alloc(strlen(raw) + 1, 1);
     if (!copy)
         return NULL;
-    memcpy(copy, raw, strlen(raw));
+    memcpy(copy, raw, strlen(raw) + 1);
     plim_text_clean(copy);
     value = json_string(copy);
     plim_free(copy);

@@ -159,7 +159,7 @@ static void fill_device(struct fit *f, int i, struct share *shares, int64_t *use
     const bool has_experts = f->engine->llama->hp.n_expert > 0;
     const int64_t target = f->free_bytes[i] - f->target_bytes;
     struct share high[PLIM_SETUP_MAX_DEVICES], test[PLIM_SETUP_MAX_DEVICES];
-    int64_t used_high[PLIM_SETUP_MAX_DEVICES], used_test[PLIM_SETUP_MAX_DEVICES];
+    int64_t used_high[PLIM_SETUP_MAX_DEVICES] = { 0 }, used_test[PLIM_SETUP_MAX_DEVICES] = { 0 };
     uint32_t n_left = f->engine->llama->hp.n_layer + 1;
     const size_t size = (size_t)f->n_gpu * sizeof *shares, used_size = (size_t)f->n_gpu * sizeof *used;
     for (int j = i + 1; j < f->n_gpu; j++)
@@ -216,7 +216,7 @@ static int convert_layers(struct fit *f, int i, int from, struct share *shares, 
     const int64_t target = f->free_bytes[i] - f->target_bytes;
     const int last = f->n_gpu - 1;
     struct share high[PLIM_SETUP_MAX_DEVICES], test[PLIM_SETUP_MAX_DEVICES];
-    int64_t used_high[PLIM_SETUP_MAX_DEVICES], used_test[PLIM_SETUP_MAX_DEVICES];
+    int64_t used_high[PLIM_SETUP_MAX_DEVICES] = { 0 }, used_test[PLIM_SETUP_MAX_DEVICES] = { 0 };
     const size_t size = (size_t)f->n_gpu * sizeof *shares, used_size = (size_t)f->n_gpu * sizeof *used;
     memcpy(high, shares, size);
     for (int j = from; j <= last; j++) {

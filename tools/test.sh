@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test.sh: every check that needs no GPU. Each prints one line; what failed shows the end of its log. The last line is
+# "N passed, N failed, N skipped", the tests of Meson counted one by one.
+set -u
+cd "$(dirname "$0")/.."
+sh tools/install-packages.sh test || exit 1
+
+FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+logs=build-test-logs
+passed=0 failed=0 skipped=0
+rm -rf "$logs"
+mkdir -p "$logs"
+
+section() { printf '\n== %s\n' "$1"; }
+
+# quiet NAME COMMAND...: run it with its output in a log.
+quiet() {
+    log=$logs/$(echo "$1" | tr -c 'a-zA-Z0-9\n' '-').log
+    started=$(date +%s)
+    shift
+    "$@" >"$log" 2>&1
+    result=$?
+    seconds=$(($(date +%s) - started))
+    return $result
+}
+
+# check NAME COMMAND...: one check; passed when the command succeeds.
+check() {
+    if quiet "$@"; then
+        passed=$((passed + 1))
+        printf 'ok    %s (%s s)\n' "$1" "$seconds"
+        return 0
+    fi
+    failed=$((failed + 1))
+    printf 'FAIL  %s (%s s)\n' "$1" "$seconds"
+    tail -n 40 "$log" | sed 's/^/      /'
+    return 1
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    printf 'skip  %s: %s\n' "$1" "$2"
+}
+
+# number KEY: the figure of a line of Meson's summary ("Ok:  12").
+number() { sed -n "s/^$1: *\([0-9][0-9]*\).*/\1/p" "$log" | tail -n 1 | grep . || echo 0; }
+
+# meson_tests NAME DIRECTORY ARGUMENT...: the tests of a build, counted one by one.
+meson_tests() {
+    name=$1 directory=$2
+    shift 2
+    quiet "$name" meson test -C "$directory" --print-errorlogs --no-suite engine "$@" || true
+    count_meson_tests "$name"
+}
+
+count_meson_tests() {
+    if grep -q '^No suitable tests' "$log" || grep -q '^No tests defined' "$log"; then
+        skip "$1" 'there are none'
+        return
+    fi
+    n_ok=$(($(number Ok) + $(number 'Expected Fail')))
+    n_fail=$(($(number Fail) + $(number 'Unexpected Pass') + $(number Timeout)))
+    n_skip=$(number Skipped)
+    if [ $((n_ok + n_fail + n_skip)) = 0 ]; then # Meson itself did not come that far
+        n_fail=1
+    fi
+    passed=$((passed + n_ok)) failed=$((failed + n_fail)) skipped=$((skipped + n_skip))
+    word='ok   '
+    [ "$n_fail" = 0 ] || word='FAIL '
+    printf '%s %s: %s passed, %s failed, %s skipped (%s s)\n' "$word" "$1" "$n_ok" "$n_fail" "$n_skip" "$seconds"
+    [ "$n_skip" = 0 ] || grep ' SKIP ' "$log" | sort -u | sed 's/^ *[0-9]*\/[0-9]* /      skipped: /'
+    [ "$n_fail" = 0 ] || tail -n 60 "$log" | sed 's/^/      /'
+}
+
+# build DIRECTORY OPTION...: set up once, build.
+build() {
+    [ -f "$1/build.ninja" ] || meson setup "$@" || return 1
+    ninja -C "$1"
+}
+
+with_clang() { CC=clang CXX=clang++ build "$@"; }
+
+section 'static checks'
+check 'clang-format' sh tools/format.sh --check
+check 'includes point along the sentence' python3 tools/check-includes.py
+check 'licence and line length of every file' python3 tools/check-files.py
+check 'public headers, C11 and C++17, gcc and clang' sh tools/check-headers.sh
+check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
+check 'bundled sample is what its script makes' python3 data/samples/make.py --check
+
+section 'gcc'
+if check 'build, warnings are errors' build build-test-gcc -Dwerror_extra=true; then
+    check 'exported symbols' sh tools/abi-map.sh --check build-test-gcc/src/libplimsoll.so
+    check 'installed, found with pkg-config, used' sh tools/check-install.sh build-test-gcc
+    meson_tests 'tests' build-test-gcc
+fi
+
+section 'clang'
+if check 'build with clang, warnings are errors' with_clang build-test-clang -Dwerror_extra=true -Db_lundef=false; then
+    meson_tests 'tests with clang' build-test-clang --suite unit --suite cli
+fi
+
+section 'AddressSanitizer and UndefinedBehaviorSanitizer'
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+if check 'build with sanitizers' with_clang build-test-sanitize -Db_sanitize=address,undefined -Db_lundef=false \
+    -Ddefault_library=static -Dbuildtype=debugoptimized; then
+    PLIMSOLL_SANITIZED=1 meson_tests 'tests under sanitizers' build-test-sanitize --suite unit --suite cli -t 5
+fi
+unset ASAN_OPTIONS UBSAN_OPTIONS
+
+section "fuzzing, $FUZZ_SECONDS s each"
+if [ -f fuzz/run.sh ]; then
+    quiet 'fuzzing' sh fuzz/run.sh "$FUZZ_SECONDS" build-fuzz
+    result=$?
+    n_ok=$(grep -c 'no finding$' "$log") n_fail=$(grep -c ': FOUND' "$log")
+    [ $result = 0 ] || [ "$n_fail" -gt 0 ] || n_fail=1
+    passed=$((passed + n_ok)) failed=$((failed + n_fail))
+    sed 's/^/      /' "$log"
+else
+    skip 'fuzzing' 'there are no fuzzers'
+fi
+
+section 'clang-tidy'
+if [ -f build-test-clang/compile_commands.json ]; then
+    check 'clang-tidy' sh tools/tidy.sh build-test-clang
+else
+    skip 'clang-tidy' 'the clang build failed'
+fi
+
+section 'the engine itself'
+if [ -f tests/engine/meson.build ] && [ -f build-test-gcc/build.ninja ]; then
+    quiet 'engine' meson test -C build-test-gcc --print-errorlogs --suite engine -t 0
+    count_meson_tests 'llama.cpp on a stand-in for CUDA'
+else
+    skip 'llama.cpp on a stand-in for CUDA' 'no engine tests in this tree'
+fi
+
+printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" = 0 ]
