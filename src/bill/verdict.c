@@ -17,8 +17,10 @@ uint64_t plim_margin_bytes(const struct plim_margin *margin, uint64_t total_byte
 {
     const bool is_default = !margin || (margin->bytes == 0 && margin->ratio <= 0);
     const uint64_t bytes = is_default ? DEFAULT_MARGIN_BYTES : margin->bytes;
-    const uint64_t part = (uint64_t)((double)total_bytes * (is_default ? DEFAULT_MARGIN_RATIO : margin->ratio));
-    return bytes > part ? bytes : part;
+    const double part = (double)total_bytes * (is_default ? DEFAULT_MARGIN_RATIO : margin->ratio);
+    if (!(part < (double)INT64_MAX)) /* a ratio that no card could keep free */
+        return UINT64_MAX / 2;
+    return bytes > (uint64_t)part ? bytes : (uint64_t)part;
 }
 
 enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, const struct plim_margin *margin)
@@ -26,7 +28,8 @@ enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, con
     if (device->total_bytes == 0)
         return device->is_host ? PLIM_VERDICT_FITS : PLIM_VERDICT_UNKNOWN; /* an unknown host decides nothing */
     uint64_t high_bytes = device->is_host ? device->need_bytes : device->need_high_bytes;
-    if (high_bytes + plim_margin_bytes(margin, device->total_bytes) <= device->total_low_bytes)
+    const uint64_t margin_bytes = plim_margin_bytes(margin, device->total_bytes);
+    if (margin_bytes <= device->total_low_bytes && high_bytes <= device->total_low_bytes - margin_bytes)
         return PLIM_VERDICT_FITS;
     return device->need_bytes <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
 }
@@ -44,6 +47,16 @@ static const struct plim_line *largest_line(const struct plim_device_bill *devic
     return largest;
 }
 
+/* What a verdict on one device does to the whole: one that cannot be judged is worse than a tight one. */
+static int weight_of(enum plim_verdict verdict)
+{
+    static const int weights[PLIM_VERDICT_MAX_] = { [PLIM_VERDICT_FITS] = 0,
+                                                    [PLIM_VERDICT_TIGHT] = 1,
+                                                    [PLIM_VERDICT_UNKNOWN] = 2,
+                                                    [PLIM_VERDICT_NO] = 3 };
+    return weights[verdict];
+}
+
 void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
 {
     int64_t least_left = INT64_MAX;
@@ -53,12 +66,12 @@ void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
         const struct plim_device_bill *device = &bill->device[i];
         enum plim_verdict verdict = plim_device_verdict(device, margin);
         int64_t left = device->total_bytes ? plim_device_left_bytes(device) : INT64_MAX;
-        if (verdict > bill->verdict || (verdict == bill->verdict && left < least_left)) {
+        const bool is_worse = weight_of(verdict) > weight_of(bill->verdict);
+        if (is_worse || (verdict == bill->verdict && left < least_left)) {
             bill->limiting_device = i;
             least_left = left;
-        }
-        if (verdict > bill->verdict)
             bill->verdict = verdict;
+        }
     }
     if (bill->is_refused)
         bill->verdict = PLIM_VERDICT_NO;
