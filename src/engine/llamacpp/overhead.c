@@ -14,7 +14,7 @@ static uint64_t mib(double n) { return (uint64_t)(n * (double)PLIM_MIB); }
  */
 static void add_context(const struct plim_card *card, struct plim_device_bill *device)
 {
-    double n = card->sm_count ? card->sm_count : 20 + 3 * (double)(card->total_bytes / PLIM_GIB);
+    double n = card->sm_count ? card->sm_count : 20 + 3 * ((double)card->total_bytes / (double)PLIM_GIB);
     n = n > 200 ? 200 : n;
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_ASSUMED,
                                                 mib(60 + 2.5 * n), mib(35 + 1.5 * n), mib(160 + 3.3 * n));
