@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Make the corpora that the harnesses start from: seeds.py MAKE.py DIR
+
+Headers are those of the zoo, cut to a few layers; words are those of the manual. Nothing of it is kept in the
+repository. Prints the folders.
+"""
+from __future__ import annotations
+
+import pathlib
+import struct
+import subprocess
+import sys
+
+LAYERS = 3
+MAX_SEED_BYTES = 16384
+
+SIZES = ["8GiB", "7.5 GiB", "8192MiB", "8G", "512m", "1", "0.5T", "1.999999999kib", "18446744073709551616", "9e9"]
+CARDS = ["RTX 4060", "2x RTX 3090", "nvidia geforce rtx4060", "A100 40GB", "H100 MIG 1g.10gb", "rx 7900 xtx", "M2 Max",
+         "RTX 409", "none", "16 x t4", "rtx 4060 ti 16gb", "AMD Radeon RX 9070", "Tesla P40"]
+NAMES = ["model-00001-of-00003.gguf", "Q4_K_M", "q8_0", "v0.5.0", "b10256", "blk.3.ffn_down_exps.weight", "IQ2_XXS",
+         "token_embd.weight", "gr\u00fc\u00df \u4f60\u597d \U0001f600", "\x1b[31m", "v0.5.0-rc1"]
+COMMANDS = [
+    "m.gguf --card|RTX 4060|--ctx-size|32768",
+    "--|llama-server|-m|model.gguf|-c|32768|-ngl|99|-ctk|q8_0|-ctv|q8_0|-fa|on",
+    "--|/usr/bin/llama-cli|-m|a.gguf|-ts|3,1|-sm|row|-mg|1|--no-mmap|--temp|0.7|-p|hello",
+    "--card|2x RTX 3090|-ot|\\.ffn_.*_exps=CPU,blk\\.2\\.=CUDA1|-cmoe|-ncmoe|2|x.gguf",
+    "--budget|1MiB|-np|4|-no-kvu|--swa-full|-b|4096|-ub|1024|--margin|10%|x.gguf",
+    "--client=ollama|--engine=llama.cpp@b10256|--backend|vulkan|--ram|64GiB|-nkvo|-cram|-1",
+    "--fit|off|--fit-target|512|--fit-ctx|1024|-ngl|auto|--n-outputs-max|64|--embedding",
+    "--json|--strict|-v|--color|never|-lm|none|--no-op-offload|--mtp|--draft|8|-c|0",
+    "--card|none|-md|d.gguf|-ngld|0|-ctkd|q4_0|--lora|a.gguf,b.gguf|--mmproj|v.gguf|--no-mmproj-offload",
+]
+HOSTS = [
+    ["MemTotal:       65536000 kB\nMemFree: 100 kB\nMemAvailable:   60000000 kB\n", "0::/a\n", "8589934592\n",
+     "1073741824\n", "anon 5\nfile 7\ninactive_file 536870912\n", "", ""],
+    ["MemTotal: 65536000 kB\nMemAvailable: 60000000 kB\n", "12:cpu,memory:/a\n0::/\n", "max\n", "0\n", "", "4294967296\n",
+     "1048576\n"],
+    ["MemTotal: 18446744073709551615 kB\n", "0::/a/../b\n", "", "", "", "", ""],
+]
+
+
+def put(folder: pathlib.Path, seeds: list[bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(seeds):
+        (folder / f"{number:04}").write_bytes(seed)
+    print(folder)
+
+
+def headers(make: str, scratch: pathlib.Path) -> list[bytes]:
+    """The bytes before the data of every file of the zoo: the data is a hole, so the file ends where blocks do."""
+    subprocess.run([sys.executable, make, "--all", "--layers", str(LAYERS), "-o", str(scratch)], check=True,
+                   stdout=subprocess.DEVNULL)
+    seeds = []
+    for path in sorted(scratch.glob("*.gguf")):
+        with open(path, "rb") as file:
+            head = file.read(MAX_SEED_BYTES).rstrip(b"\0")
+        seeds.append(head + bytes(-len(head) % 32))
+        path.unlink()
+    scratch.rmdir()
+    return [seed for seed in seeds if len(seed) < MAX_SEED_BYTES]
+
+
+def main() -> int:
+    make, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    models = headers(make, root / "headers")
+    small = struct.pack("<4sIQQ", b"GGUF", 3, 0, 0)
+    setups = [bytes([a, 16 * a & 255, 255, a % 81, 0, 5 * (1 + a % 3), a % 35, a % 16]) for a in range(len(models))]
+    put(root / "fuzz_gguf", models + [small])
+    put(root / "fuzz_bill", [model + setup for model, setup in zip(models, setups)])
+    put(root / "fuzz_size", [text.encode() for text in SIZES])
+    put(root / "fuzz_card", [text.encode() for text in CARDS])
+    put(root / "fuzz_names", [text.encode() for text in NAMES])
+    put(root / "fuzz_flags", [text.replace("|", "\n").encode() for text in COMMANDS])
+    put(root / "fuzz_host", [b"\xff".join(part.encode() for part in parts) for parts in HOSTS])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/units.h"
+#include "bill/bill.h"
+#include "unit.h"
+
+static struct plim_device_bill device_of(uint64_t total_mib, uint64_t need_mib, uint64_t high_mib)
+{
+    struct plim_device_bill device = { .total_bytes = total_mib * PLIM_MIB, .total_low_bytes = total_mib * PLIM_MIB };
+    plim_bill_add_band(&device, PLIM_PILLAR_WEIGHTS, "model buffer", PLIM_BASIS_EXACT, need_mib * PLIM_MIB,
+                       need_mib * PLIM_MIB, high_mib * PLIM_MIB);
+    return device;
+}
+
+static void test_margin(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        double ratio;
+        uint64_t total_mib, expected_mib;
+    } rows[] = {
+        { 0, 0, 8192, 512 },                 /* 5 % would be 410 */
+        { 0, 0, 20480, 1024 },               /* 5 % */
+        { PLIM_MIB, 0, 8192, 1 },            /* as given */
+        { PLIM_MIB, 0.5, 8192, 4096 },       /* the larger of both */
+        { PLIM_GIB, 0.01, 8192, 1024 },
+    };
+    const struct plim_margin endless = { 1, 1e300 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct plim_margin margin = { rows[i].bytes, rows[i].ratio };
+        assert_int_equal(plim_margin_bytes(&margin, rows[i].total_mib * PLIM_MIB), rows[i].expected_mib * PLIM_MIB);
+    }
+    assert_int_equal(plim_margin_bytes(NULL, 8 * PLIM_GIB), 512 * PLIM_MIB);
+    assert_true(plim_margin_bytes(&endless, 8 * PLIM_GIB) > (uint64_t)1 << 60);
+}
+
+static void test_one_device(void **state)
+{
+    static const struct {
+        uint64_t total_mib, low_mib, need_mib, high_mib;
+        bool is_host;
+        enum plim_verdict verdict;
+    } rows[] = {
+        { 8192, 8192, 7000, 7680, false, PLIM_VERDICT_FITS },  /* to the byte */
+        { 8192, 8192, 7000, 7681, false, PLIM_VERDICT_TIGHT }, /* the high end takes the margin */
+        { 8192, 8192, 8192, 8192, false, PLIM_VERDICT_TIGHT },
+        { 8192, 8192, 8193, 8193, false, PLIM_VERDICT_NO },
+        { 8192, 7000, 7000, 7000, false, PLIM_VERDICT_TIGHT }, /* the total may be less */
+        { 8192, 8192, 7000, 9000, true, PLIM_VERDICT_FITS },   /* the host: as expected */
+        { 0, 0, 7000, 7000, false, PLIM_VERDICT_UNKNOWN },
+        { 0, 0, 7000, 7000, true, PLIM_VERDICT_FITS }, /* an unknown host decides nothing */
+        { 100, 100, 1, 1, false, PLIM_VERDICT_TIGHT }, /* smaller than its margin */
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_device_bill device = device_of(rows[i].total_mib, rows[i].need_mib, rows[i].high_mib);
+        device.total_low_bytes = rows[i].low_mib * PLIM_MIB;
+        device.is_host = rows[i].is_host;
+        if (plim_device_verdict(&device, NULL) != rows[i].verdict)
+            fail_msg("row %zu: %s", i, plim_verdict_name(plim_device_verdict(&device, NULL)));
+    }
+}
+
+static void test_worst_device_decides(void **state)
+{
+    enum { FITS = 1000, TIGHT = 8000, NO = 9000 };
+    static const struct {
+        uint64_t need_mib[3], total_mib[3];
+        enum plim_verdict verdict;
+        uint32_t limiting;
+    } rows[] = {
+        { { FITS, FITS, FITS }, { 8192, 8192, 65536 }, PLIM_VERDICT_FITS, 0 },
+        { { FITS, TIGHT, FITS }, { 8192, 8192, 65536 }, PLIM_VERDICT_TIGHT, 1 },
+        { { NO, TIGHT, FITS }, { 8192, 8192, 65536 }, PLIM_VERDICT_NO, 0 },
+        { { TIGHT, NO, FITS }, { 8192, 8192, 65536 }, PLIM_VERDICT_NO, 1 },
+        { { FITS, FITS, NO }, { 8192, 8192, 8192 }, PLIM_VERDICT_NO, 2 },
+        { { FITS, FITS, FITS }, { 0, 8192, 65536 }, PLIM_VERDICT_UNKNOWN, 0 },
+        { { FITS, TIGHT, FITS }, { 0, 8192, 65536 }, PLIM_VERDICT_UNKNOWN, 0 },
+        { { TIGHT, FITS, FITS }, { 8192, 0, 65536 }, PLIM_VERDICT_UNKNOWN, 1 },
+        { { FITS, NO, FITS }, { 0, 8192, 65536 }, PLIM_VERDICT_NO, 1 },
+        { { NO, NO + 1, FITS }, { 8192, 8192, 65536 }, PLIM_VERDICT_NO, 1 }, /* the one that lacks most */
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_bill bill = { .n_devices = 3 };
+        for (int k = 0; k < 3; k++)
+            bill.device[k] = device_of(rows[i].total_mib[k], rows[i].need_mib[k], rows[i].need_mib[k]);
+        bill.device[2].is_host = true;
+        plim_bill_judge(&bill, NULL);
+        if (bill.verdict != rows[i].verdict || bill.limiting_device != rows[i].limiting)
+            fail_msg("row %zu: %s because of device %u", i, plim_verdict_name(bill.verdict), bill.limiting_device);
+        assert_ptr_equal(bill.limiting_line, &bill.device[rows[i].limiting].line[0]);
+        bill.is_refused = true;
+        plim_bill_judge(&bill, NULL);
+        assert_int_equal(bill.verdict, PLIM_VERDICT_NO);
+    }
+}
+
+static void test_limiting_line_is_ours(void **state)
+{
+    struct plim_bill bill = { .n_devices = 1 };
+    (void)state;
+    bill.device[0] = device_of(1000, 100, 100);
+    plim_bill_add(&bill.device[0], PLIM_PILLAR_KV_CACHE, "KV buffer", PLIM_BASIS_EXACT, 300 * PLIM_MIB);
+    plim_bill_add(&bill.device[0], PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, 900 * PLIM_MIB);
+    plim_bill_judge(&bill, NULL);
+    assert_string_equal(bill.limiting_line->label, "KV buffer");
+    memset(&bill.device[0], 0, sizeof bill.device[0]);
+    plim_bill_judge(&bill, NULL);
+    assert_null(bill.limiting_line);
+}
+
+static void test_lines_add_up(void **state)
+{
+    struct plim_device_bill device = { 0 };
+    (void)state;
+    plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "nothing", PLIM_BASIS_EXACT, 0);
+    assert_int_equal(device.n_lines, 0);
+    plim_bill_add_band(&device, PLIM_PILLAR_OVERHEAD, "perhaps", PLIM_BASIS_ASSUMED, 0, 0, 5);
+    assert_int_equal(device.n_lines, 1);
+    for (int i = 0; i < 2 * PLIM_BILL_MAX_LINES; i++)
+        assert_non_null(plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "one", PLIM_BASIS_EXACT, 10));
+    assert_int_equal(device.n_lines, PLIM_BILL_MAX_LINES);
+    assert_int_equal(device.need_bytes, 20 * PLIM_BILL_MAX_LINES); /* nothing is lost for want of a line */
+    assert_int_equal(device.need_high_bytes, 20 * PLIM_BILL_MAX_LINES + 5);
+}
+
+static void test_reasons(void **state)
+{
+    static const struct {
+        const char *template, *text;
+    } rows[] = {
+        { "%0 layers x %1 cells", "32 layers x 8192 cells" },
+        { "%b1 and %t", "8.00 KiB and q8_0" },
+        { "100 %%", "100 %" },
+        { "%", "%" },
+        { "%9", "9" },
+        { "", "" },
+        { NULL, "" },
+    };
+    char text[PLIM_WHY_BYTES], long_template[600] = "";
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_line line = { .argument = { 32, 8192 }, .text_argument = "q8_0", .why = rows[i].template };
+        assert_string_equal(plim_line_why(&line, text), rows[i].text);
+    }
+    while (strlen(long_template) < sizeof long_template - 4)
+        strcat(long_template, "%b0");
+    struct plim_line line = { .argument = { UINT64_MAX }, .why = long_template };
+    assert_true(strlen(plim_line_why(&line, text)) < PLIM_WHY_BYTES);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(plim_verdict_name(PLIM_VERDICT_UNKNOWN), "unknown");
+    assert_string_equal(plim_verdict_name(PLIM_VERDICT_FITS), "fits");
+    assert_string_equal(plim_verdict_name(PLIM_VERDICT_TIGHT), "tight");
+    assert_string_equal(plim_verdict_name(PLIM_VERDICT_NO), "no");
+    assert_string_equal(plim_pillar_name(PLIM_PILLAR_KV_CACHE), "kv_cache");
+    for (int i = 0; i < PLIM_PILLAR_MAX_; i++)
+        assert_non_null(plim_pillar_name((enum plim_pillar)i));
+    assert_string_equal(plim_basis_name(PLIM_BASIS_EXACT), "exact");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_margin),         cmocka_unit_test(test_one_device),
+        cmocka_unit_test(test_worst_device_decides), cmocka_unit_test(test_limiting_line_is_ours),
+        cmocka_unit_test(test_lines_add_up),   cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
