@@ -79,9 +79,13 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
                              b.memory.kv_bytes[i] + b.memory.rs_bytes[i]);
         plim_line_because(line, "the draft model's context holds the same %0 tokens",
                           (const uint64_t[]){ b.context.n_ctx }, 1);
-        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "draft compute buffer", PLIM_BASIS_FORMULA, compute,
-                                  compute - compute / 50, compute + compute / 50);
-        plim_line_because(line, "the draft model's own graph, replayed", NULL, 0);
+        const bool is_bound = b.compute.basis == PLIM_COMPUTE_BOUNDED;
+        const uint64_t slack = is_bound ? 0 : compute / 50;
+        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "draft compute buffer",
+                                  is_bound ? PLIM_BASIS_ASSUMED : PLIM_BASIS_FORMULA, compute,
+                                  is_bound ? 0 : compute - slack, compute + slack);
+        plim_line_because(line, is_bound ? "at most, by the widths of its tensors; its graph is not modelled"
+                                         : "the draft model's own graph, replayed", NULL, 0);
     }
     plim_buffers_done(&b);
     return 0;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "engine/ggml/replay.h"
 #include "engine/ggml/schedule.h"
+#include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/build.h"
 #include "engine/llamacpp/fold.h"
 
@@ -171,14 +172,13 @@ void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama
     struct plim_context context = *cx;
     struct run run = { workspace, llama, &context, place };
     *c = (struct plim_compute){ .basis = PLIM_COMPUTE_BOUNDED, .flash_attn = cx->flash_attn };
-    if (!llama->hp.arch->build)
-        return;
-    if (workspace->is_unfolded)
+    if (llama->hp.arch->build && workspace->is_unfolded)
         plim_layers_all(llama, &workspace->layers);
-    else
+    else if (llama->hp.arch->build)
         plim_layers_fold(llama, place, workspace->rhythm, &workspace->layers);
-    if (reserve_all(&run, &context, c))
+    if (llama->hp.arch->build && reserve_all(&run, &context, c))
         c->basis = PLIM_COMPUTE_REPLAYED;
+    else
+        plim_bound_compute(llama, &context, place, c->bytes);
     c->flash_attn = context.flash_attn;
-    memcpy(c->low_bytes, c->bytes, sizeof c->bytes);
 }

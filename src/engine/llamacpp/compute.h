@@ -22,13 +22,12 @@ void plim_workspace_unfold(struct plim_workspace *workspace);
 
 enum plim_compute_basis {
     PLIM_COMPUTE_REPLAYED = 0, /* of the architecture's own graph */
-    PLIM_COMPUTE_BOUNDED,      /* the graph is not known: bytes is an upper bound, low_bytes a lower one */
+    PLIM_COMPUTE_BOUNDED,      /* the graph is not known: bytes is an upper bound (bound.h) */
 };
 
 struct plim_compute {
     enum plim_compute_basis basis;
     uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "compute buffer size" */
-    uint64_t low_bytes[PLIM_SETUP_MAX_DEVICES + 1];
     bool flash_attn; /* what -fa auto has become */
 };
 

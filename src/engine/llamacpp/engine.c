@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/overhead.h"
 #include "engine/ollama.h"
 
@@ -96,7 +97,7 @@ const struct plim_model *plim_engine_model(const struct plim_engine *engine) { r
 
 bool plim_engine_knows_model(const struct plim_engine *engine)
 {
-    return engine->llama->hp.arch->memory != PLIM_MEMORY_OTHER;
+    return !plim_bound_applies(engine->llama);
 }
 
 void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
@@ -132,6 +133,30 @@ static struct plim_line *add_by_rule(const struct writer *w, struct plim_device_
     return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - bytes / 50, bytes + bytes / 50);
 }
 
+/* A figure that can only be bounded, for want of rules. */
+static struct plim_line *add_bound(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
+                                   uint64_t low_bytes, uint64_t bytes)
+{
+    return plim_bill_add_band(device, pillar, label, PLIM_BASIS_ASSUMED, bytes, low_bytes, bytes);
+}
+
+static uint64_t on_backend(const struct plim_weights *weights, int backend, int cpu)
+{
+    return backend == cpu ? weights->host_bytes : weights->device_bytes[backend];
+}
+
+static struct plim_line *add_weight_bytes(const struct writer *w, struct plim_device_bill *device, int backend)
+{
+    const struct plim_placement *p = &w->buffers->place;
+    const uint64_t bytes = on_backend(&w->buffers->weights, backend, p->cpu);
+    struct plim_weights low, high;
+    if (plim_engine_knows_model(w->engine))
+        return add_by_rule(w, device, PLIM_PILLAR_WEIGHTS, "model buffer", bytes);
+    plim_bound_weights(w->engine->llama, p, &w->buffers->weights, &low, &high);
+    return plim_bill_add_band(device, PLIM_PILLAR_WEIGHTS, "model buffer", PLIM_BASIS_ASSUMED, bytes,
+                              on_backend(&low, backend, p->cpu), on_backend(&high, backend, p->cpu));
+}
+
 static uint32_t layers_on(const struct writer *w, int backend)
 {
     uint32_t n = 0;
@@ -145,8 +170,7 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
     const struct plim_hparams *hp = &w->engine->llama->hp;
     const struct plim_buffers *b = w->buffers;
     const bool is_cpu = backend == b->place.cpu;
-    uint64_t bytes = is_cpu ? b->weights.host_bytes : b->weights.device_bytes[backend];
-    struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_WEIGHTS, "model buffer", bytes);
+    struct plim_line *line = add_weight_bytes(w, device, backend);
     const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
     bool has_output = b->place.layer[hp->n_layer_all] == backend;
     plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);
@@ -157,10 +181,26 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
                                                                     : "";
 }
 
+static void add_memory_bound(const struct writer *w, struct plim_device_bill *device, int backend)
+{
+    const struct plim_memory *m = &w->buffers->memory;
+    const struct plim_context *cx = &w->buffers->context;
+    struct plim_line *line = add_bound(device, PLIM_PILLAR_KV_CACHE, "KV buffer", 0, m->kv_bytes[backend]);
+    plim_line_because(line, "at most: every layer with K and V in %t for %0 cells x %1 streams",
+                      (const uint64_t[]){ cx->n_ctx_seq, cx->n_stream }, 2);
+    line->text_argument = plim_dtype_name(cx->type_k);
+    line = add_bound(device, PLIM_PILLAR_KV_CACHE, "RS buffer", 0, m->rs_bytes[backend]);
+    plim_line_because(line, "at most: a state in every layer for %0 sequences", (const uint64_t[]){ cx->n_seq_max }, 1);
+}
+
 static void add_memory(const struct writer *w, struct plim_device_bill *device, int backend)
 {
     const struct plim_memory *m = &w->buffers->memory;
     const struct plim_context *cx = &w->buffers->context;
+    if (!m->is_known) {
+        add_memory_bound(w, device, backend);
+        return;
+    }
     const bool has_windows = w->engine->llama->hp.n_swa > 0;
     struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "KV buffer", m->kv_bytes[backend]);
     const uint64_t arguments[] = { m->n_kv_layers, cx->n_ctx_seq, cx->n_stream, cx->n_ctx_swa };
@@ -185,9 +225,9 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
     const uint64_t bytes = c->bytes[backend];
     struct plim_line *line;
     if (c->basis == PLIM_COMPUTE_BOUNDED) {
-        line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
-                                  c->low_bytes[backend], bytes);
-        plim_line_because(line, "an upper bound: the graph of this architecture is not modelled", NULL, 0);
+        line = add_bound(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", 0, bytes);
+        plim_line_because(line, "at most, by the widths of its tensors; the graph of this architecture is not modelled",
+                          NULL, 0);
         return;
     }
     bool is_proven = w->basis == PLIM_BASIS_EXACT && w->engine->llama->hp.arch->proven >= 2;
@@ -279,6 +319,8 @@ static const char *refusal_of(const struct plim_engine *engine, const struct pli
 static const char *caveat_of(const struct plim_engine *engine, const struct plim_setup *setup)
 {
     const struct plim_llama *llama = engine->llama;
+    if (plim_bound_applies(llama))
+        return "the rules of this architecture are not known; the figures are the most it can take";
     if (llama->hp.arch->proven < 1)
         return "this architecture was not compared with the engine itself";
     if (llama->has_unmodelled)
@@ -353,7 +395,7 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
         ret_bill->refusal = refusal_of(engine, &buffers.context);
         ret_bill->is_refused = ret_bill->refusal != NULL;
         plim_bill_judge(ret_bill, margin);
-        if (!plim_engine_knows_model(engine) || !buffers.memory.is_known)
+        if (!plim_engine_knows_model(engine) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED)
             ret_bill->verdict = PLIM_VERDICT_UNKNOWN;
     }
     plim_buffers_done(&buffers);

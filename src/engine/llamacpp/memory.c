@@ -2,6 +2,7 @@
 #include "engine/llamacpp/memory.h"
 
 #include "base/units.h"
+#include "engine/llamacpp/bound.h"
 
 enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MATRIX_ROW_PADDING = 512 };
 
@@ -81,6 +82,10 @@ void plim_memory_size(const struct plim_llama *llama, const struct plim_context 
     struct plim_memory *m = ret_memory;
     const uint64_t v_gqa_max = cx->v_trans ? plim_hparams_v_gqa_max(&llama->hp) : 0;
     *m = (struct plim_memory){ .is_known = llama->hp.arch->memory != PLIM_MEMORY_OTHER };
+    if (!m->is_known) {
+        plim_bound_memory(llama, cx, p, m);
+        return;
+    }
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
         int backend = cx->offload_kqv ? p->layer[il] : p->cpu;
         if (plim_memory_attends(llama, il)) {

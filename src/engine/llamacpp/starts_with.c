@@ -9,6 +9,7 @@
 #include "engine/llamacpp/engine.h"
 
 #include "base/units.h"
+#include "engine/llamacpp/bound.h"
 
 #include <string.h>
 
@@ -377,6 +378,8 @@ int plim_engine_starts_with(struct plim_engine *engine, const struct plim_setup 
     setup = plim_client_setup(engine, setup, machine, &copy);
     struct fit f = { .engine = engine, .machine = machine, .setup = *setup, .err = reterr };
     f.n_gpu = plim_visible_gpus(setup, machine, f.split_bytes);
+    if (plim_bound_applies(engine->llama)) /* --fit measures; from bounds nothing follows */
+        return 0;
     if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || setup->split_mode == PLIM_SPLIT_TENSOR)
         return 0;
     f.target_bytes = setup->fit_target_bytes ? (int64_t)setup->fit_target_bytes : DEFAULT_TARGET_BYTES;
