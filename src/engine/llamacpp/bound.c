@@ -17,7 +17,7 @@ enum {
     F32 = 4,
 };
 
-#define MARGIN 1.125 /* for a graph unlike all that were looked at */
+#define MARGIN     1.125 /* for a graph unlike all that were looked at */
 #define MOST_BYTES 0x1p56
 
 static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -73,9 +73,9 @@ static bool scans_on_cpu(const struct plim_llama *llama)
     const struct plim_hparams *hp = &llama->hp;
     for (uint32_t il = 0; il < hp->n_layer; il++) {
         const struct plim_tensor *a = plim_llama_layer_tensor(llama, il, PLIM_ROLE_SSM_A, PLIM_WEIGHT);
-        if (a && !plim_cuda_has_ssm_scan(a->ne[0], a->ne[0] == 1 ? hp->ssm_d_state : a->ne[0],
-                                         a->ne[1] ? hp->ssm_d_inner / a->ne[1] : 0, a->ne[1],
-                                         max_u64(hp->ssm_n_group, 1)))
+        if (a &&
+            !plim_cuda_has_ssm_scan(a->ne[0], a->ne[0] == 1 ? hp->ssm_d_state : a->ne[0],
+                                    a->ne[1] ? hp->ssm_d_inner / a->ne[1] : 0, a->ne[1], max_u64(hp->ssm_n_group, 1)))
             return true;
     }
     return false;
@@ -108,7 +108,8 @@ static bool is_on_gpus(const struct plim_llama *llama, const struct plim_context
 
 /* --- the compute buffer --- */
 
-/* What of a graph is live at once, by what it grows with. The factors are such that they hold for all that is modelled. */
+/* What of a graph is live at once, by what it grows with. The factors are such that they hold for all that is modelled.
+ */
 struct sizes {
     double token_bytes;  /* per token: the outputs of the widest part of a layer, and what spans layers */
     double input_bytes;  /* per token: rows of tensors that stay on the host, and what all layers read */
@@ -149,7 +150,8 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
             (strstr(t->name, ".ffn_") ? feed_forward : attention)[slot] += out_width(llama, i);
     }
     for (uint32_t il = 0; il < hp->n_layer_all; il++) {
-        const uint64_t head = max_u64(max_u64(hp->n_embd_head_k, hp->n_embd_head_v), (uint64_t)hp->n_lora_kv + hp->n_rot);
+        const uint64_t head =
+            max_u64(max_u64(hp->n_embd_head_k, hp->n_embd_head_v), (uint64_t)hp->n_lora_kv + hp->n_rot);
         const double attended = 2.0 * n_heads(hp, il) * (double)head;
         widest = max_of(widest, max_of(2 * attention[il] + attended, 2 * feed_forward[il]));
     }
@@ -246,7 +248,9 @@ void plim_bound_memory(const struct plim_llama *llama, const struct plim_context
         widest_v = max_u64(widest_v, v_width(hp, il));
     for (uint32_t il = 0; il < hp->n_layer_all; il++) {
         const int backend = cx->offload_kqv ? p->layer[il] : p->cpu;
-        const uint64_t k = k_width(hp, il) + hp->indexer_head_size, v = cx->v_trans ? widest_v : v_width(hp, il);
+        /* an indexer has a cache of its own, with the values of one head (MiniMax-M3) */
+        const uint64_t k = k_width(hp, il) + hp->indexer_head_size;
+        const uint64_t v = (cx->v_trans ? widest_v : v_width(hp, il)) + (hp->indexer_head_size ? hp->n_embd_head_v : 0);
         const double row_bytes = (double)padded_row_bytes(cx->type_k, k) + (double)padded_row_bytes(cx->type_v, v);
         ret_memory->kv_bytes[backend] += bytes_of(n_cells * row_bytes);
         ret_memory->rs_bytes[backend] += bytes_of(n_states * state_bytes);
@@ -271,8 +275,8 @@ static bool has_known_place(const struct plim_llama *llama, size_t i)
     return false;
 }
 
-void plim_bound_weights(const struct plim_llama *llama, const struct plim_placement *p, const struct plim_weights *weights,
-                        struct plim_weights *ret_low, struct plim_weights *ret_high)
+void plim_bound_weights(const struct plim_llama *llama, const struct plim_placement *p,
+                        const struct plim_weights *weights, struct plim_weights *ret_low, struct plim_weights *ret_high)
 {
     uint64_t slack = 0;
     if (p->n_gpu > 1 || !p->is_full || p->has_overrides) /* a layer may be on the other side of a split */
@@ -285,7 +289,8 @@ void plim_bound_weights(const struct plim_llama *llama, const struct plim_placem
         slack += plim_llama_device_bytes(plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT));
     *ret_low = *ret_high = *weights;
     for (int i = 0; i < p->n_gpu; i++) {
-        const uint64_t bytes = weights->device_bytes[i], low_bytes = bytes - bytes / 50; /* small ones may stay behind */
+        const uint64_t bytes = weights->device_bytes[i],
+                       low_bytes = bytes - bytes / 50; /* small ones may stay behind */
         ret_low->device_bytes[i] = low_bytes > slack ? low_bytes - slack : 0;
         ret_high->device_bytes[i] = bytes + slack;
     }

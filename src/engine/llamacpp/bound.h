@@ -23,7 +23,8 @@ void plim_bound_memory(const struct plim_llama *llama, const struct plim_context
                        struct plim_memory *ret_memory);
 
 /* Around what plim_place_weights() says: which tensors are loaded, and where, may differ by what has no known place. */
-void plim_bound_weights(const struct plim_llama *llama, const struct plim_placement *p, const struct plim_weights *weights,
-                        struct plim_weights *ret_low, struct plim_weights *ret_high);
+void plim_bound_weights(const struct plim_llama *llama, const struct plim_placement *p,
+                        const struct plim_weights *weights, struct plim_weights *ret_low,
+                        struct plim_weights *ret_high);
 
 #endif
