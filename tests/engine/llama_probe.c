@@ -9,6 +9,7 @@
  *     llama_probe LIBDIR MODEL [llama.cpp flags]
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdint.h>

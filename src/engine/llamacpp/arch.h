@@ -8,8 +8,8 @@
  * experts a layer has is read from the file itself.
  *
  * Source: src/llama-arch.cpp, src/llama-model.cpp (create_memory) and src/models/NAME.cpp (load_arch_hparams, graph)
- * of llama.cpp between v0.4.1 and v0.6.0; rows with a `proven` level are compared with what v0.5.0 allocates by the
- * engine tests.
+ * of llama.cpp between v0.4.1 and v0.6.0. A row that builds a graph is compared with what v0.5.0 allocates: it has a model
+ * in tests/gguf/zoo.py and tests/engine loads that.
  */
 
 #include <stdbool.h>
@@ -118,7 +118,7 @@ enum {
 
 struct plim_arch {
     const char *name;
-    void (*build)(struct plim_build *b); /* NULL: the compute buffer is only bounded */
+    void (*build)(struct plim_build *b); /* NULL: not compared with the engine, the compute buffer is only bounded */
     uint32_t graph;                      /* PLIM_GRAPH_* */
     uint16_t swa_window;
     uint8_t memory; /* enum plim_memory_kind */
@@ -134,7 +134,6 @@ struct plim_arch {
     bool has_rollback;     /* keeps n_rs_seq earlier states (llama-arch.cpp: llm_arch_supports_rs_rollback) */
     bool no_logits_when_embedding; /* a context for embeddings has none */
     bool no_output;                /* the token embedding is not copied for the output (encoders, BitNet) */
-    uint8_t proven; /* how far the engine tests go: 0 not at all, 1 weights and memory, 2 and the compute buffer */
 };
 
 /* The row of this name (general.architecture), or NULL. */

@@ -24,7 +24,7 @@ int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine 
 static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_context *cx)
 {
     uint64_t n_outputs = cx->n_seq_max;
-    uint64_t per_output = llama->hp.arch->no_output ? 0 : llama->hp.n_vocab;
+    uint64_t per_output = llama->hp.n_vocab;
     if (cx->embeddings)
         per_output += llama->hp.n_embd_out;
     return n_outputs * per_output * sizeof(float);
@@ -47,6 +47,25 @@ int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_lla
     b->context.flash_attn = b->compute.flash_attn;
     b->output_bytes = output_bytes(llama, &b->context);
     return 0;
+}
+
+/* Whether what llama.cpp allocates before it computes anything goes into the memory there is. */
+static bool is_allocated(const struct plim_buffers *b, int n_gpu, const uint64_t *split_bytes, uint64_t host_bytes)
+{
+    for (int i = 0; i < n_gpu; i++)
+        if (plim_buffers_sum(b, i) > split_bytes[i])
+            return false;
+    return host_bytes == 0 || b->compute.bytes[b->place.cpu] <= host_bytes;
+}
+
+void plim_buffers_settle(struct plim_workspace *workspace, const struct plim_llama *llama, int n_gpu,
+                         const uint64_t *split_bytes, uint64_t host_bytes, struct plim_buffers *buffers)
+{
+    struct plim_context *cx = &buffers->context;
+    if (!plim_compute_is_pipelined(cx, &buffers->place) || is_allocated(buffers, n_gpu, split_bytes, host_bytes))
+        return;
+    cx->no_pipeline = true;
+    plim_compute_size(workspace, llama, cx, &buffers->place, &buffers->compute);
 }
 
 void plim_buffers_done(struct plim_buffers *buffers) { plim_placement_done(&buffers->place); }

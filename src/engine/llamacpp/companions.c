@@ -70,7 +70,7 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
     for (int i = 0; i <= n_gpu; i++) {
         struct plim_device_bill *device = &bill->device[i];
         enum plim_basis basis =
-            engine->epoch.is_proven && llama->hp.arch->proven ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
+            engine->epoch.is_proven && llama->hp.arch->build ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
         uint64_t compute = b.compute.bytes[i];
         struct plim_line *line = plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "draft model buffer", basis,
                                                i == n_gpu ? b.weights.host_bytes : b.weights.device_bytes[i]);
@@ -84,8 +84,10 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
         line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "draft compute buffer",
                                   is_bound ? PLIM_BASIS_ASSUMED : PLIM_BASIS_FORMULA, compute,
                                   is_bound ? 0 : compute - slack, compute + slack);
-        plim_line_because(line, is_bound ? "at most, by the widths of its tensors; its graph is not modelled"
-                                         : "the draft model's own graph, replayed", NULL, 0);
+        plim_line_because(line,
+                          is_bound ? "at most, by the widths of its tensors; its graph is not modelled"
+                                   : "the draft model's own graph, replayed",
+                          NULL, 0);
     }
     plim_buffers_done(&b);
     return 0;

@@ -50,6 +50,12 @@ struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace)
 
 void plim_workspace_unfold(struct plim_workspace *workspace) { workspace->is_unfolded = true; }
 
+bool plim_compute_is_pipelined(const struct plim_context *cx, const struct plim_placement *place)
+{
+    return place->n_gpu > 1 && place->is_full && cx->is_layer_split && cx->offload_kqv && !place->has_overrides &&
+           !cx->no_pipeline;
+}
+
 /* --- graphs --- */
 
 struct batch {
@@ -72,8 +78,7 @@ static void schedule(const struct run *run, struct batch batch)
         .op_offload = run->cx->op_offload,
         .op_offload_batch = OP_OFFLOAD_MIN_BATCH,
         .offload_to = run->cx->first_gpu,
-        .pipeline = run->place->n_gpu > 1 && run->place->is_full && run->cx->is_layer_split && run->cx->offload_kqv &&
-                    !run->place->has_overrides,
+        .pipeline = plim_compute_is_pipelined(run->cx, run->place),
     };
     plim_graph_reset(&w->graph);
     memset(w->weight, 0, run->llama->n_tensors * sizeof *w->weight);

@@ -35,4 +35,7 @@ struct plim_compute {
 void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_context *cx,
                        const struct plim_placement *place, struct plim_compute *ret_compute);
 
+/* Pipeline parallelism: several GPUs, everything on them, layer by layer (llama_context's constructor, v0.5.0). */
+bool plim_compute_is_pipelined(const struct plim_context *cx, const struct plim_placement *place);
+
 #endif

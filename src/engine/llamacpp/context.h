@@ -29,6 +29,7 @@ struct plim_context {
     bool load_mtp;         /* the next-token-prediction layers are loaded as well */
     bool has_kv_scratch;   /* f16 copies of a quantized cache are part of the compute buffer */
     bool is_estimate;      /* as --fit measures: without the pins of nodes to devices, which it loses on the way */
+    bool no_pipeline;      /* it was tried and did not fit (plim_buffers_settle()) */
     uint32_t n_gpu_layers; /* resolved: n_layer_all + 1 is everything */
     int first_gpu;         /* of those in use: not 0 with -sm none -mg N */
 };

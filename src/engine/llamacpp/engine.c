@@ -95,10 +95,7 @@ const char *plim_engine_version(const struct plim_engine *engine) { return engin
 
 const struct plim_model *plim_engine_model(const struct plim_engine *engine) { return engine->model; }
 
-bool plim_engine_knows_model(const struct plim_engine *engine)
-{
-    return !plim_bound_applies(engine->llama);
-}
+bool plim_engine_knows_model(const struct plim_engine *engine) { return !plim_bound_applies(engine->llama); }
 
 void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
 {
@@ -215,8 +212,8 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
 }
 
 /*
- * A replayed graph gives the engine's own figure where the tests prove it. For a row of arch.c that is not proven, and
- * for another version or backend, the band allows for what a few tensors more or less would change.
+ * A replayed graph gives the engine's own figure where the tests prove it. For another version or backend the band
+ * allows for what a few tensors more or less would change.
  */
 static void add_compute(const struct writer *w, struct plim_device_bill *device, int backend)
 {
@@ -230,7 +227,7 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
                           NULL, 0);
         return;
     }
-    bool is_proven = w->basis == PLIM_BASIS_EXACT && w->engine->llama->hp.arch->proven >= 2;
+    const bool is_proven = w->basis == PLIM_BASIS_EXACT;
     uint64_t slack = is_proven ? bytes / 100 : bytes / 20; /* 1 %: a graph of another kind than those tested */
     line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
                               bytes - slack, bytes + slack);
@@ -321,7 +318,7 @@ static const char *caveat_of(const struct plim_engine *engine, const struct plim
     const struct plim_llama *llama = engine->llama;
     if (plim_bound_applies(llama))
         return "the rules of this architecture are not known; the figures are the most it can take";
-    if (llama->hp.arch->proven < 1)
+    if (!llama->hp.arch->build)
         return "this architecture was not compared with the engine itself";
     if (llama->has_unmodelled)
         return "the file has tensors that this version of the engine does not know";
@@ -388,6 +385,7 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
                                       false, &buffers, reterr);
     if (result < 0)
         return result;
+    plim_buffers_settle(engine->workspace, engine->llama, n_gpu, split_bytes, machine->host.total_bytes, &buffers);
     write_resolved(engine, &buffers.context, &ret_bill->resolved);
     ret_bill->resolved.is_default_ctx = is_default_ctx;
     result = write_bill(engine, setup, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);

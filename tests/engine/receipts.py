@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Lay Plimsoll's bills beside what llama.cpp itself allocates.
+
+The engine is the stock CUDA build of llama.cpp, unmodified; it runs here without a GPU on the test double in
+cuda_double/. Every model of the zoo is loaded in every setup of setups.py, and each buffer the engine prints is
+compared with the line of the same name in `plimsoll fit --json`:
+
+    model, KV, RS and output buffers    equal to the engine's own 0.01 MiB, or the test fails
+    compute buffers                     shown with their error; the band must contain the truth in 95 % of all cases,
+                                        with a median width of at most 10 % and none over 40 %
+
+    receipts.py --plimsoll PROGRAM --probe PROGRAM --double DIR --engine DIR
+                --models-dir DIR [MODEL...] [--setups A,B] [-v]
+
+Exit status: 0 all of it holds, 1 it does not, 77 the engine is not there (skipped).
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from setups import BIG_CARD_MIB, SETUPS, Setup
+
+MIB = 1 << 20
+EQUAL_MIB = 0.0101  # both sides are rounded to 0.01
+ENGINE_TIMEOUT_S = 120
+EXACT_LABELS = ("model buffer", "KV buffer", "RS buffer", "output buffer")
+BUFFER = re.compile(r"^\w+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
+
+# Models of the zoo that the library loads but no program runs alone, and why.
+NOT_ALONE = {"lora": "an adapter", "mmproj": "a projector"}
+
+
+@dataclass
+class Case:
+    """One model in one setup: (device, label) -> MiB on either side."""
+
+    model: str
+    arch: str
+    setup: str
+    engine: dict = field(default_factory=dict)
+    bill: dict = field(default_factory=dict)  # -> (MiB, low, high, basis)
+    refused: str = ""  # the engine turns the setup down
+    bill_refused: bool = False
+    verdict: str = ""
+
+
+def device_of(buffer: str) -> str:
+    """The bill's name for the device behind one of llama.cpp's buffer types."""
+    match = re.match(r"CUDA(\d+)", buffer)
+    return f"gpu{match.group(1)}" if match else "host"
+
+
+def run_engine(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
+    environment = dict(
+        os.environ,
+        LD_LIBRARY_PATH=f"{options.double}:{options.engine}",
+        PLIM_DOUBLE_DEVICES=",".join([str(BIG_CARD_MIB)] * setup.cards),
+    )
+    command = [options.probe, options.engine, path, *setup.flags_for(n_layer)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
+                          timeout=ENGINE_TIMEOUT_S)
+    found: dict = defaultdict(float)
+    for line in done.stdout.splitlines():
+        match = BUFFER.match(line)
+        if match:
+            found[device_of(match.group(1)), match.group(2) + " buffer"] += float(match.group(3))
+    case.engine = dict(found)
+    if "probe: ready" not in done.stdout:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        case.refused = next((line for line in reversed(said) if "rror" in line or "fail" in line or "require" in line),
+                            said[-1] if said else f"exit {done.returncode}")
+
+
+def run_bill(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
+    cards = [word for _ in range(setup.cards) for word in ("--budget", f"{BIG_CARD_MIB}MiB")]
+    command = [options.plimsoll, "fit", "--json", "--client", "library", *cards, path, *setup.flags_for(n_layer)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"receipts: {' '.join(command)}: exit {done.returncode}: {done.stderr}")
+    document = json.loads(done.stdout)
+    case.verdict = document["verdict"]
+    case.bill_refused = bool(document.get("refusal"))
+    for device in document["devices"]:
+        for line in device["lines"]:
+            case.bill[device["id"], line["label"]] = (line["bytes"] / MIB, line["low"] / MIB, line["high"] / MIB,
+                                                      line["basis"])
+
+
+def describe(options: argparse.Namespace, path: str) -> dict:
+    done = subprocess.run([options.plimsoll, "fit", "--json", "--budget", "1TiB", path], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"receipts: {path}: {done.stderr}")
+    return json.loads(done.stdout)["model"]
+
+
+def measure(options: argparse.Namespace, path: str) -> list[Case]:
+    model = describe(options, path)
+    name = os.path.basename(path).removesuffix(".gguf")
+    cases = []
+    for setup in SETUPS:
+        if options.setups and setup.name not in options.setups:
+            continue
+        case = Case(name, model["arch"], setup.name)
+        run_engine(options, path, setup, model["n_layer"], case)
+        run_bill(options, path, setup, model["n_layer"], case)
+        cases.append(case)
+    return cases
+
+
+def wrong_buffers(case: Case) -> list[str]:
+    """Exact buffers that differ, in words."""
+    wrong = []
+    for device, label in sorted(set(case.engine) | set(case.bill)):
+        if label not in EXACT_LABELS:
+            continue
+        engine = case.engine.get((device, label), 0.0)
+        bill = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))[0]
+        # A mapped model may be several ranges, each rounded on its own.
+        if abs(engine - bill) > EQUAL_MIB:
+            wrong.append(f"{device} {label}: engine {engine:.2f}, bill {bill:.2f} MiB")
+    return wrong
+
+
+@dataclass
+class Activation:
+    case: Case
+    device: str
+    truth: float
+    bytes: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        return self.bytes / self.truth - 1
+
+    @property
+    def width(self) -> float:
+        return (self.high - self.low) / self.truth
+
+    @property
+    def is_inside(self) -> bool:
+        return self.low - EQUAL_MIB <= self.truth <= self.high + EQUAL_MIB
+
+
+def activations(case: Case) -> list[Activation]:
+    found = []
+    for (device, label), truth in case.engine.items():
+        if label == "compute buffer" and truth > 0:
+            mid, low, high, _ = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))
+            found.append(Activation(case, device, truth, mid, low, high))
+    return found
+
+
+def print_table(cases: list[Case], verbose: bool) -> bool:
+    """One row per model; returns whether everything holds."""
+    by_model: dict = defaultdict(list)
+    for case in cases:
+        by_model[case.model].append(case)
+    print(f"{'model':38} {'architecture':16} {'setups':>6} {'exact':>6}   compute buffers: worst error, in band")
+    exact_cases = compared = 0
+    every: list[Activation] = []
+    for model, rows in sorted(by_model.items()):
+        ran = [case for case in rows if not case.refused]
+        wrong = {case.setup: wrong_buffers(case) for case in ran}
+        good = sum(not words for words in wrong.values())
+        found = [a for case in ran for a in activations(case)]
+        worst = max(found, key=lambda a: abs(a.error), default=None)
+        inside = sum(a.is_inside for a in found)
+        exact_cases += good
+        compared += len(ran)
+        every += found
+        print(f"{model:38} {rows[0].arch:16} {len(ran):6} {good:6}   "
+              + (f"{100 * worst.error:+8.3f} % {inside:4} of {len(found)}" if worst else "none"))
+        for setup, words in wrong.items():
+            for word in words:
+                print(f"    WRONG {setup}: {word}")
+        for a in found:
+            if not a.is_inside or (verbose and abs(a.truth - a.bytes) > EQUAL_MIB):
+                print(f"    {'OUTSIDE' if not a.is_inside else 'off'} {a.case.setup}: {a.device} compute buffer: "
+                      f"engine {a.truth:.2f}, bill {a.bytes:.2f} ({a.low:.2f} to {a.high:.2f}) MiB")
+        for case in rows:
+            if case.refused and verbose:
+                print(f"    refused {case.setup}: {case.refused[:100]}")
+    return print_summary(cases, every, exact_cases, compared)
+
+
+def print_summary(cases: list[Case], every: list[Activation], exact_cases: int, compared: int) -> bool:
+    refused = [case for case in cases if case.refused]
+    archs = {case.arch for case in cases if not case.refused}
+    inside = sum(a.is_inside for a in every) / max(len(every), 1)
+    equal = sum(abs(a.truth - a.bytes) <= EQUAL_MIB for a in every)
+    widths = [a.width for a in every] or [0.0]
+    errors = sorted(abs(a.error) for a in every) or [0.0]
+    print(f"\n{len(archs)} architectures, {len({c.model for c in cases})} models, {compared} runs of the engine "
+          f"({len(refused)} more that it refused)")
+    print(f"model, KV, RS and output buffers equal to 0.01 MiB: {exact_cases} of {compared} runs")
+    print(f"compute buffers: {equal} of {len(every)} equal to 0.01 MiB; error median "
+          f"{100 * statistics.median(errors):.3f} %, 99th percentile {100 * errors[int(len(errors) * 0.99) - 1]:.3f} %, "
+          f"worst {100 * errors[-1]:.3f} %")
+    print(f"their bands: {100 * inside:.2f} % contain the truth; width median "
+          f"{100 * statistics.median(widths):.2f} %, widest {100 * max(widths):.2f} %")
+    return exact_cases == compared and inside >= 0.95 and statistics.median(widths) <= 0.10 and max(widths) <= 0.40
+
+
+def zoo(options: argparse.Namespace) -> list[str]:
+    """The models to load."""
+    names = sorted(name for name in os.listdir(options.models_dir) if name.endswith(".gguf"))
+    names = [name for name in names if name.split("-")[0] not in NOT_ALONE]
+    if options.models:
+        names = [name for name in names if any(name.startswith(prefix) for prefix in options.models)]
+    return [os.path.join(options.models_dir, name) for name in names]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare bills with what llama.cpp allocates.")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="models whose names begin so (default: all)")
+    parser.add_argument("--plimsoll", required=True)
+    parser.add_argument("--probe", required=True)
+    parser.add_argument("--double", required=True, help="folder of the CUDA test double's libraries")
+    parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
+    parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
+    parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
+    parser.add_argument("--json", metavar="FILE", help="also write every figure there")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    options = parser.parse_args()
+    if not os.path.isdir(options.engine):
+        print(f"receipts: skipped: no engine in {options.engine}")
+        return 77
+    with ThreadPoolExecutor(options.jobs) as pool:
+        cases = [case for part in pool.map(lambda path: measure(options, path), zoo(options)) for case in part]
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump([{"model": c.model, "arch": c.arch, "setup": c.setup, "refused": c.refused,
+                        "engine_mib": {" ".join(k): v for k, v in c.engine.items()},
+                        "bill_mib": {" ".join(k): v[0] for k, v in c.bill.items()}} for c in cases], out, indent=1)
+    return 0 if print_table(cases, options.verbose) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
