@@ -62,10 +62,8 @@ static int run(int argc, char **argv)
     int status = parse(argc, argv, &a);
     if (status != PLIM_EXIT_YES)
         return status;
-    if (a.is_help) {
-        plim_help_command(stdout, &plim_cli_cards);
-        return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
-    }
+    if (a.is_help)
+        return plim_help_command(stdout, &plim_cli_cards);
     size_t n = 0, *found = plim_alloc(plim_catalogue_size(), sizeof *found);
     if (!found)
         return PLIM_EXIT_INTERNAL;
@@ -74,9 +72,9 @@ static int run(int argc, char **argv)
             found[n++] = i;
     struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a.color) };
     if (a.is_json)
-        plim_report_cards_json(stdout, found, n);
+        plim_report_catalogue_json(stdout, found, n);
     else
-        plim_report_cards_text(stdout, found, n, &style);
+        plim_report_catalogue_text(stdout, found, n, &style);
     plim_free(found);
     return !plim_cli_flush() ? PLIM_EXIT_INTERNAL : n ? PLIM_EXIT_YES : PLIM_EXIT_NO;
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll fit: will a model run on a card; the bill, the verdict and what to change first. */
 #include "base/mem.h"
+#include "cli/answer.h"
 #include "cli/beside.h"
 #include "cli/cli.h"
-#include "cli/fit_options.h"
 #include "cli/help.h"
 #include "cli/machine.h"
-#include "cli/paths.h"
-#include "report/report.h"
+#include "cli/progress.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* The question: what the command line says, made ready. */
+/* The question: what the command line says, made ready; and how far the answer has come. */
 struct question {
     struct plim_fit_options options;
     struct plim_paths paths;
@@ -20,78 +19,11 @@ struct question {
     struct plim_machine machine;
     struct plim_notes notes;
     struct plim_style style;
-    bool is_ladder; /* no card: one row for each of the common sizes */
-    bool is_list;   /* several answers */
+    struct plim_progress progress;
+    bool is_ladder;  /* no card: one answer for each of the common sizes */
+    bool has_models; /* several models in one table */
+    size_t n_answers, n_models, n_yes;
 };
-
-/* One model on one machine, and all its answer points to. */
-struct result {
-    struct plim_setup setup, starts_with;
-    struct plim_machine machine;
-    struct plim_bill bill, starts_with_bill;
-    struct plim_fix fixes[PLIM_MAX_FIXES];
-    struct plim_command command;
-    struct plim_answer answer;
-};
-
-/* --- one answer --- */
-
-/* Ollama's store has names of its own; what lies there is run by Ollama unless the question says otherwise. */
-static bool is_of_ollama(const char *path) { return strstr(path, "/blobs/sha256-") != NULL; }
-
-/* The command that the fixes change: the one given, or the shortest that says the same. */
-static void write_command(const struct question *q, const char *path, struct plim_command *command)
-{
-    static const char *const programs[PLIM_CLIENT_MAX_] = { "llama-server", "llama-cli", "llama-server", "ollama" };
-    if (q->options.has_command) {
-        *command = q->options.command;
-        return;
-    }
-    command->n_words = 0;
-    plim_command_add(command, programs[q->options.arguments.setup.client]);
-    plim_command_add(command, "-m");
-    plim_command_add(command, path);
-    for (int i = 0; i < q->options.command.n_words; i++)
-        plim_command_add(command, q->options.command.words[i]);
-}
-
-static void add_notes(const struct question *q, struct plim_answer *answer)
-{
-    for (unsigned i = 0; i < q->notes.n; i++)
-        answer->notes[answer->n_notes++] = q->notes.text[i];
-}
-
-static int make_answer(const struct question *q, struct plim_engine *engine, struct result *r, struct plim_error *err)
-{
-    const struct plim_margin *margin = &q->options.margin;
-    const char *path = plim_model_path(plim_engine_model(engine));
-    struct plim_answer *answer = &r->answer;
-    r->setup = q->options.arguments.setup;
-    if (is_of_ollama(path) && !q->options.has_client && !q->options.has_command)
-        r->setup.client = PLIM_CLIENT_OLLAMA;
-    *answer = (struct plim_answer){ .engine = engine,
-                                    .setup = &r->setup,
-                                    .machine = &r->machine,
-                                    .bill = &r->bill,
-                                    .margin = *margin,
-                                    .fixes = r->fixes,
-                                    .command = &r->command,
-                                    .is_for_ollama = r->setup.client == PLIM_CLIENT_OLLAMA };
-    int result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, err);
-    if (result == 0)
-        result = plim_engine_starts_with(engine, &r->setup, &r->machine, &r->starts_with, err);
-    if (result > 0) {
-        answer->starts_with = &r->starts_with;
-        answer->starts_with_bill = &r->starts_with_bill;
-        result = plim_engine_bill(engine, &r->starts_with, &r->machine, margin, &r->starts_with_bill, err);
-    }
-    if (result == 0 && !q->is_ladder)
-        result = plim_plan_fixes(engine, &r->setup, &r->machine, margin, &r->bill, r->fixes, PLIM_MAX_FIXES,
-                                 &answer->n_fixes, err);
-    write_command(q, path, &r->command);
-    add_notes(q, answer);
-    return result;
-}
 
 static int status_of(const struct question *q, enum plim_verdict verdict)
 {
@@ -99,70 +31,139 @@ static int status_of(const struct question *q, enum plim_verdict verdict)
     return is_yes ? PLIM_EXIT_YES : PLIM_EXIT_NO;
 }
 
-/* --- one model --- */
-
-static void report(const struct question *q, const struct plim_answer *answer, size_t nth)
+static int fail(struct question *q, const struct plim_error *error)
 {
-    const struct plim_style *style = &q->style;
-    if (q->options.is_json)
-        plim_report_json(stdout, answer, q->is_list, nth);
-    else if (!q->is_list)
-        plim_report_fit_text(stdout, answer, style);
-    else
-        plim_report_row(stdout, answer, q->is_ladder, nth, style);
+    plim_progress_clear(&q->progress);
+    return plim_cli_fail(error);
 }
 
-static int answer_ladder(const struct question *q, struct plim_engine *engine, struct result *r, size_t *n_answers,
-                         struct plim_error *err)
+/* --- one model, and one card of each size --- */
+
+struct ladder {
+    enum plim_verdict verdicts[PLIM_LADDER_STEPS];
+    char names[PLIM_LADDER_STEPS][sizeof((struct plim_card *)0)->name];
+};
+
+static const char *first_name(const struct ladder *ladder, enum plim_verdict verdict)
 {
+    for (int i = 0; i < PLIM_LADDER_STEPS; i++)
+        if (ladder->verdicts[i] == verdict)
+            return ladder->names[i];
+    return "";
+}
+
+static void report_step(struct question *q, const struct plim_answer *answer, unsigned step)
+{
+    if (q->options.is_json) {
+        plim_report_json(stdout, answer, true, q->n_answers++);
+        return;
+    }
+    if (q->has_models)
+        return;
+    if (step == 0)
+        plim_report_cards_head(stdout, answer, &q->style);
+    plim_report_cards_row(stdout, answer, &q->style);
+}
+
+static void report_ladder(const struct question *q, const struct ladder *ladder, const struct plim_answer *answer)
+{
+    if (q->options.is_json)
+        return;
+    if (q->has_models) {
+        const char *names[PLIM_LADDER_STEPS];
+        for (int i = 0; i < PLIM_LADDER_STEPS; i++)
+            names[i] = ladder->names[i];
+        if (q->n_models == 0)
+            plim_report_grid_head(stdout, names, PLIM_LADDER_STEPS, &q->style);
+        plim_report_grid_row(stdout, answer, ladder->verdicts, PLIM_LADDER_STEPS, &q->style);
+        return;
+    }
+    const char *fits = first_name(ladder, PLIM_VERDICT_FITS), *tight = first_name(ladder, PLIM_VERDICT_TIGHT);
+    plim_report_cards_end(stdout, *tight ? tight : fits, *tight ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_FITS, fits,
+                          &q->style);
+}
+
+static int answer_ladder(struct question *q, const struct plim_path *path, struct plim_engine *engine,
+                         struct plim_result *r, struct plim_error *err)
+{
+    struct ladder ladder;
     int status = PLIM_EXIT_NO;
-    char smallest[sizeof r->machine.card[0].name] = "";
     for (unsigned step = 0; step < PLIM_LADDER_STEPS; step++) {
         r->machine = q->machine;
         plim_cli_ladder_card(step, &r->machine.card[0]);
-        r->machine.n_cards = 1;
-        if (make_answer(q, engine, r, err) < 0)
-            return plim_cli_fail(err);
-        if (step == 0 && !q->options.is_json)
-            plim_report_head(stdout, &r->answer, &q->style);
-        report(q, &r->answer, q->options.is_json ? (*n_answers)++ : step);
-        if (status != PLIM_EXIT_YES && status_of(q, r->bill.verdict) == PLIM_EXIT_YES) {
+        int result = plim_answer_make(&q->options, path, &q->notes, false, engine, r, err);
+        if (result < 0)
+            return result;
+        ladder.verdicts[step] = r->bill.verdict;
+        memcpy(ladder.names[step], r->machine.card[0].name, sizeof ladder.names[step]);
+        if (status_of(q, r->bill.verdict) == PLIM_EXIT_YES)
             status = PLIM_EXIT_YES;
-            memcpy(smallest, r->machine.card[0].name, sizeof smallest);
-        }
+        report_step(q, &r->answer, step);
     }
-    if (!q->options.is_json)
-        plim_report_ladder_end(stdout, smallest, &q->style);
+    report_ladder(q, &ladder, &r->answer);
     return status;
 }
 
-static int answer_model(const struct question *q, const struct plim_path *path, struct result *r, size_t *n_answers)
+/* --- one model --- */
+
+static void report(struct question *q, const struct plim_answer *answer)
+{
+    plim_progress_clear(&q->progress);
+    if (q->options.is_json)
+        plim_report_json(stdout, answer, q->has_models, q->n_answers++);
+    else if (!q->has_models)
+        plim_report_fit_text(stdout, answer, &q->style);
+    else {
+        if (q->n_models == 0)
+            plim_report_models_head(stdout, answer, &q->style);
+        plim_report_models_row(stdout, answer, &q->style);
+    }
+}
+
+static bool runs_by_itself(const struct plim_model *model)
+{
+    return plim_model_kind(model) != PLIM_MODEL_PROJECTOR && plim_model_kind(model) != PLIM_MODEL_ADAPTER;
+}
+
+/* Returns an exit status, or an error. */
+static int answer_engine(struct question *q, const struct plim_path *path, struct plim_engine *engine,
+                         struct plim_result *r, struct plim_error *err)
+{
+    int status;
+    if (q->is_ladder) {
+        status = answer_ladder(q, path, engine, r, err);
+    } else {
+        r->machine = q->machine;
+        int result = plim_answer_make(&q->options, path, &q->notes, true, engine, r, err);
+        if (result < 0)
+            return result;
+        report(q, &r->answer);
+        status = status_of(q, r->bill.verdict);
+    }
+    if (status < 0)
+        return status;
+    q->n_models++;
+    q->n_yes += status == PLIM_EXIT_YES;
+    return status;
+}
+
+static int answer_model(struct question *q, const struct plim_path *path, struct plim_result *r)
 {
     struct plim_error err = { 0 };
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
-    int status = PLIM_EXIT_YES;
-    int result = plim_model_open(path->text, &model, &err);
-    bool runs_by_itself =
-        result == 0 && plim_model_kind(model) != PLIM_MODEL_PROJECTOR && plim_model_kind(model) != PLIM_MODEL_ADAPTER;
-    if (path->is_found && result == 0 && !runs_by_itself)
+    int status = PLIM_EXIT_YES, result = plim_model_open(path->text, &model, &err);
+    if (result == 0 && path->is_found && !runs_by_itself(model))
         goto out;
     if (result == 0)
         result = plim_engine_new(model, q->options.engine, &engine, &err);
-    if (result == 0 && q->is_ladder) {
-        status = answer_ladder(q, engine, r, n_answers, &err);
-        goto out;
-    }
-    r->machine = q->machine;
     if (result == 0)
-        result = make_answer(q, engine, r, &err);
+        result = answer_engine(q, path, engine, r, &err);
     if (result < 0) {
         plim_error_where(&err, path->text);
-        status = plim_cli_fail(&err);
-        goto out;
+        result = fail(q, &err);
     }
-    report(q, &r->answer, (*n_answers)++);
-    status = status_of(q, r->bill.verdict);
+    status = result;
 out:
     plim_engine_free(engine);
     plim_model_free(model);
@@ -171,21 +172,55 @@ out:
 
 /* --- all of them --- */
 
-static int answer_all(const struct question *q)
+static void report_end(struct question *q)
 {
-    size_t n_answers = 0;
+    plim_progress_clear(&q->progress);
+    if (q->options.is_json && (q->has_models || q->is_ladder))
+        plim_report_json_end(stdout, q->n_answers);
+    else if (q->options.is_json || !q->has_models || q->n_models == 0)
+        return;
+    else if (q->is_ladder)
+        plim_report_grid_end(stdout);
+    else
+        plim_report_models_end(stdout, q->n_yes, q->n_models, &q->style);
+}
+
+static int answer_all(struct question *q)
+{
     int worst = PLIM_EXIT_YES;
-    struct result *r = plim_alloc(1, sizeof *r);
+    struct plim_result *r = plim_alloc(1, sizeof *r);
     if (!r)
         return PLIM_EXIT_INTERNAL;
+    plim_progress_begin(&q->progress);
     for (size_t i = 0; i < q->paths.n; i++) {
-        int status = answer_model(q, &q->paths.paths[i], r, &n_answers);
+        plim_progress_step(&q->progress, i, q->paths.n, q->paths.paths[i].text);
+        int status = answer_model(q, &q->paths.paths[i], r);
         worst = status > worst ? status : worst;
     }
-    if (q->options.is_json && q->is_list)
-        plim_report_json_end(stdout, n_answers);
+    report_end(q);
     plim_free(r);
     return plim_cli_flush() ? worst : PLIM_EXIT_INTERNAL;
+}
+
+/* --- the question --- */
+
+static int no_model(const struct plim_fit_options *options, struct plim_error *err)
+{
+    int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model is named");
+    plim_error_hint(err, options->has_command ? "add -m MODEL.gguf to the command; what -hf names has to be a file here"
+                                              : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
+    return code;
+}
+
+static void note_flags(struct question *q)
+{
+    const struct plim_fit_options *o = &q->options;
+    if (o->command.unknown[0])
+        plim_note(&q->notes, "not known and ignored: %s", o->command.unknown);
+    if (o->command.uncounted[0])
+        plim_note(&q->notes, "what these take or save is not counted: %s", o->command.uncounted);
+    if (o->variables[0])
+        plim_note(&q->notes, "set in this environment, and counted: %s", o->variables);
 }
 
 /* Make the question ready; what it holds is freed by forget(). */
@@ -195,21 +230,22 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     int result = plim_fit_options_parse(argc, argv, o, err);
     if (result < 0 || o->is_help)
         return result;
-    if (o->n_paths == 0) {
-        result = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model is named");
-        plim_error_hint(err, "plimsoll fit MODEL.gguf --card 'RTX 4060'");
-        return result;
-    }
+    if (o->n_paths == 0)
+        return no_model(o, err);
     q->style = (struct plim_style){ plim_cli_has_colour(STDOUT_FILENO, o->color), o->is_verbose };
-    if (o->arguments.unknown[0])
-        plim_note(&q->notes, "not known and ignored: %s", o->arguments.unknown);
+    note_flags(q);
     result = plim_cli_machine(o, &q->machine, &q->notes, err);
     if (result < 0)
         return result;
     q->is_ladder = result > 0;
     result = plim_paths_expand(o->paths, (size_t)o->n_paths, &q->paths, err);
-    q->is_list = q->is_ladder || q->paths.n > 1 || q->paths.has_directory;
-    return result < 0 ? result : plim_beside_open(&o->arguments, &o->arguments.setup, &q->beside, err);
+    if (result < 0)
+        return result;
+    q->has_models = q->paths.n > 1 || q->paths.has_directory;
+    const struct plim_ollama_model *ollama = q->paths.n == 1 ? q->paths.paths[0].ollama : NULL;
+    if (ollama && ollama->projector[0] && !o->arguments.mmproj)
+        o->arguments.mmproj = ollama->projector;
+    return plim_beside_open(&o->arguments, &o->arguments.setup, &q->beside, err);
 }
 
 static void forget(struct question *q)
@@ -230,7 +266,7 @@ static int run(int argc, char **argv)
     if (ask(q, argc, argv, &err) < 0)
         status = plim_cli_fail(&err);
     else if (q->options.is_help)
-        plim_help_command(stdout, &plim_cli_fit);
+        status = plim_help_command(stdout, &plim_cli_fit);
     else
         status = answer_all(q);
     forget(q);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct plim_flag_info own[PLIM_FIT_MAX_] = {
 #define INFO(id, names, value, help) [PLIM_FIT_##id] = { names, "", value, help },
@@ -39,6 +40,14 @@ static int usage(struct plim_error *reterr, const char *name, const char *value,
 static int take_size(const char *name, const char *text, uint64_t *ret_bytes, struct plim_error *reterr)
 {
     return plim_size_parse(text, ret_bytes) && *ret_bytes > 0 ? 0 : usage(reterr, name, text, "a size like 7.5GiB");
+}
+
+/* Of one more card. */
+static int take_budget(struct plim_fit_options *o, const char *text, struct plim_error *reterr)
+{
+    if (o->n_budgets == PLIM_SETUP_MAX_DEVICES)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--budget: at most %d", PLIM_SETUP_MAX_DEVICES);
+    return take_size("--budget", text, &o->budget_bytes[o->n_budgets++], reterr);
 }
 
 static int take_choice(const char *name, const char *text, const char *const *choices, int *ret_choice,
@@ -83,7 +92,7 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
         o->cards[o->n_cards++] = value;
         return 0;
     case PLIM_FIT_BUDGET:
-        return take_size("--budget", value, &o->budget_bytes, reterr);
+        return take_budget(o, value, reterr);
     case PLIM_FIT_RAM:
         return take_size("--ram", value, &o->ram_bytes, reterr);
     case PLIM_FIT_ENGINE:
@@ -153,29 +162,54 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
         value = argv[++*i];
     }
     if (option)
-        return apply(o, option, value, reterr);
-    if (!equals) { /* the fixes repeat the flags that were given */
-        plim_command_add(&o->command, argument);
-        if (value)
-            plim_command_add(&o->command, value);
-    }
+        return apply(o, option, value ? value : "", reterr);
+    plim_command_add_flag(&o->command, flag, argument, strlen(name), value); /* the fixes repeat what was given */
     return plim_flag_apply(flag, on, value, &o->arguments, reterr);
+}
+
+/* The program would read this environment as well. */
+static int take_environment(struct plim_fit_options *o, struct plim_error *reterr)
+{
+    for (char **entry = environ; *entry; entry++) {
+        char name[64];
+        const char *equals = strchr(*entry, '=');
+        if (!equals || (size_t)(equals - *entry) >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
+        int result = plim_flag_apply_variable(name, equals + 1, &o->arguments, reterr);
+        if (result < 0)
+            return result;
+        size_t n = strlen(o->variables);
+        if (result > 0)
+            snprintf(o->variables + n, sizeof o->variables - n, "%s%s", n ? " " : "", name);
+    }
+    return 0;
 }
 
 /* An engine's own command line, as it is. */
 static int take_command(struct plim_fit_options *o, int argc, char **argv, struct plim_error *reterr)
 {
     enum plim_client client = o->arguments.setup.client;
+    if (o->command.n_words) {
+        const struct plim_word *word = &o->command.words[0];
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                         "%.*s goes after '--', with the other flags of the command", (int)word->length, word->text);
+    }
     o->has_command = true;
-    o->command.n_words = 0;
-    for (int i = 0; i < argc; i++)
-        plim_command_add(&o->command, argv[i]);
-    int result = plim_arguments_parse(argc, argv, &o->arguments, reterr);
+    int result = take_environment(o, reterr);
+    if (result == 0)
+        result = plim_command_read(argc, argv, &o->arguments, &o->command, reterr);
+    if (result < 0)
+        return result;
+    if (o->command.is_cut)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the command has more than %d words",
+                         PLIM_COMMAND_WORDS);
     if (o->has_client)
         o->arguments.setup.client = client;
-    if (result == 0 && o->arguments.model)
-        o->paths[o->n_paths++] = o->arguments.model;
-    return result;
+    if (o->arguments.model && o->n_paths)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                         "two models are named: '%.60s', and '%.60s' by the command", o->paths[0], o->arguments.model);
+    return 0;
 }
 
 int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_options, struct plim_error *reterr)
@@ -188,15 +222,17 @@ int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_o
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     int result = 0;
     for (int i = 1; i < argc && result >= 0; i++) {
-        if (!strcmp(argv[i], "--"))
-            return i + 1 < argc ? take_command(o, argc - i - 1, argv + i + 1, reterr)
-                                : plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no command follows '--'");
+        if (!strcmp(argv[i], "--")) {
+            result = i + 1 < argc ? take_command(o, argc - i - 1, argv + i + 1, reterr)
+                                  : plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no command follows '--'");
+            break;
+        }
         if (argv[i][0] == '-' && argv[i][1])
             result = take_option(o, argc, argv, &i, reterr);
         else
             o->paths[o->n_paths++] = argv[i];
     }
-    if (result >= 0 && o->arguments.model && !o->has_command)
+    if (result >= 0 && o->arguments.model)
         o->paths[o->n_paths++] = o->arguments.model;
     return result;
 }

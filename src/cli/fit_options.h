@@ -11,7 +11,7 @@
 /* X(identifier, names, value placeholder, help) */
 #define PLIM_FIT_OPTIONS(X)                                                                                            \
     X(CARD, "--card", "NAME", "card to answer for: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")   \
-    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB")                        \
+    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB; several: repeat")                        \
     X(RAM, "--ram", "SIZE", "host memory to count with (default: this machine's)")                                     \
     X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256")                           \
     X(CLIENT, "--client", "NAME", "whose defaults: server (default), cli, library or ollama")                          \
@@ -34,9 +34,12 @@ enum { PLIM_CLI_MAX_CARDS = 16 };
 struct plim_fit_options {
     struct plim_arguments arguments;
     struct plim_command command; /* what the fixes change */
+    char variables[160];         /* of this environment that count for it: for a note */
     const char *cards[PLIM_CLI_MAX_CARDS];
     int n_cards;
-    uint64_t budget_bytes, ram_bytes;
+    uint64_t budget_bytes[PLIM_SETUP_MAX_DEVICES]; /* one for each card */
+    int n_budgets;
+    uint64_t ram_bytes;
     const char *engine, *color;
     struct plim_margin margin;
     bool is_strict, is_json, is_verbose, is_help;

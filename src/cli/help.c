@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "report/columns.h"
+
 #include <string.h>
 
-enum { WIDTH = 79, HELP_COLUMN = 30 };
+enum { HELP_COLUMN = 30 };
 
 static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [options]\n"
                             "       plimsoll fit [--card NAME] -- llama-server -m MODEL.gguf ...\n"
@@ -43,24 +45,6 @@ void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size
     }
 }
 
-static void print_wrapped(FILE *out, const char *text, int column, int indent)
-{
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length + (int)strspn(text + length, " ");
-    }
-    fputc('\n', out);
-}
-
 static void print_row(FILE *out, const struct plim_flag_info *row)
 {
     char names[200];
@@ -71,14 +55,14 @@ static void print_row(FILE *out, const struct plim_flag_info *row)
         column = 0;
     }
     fprintf(out, "%*s", HELP_COLUMN - column, "");
-    print_wrapped(out, row->help, HELP_COLUMN, HELP_COLUMN);
+    plim_print_wrapped(out, row->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-void plim_help_command(FILE *out, const struct plim_cli_command *command)
+int plim_help_command(FILE *out, const struct plim_cli_command *command)
 {
     struct plim_cli_options groups[PLIM_CLI_MAX_GROUPS] = { 0 };
     fprintf(out, "usage: plimsoll %s %s\n\n", command->name, command->arguments);
-    print_wrapped(out, command->summary, 0, 0);
+    plim_print_wrapped(out, command->summary, 0, 0);
     command->options(groups);
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++) {
         fprintf(out, "\n%s:\n", groups[g].heading);
@@ -86,4 +70,5 @@ void plim_help_command(FILE *out, const struct plim_cli_command *command)
             print_row(out, &groups[g].rows[i]);
     }
     fprintf(out, "\nexamples:\n%s", command->examples);
+    return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }

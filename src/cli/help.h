@@ -10,7 +10,8 @@
 
 void plim_help_short(FILE *out);
 void plim_help_main(FILE *out);
-void plim_help_command(FILE *out, const struct plim_cli_command *command);
+/* Returns an exit status. */
+int plim_help_command(FILE *out, const struct plim_cli_command *command);
 
 /* "-c, --ctx-size" from the lists of a row. */
 void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size);

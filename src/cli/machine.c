@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- cards by name --- */
 
@@ -47,7 +48,10 @@ static int add_all_named(const struct plim_fit_options *options, struct plim_mac
                          struct plim_error *reterr)
 {
     for (int i = 0; i < options->n_cards; i++) {
-        int result = strcmp(options->cards[i], "none") ? add_named(options->cards[i], machine, notes, reterr) : 0;
+        bool is_none = !strcasecmp(options->cards[i], "none");
+        if (is_none && options->n_cards > 1)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card none and other cards exclude each other");
+        int result = is_none ? 0 : add_named(options->cards[i], machine, notes, reterr);
         if (result < 0)
             return result;
     }
@@ -70,7 +74,7 @@ static int visible_card(const char *word, size_t length, const struct plim_card 
 }
 
 /* Keep what CUDA would show to a program. */
-static void hide_cards(struct plim_machine *machine, const char *visible)
+static void hide_cards(struct plim_machine *machine, const char *visible, struct plim_notes *notes)
 {
     struct plim_machine all = *machine;
     machine->n_cards = 0;
@@ -78,23 +82,91 @@ static void hide_cards(struct plim_machine *machine, const char *visible)
         size_t length = strcspn(word, ",");
         int card = visible_card(word, length, all.card, all.n_cards);
         if (card < 0)
-            return;
+            break;
         machine->card[machine->n_cards++] = all.card[card];
         word += length + (word[length] == ',');
     }
+    if (machine->n_cards == 0 && all.n_cards)
+        plim_note(notes, "CUDA_VISIBLE_DEVICES hides all cards");
 }
 
-static void add_live(struct plim_machine *machine, struct plim_notes *notes)
+static void add_live(const char *visible, struct plim_machine *machine, struct plim_notes *notes)
 {
     struct plim_error error = { 0 };
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (plim_cards_live(getenv("PLIMSOLL_NVML"), machine->card, PLIM_SETUP_MAX_DEVICES, &machine->n_cards, &error) < 0)
         plim_note(notes, "%s", error.what);
-    if (visible && machine->n_cards) {
-        hide_cards(machine, visible);
-        if (machine->n_cards == 0)
-            plim_note(notes, "CUDA_VISIBLE_DEVICES hides all cards of this machine");
+    if (!visible)
+        visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible)
+        hide_cards(machine, visible, notes);
+}
+
+/* --- the devices of -dev --- */
+
+static int no_such_device(const char *flag, uint32_t index, const struct plim_machine *machine,
+                          struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                         "%s names device %u, but there %s %u card%s, counted from 0", flag, index,
+                         machine->n_cards == 1 ? "is" : "are", machine->n_cards, machine->n_cards == 1 ? "" : "s");
+    plim_error_hint(reterr, "name them all: --card '2x RTX 3090', or --card once for each");
+    return code;
+}
+
+/* Where a card stands in the list; -1: nowhere. */
+static int position_of(const struct plim_device_list *list, int index)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if ((int)list->index[i] == index)
+            return (int)i;
+    return -1;
+}
+
+/* -ot names devices by their own numbers, the setup by their place among those that are used. */
+static int move_overrides(const struct plim_device_list *list, struct plim_setup *setup, struct plim_error *reterr)
+{
+    for (uint32_t i = 0; i < setup->n_overrides; i++) {
+        int *device = &setup->override[i].device, position = position_of(list, *device);
+        if (*device >= 0 && position < 0)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                             "-ot puts tensors on device %d, which -dev leaves out", *device);
+        *device = position;
     }
+    return 0;
+}
+
+/* Keep the listed cards in their order. */
+static int select_devices(const struct plim_device_list *list, struct plim_machine *machine, struct plim_setup *setup,
+                          struct plim_notes *notes, struct plim_error *reterr)
+{
+    const struct plim_machine all = *machine;
+    bool is_as_it_was = list->n == all.n_cards;
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (list->index[i] >= all.n_cards)
+            return no_such_device("-dev", list->index[i], &all, reterr);
+        machine->card[i] = all.card[list->index[i]];
+        is_as_it_was = is_as_it_was && list->index[i] == i;
+    }
+    machine->n_cards = list->n;
+    for (uint32_t i = 0; i < list->n && !is_as_it_was; i++)
+        plim_note(notes, "gpu%u is device %u, %s", i, list->index[i], machine->card[i].name);
+    return move_overrides(list, setup, reterr);
+}
+
+/* What the flags make of the cards: -dev picks some, -sm none keeps one to work with. */
+static int use_flags(const struct plim_arguments *arguments, struct plim_machine *machine, struct plim_setup *setup,
+                     struct plim_notes *notes, struct plim_error *reterr)
+{
+    int result = 0;
+    if (arguments->devices.is_given)
+        result = select_devices(&arguments->devices, machine, setup, notes, reterr);
+    if (result < 0 || setup->split_mode != PLIM_SPLIT_NONE || machine->n_cards == 0)
+        return result;
+    if (arguments->no_main_gpu)
+        machine->n_cards = 0;
+    else if (setup->main_gpu >= machine->n_cards)
+        return no_such_device("-mg", setup->main_gpu, machine, reterr);
+    return 0;
 }
 
 /* --- the machine --- */
@@ -108,23 +180,36 @@ static void find_host(const struct plim_fit_options *options, struct plim_machin
                                             .is_assumed = true };
 }
 
-int plim_cli_machine(const struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
+int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr)
 {
-    memset(ret_machine, 0, sizeof *ret_machine);
-    find_host(options, ret_machine);
-    if (!options->arguments.has_gpu || options->arguments.setup.backend == PLIM_BACKEND_CPU)
-        return 0;
-    if (options->n_cards && options->budget_bytes)
+    const struct plim_arguments *arguments = &options->arguments;
+    struct plim_machine *machine = ret_machine;
+    int result = 0;
+    memset(machine, 0, sizeof *machine);
+    find_host(options, machine);
+    if (options->n_cards && options->n_budgets)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card and --budget exclude each other");
-    if (options->budget_bytes) {
-        plim_card_of_budget(options->budget_bytes, &ret_machine->card[ret_machine->n_cards++]);
+    if (arguments->setup.backend == PLIM_BACKEND_CPU)
         return 0;
-    }
+    for (int i = 0; i < options->n_budgets; i++)
+        plim_card_of_budget(options->budget_bytes[i], &machine->card[machine->n_cards++]);
     if (options->n_cards)
-        return add_all_named(options, ret_machine, notes, reterr);
-    add_live(ret_machine, notes);
-    return ret_machine->n_cards == 0;
+        result = add_all_named(options, machine, notes, reterr);
+    else if (!options->n_budgets)
+        add_live(options->command.visible, machine, notes);
+    if (result < 0)
+        return result;
+    const bool is_named = options->n_budgets || options->n_cards, has_devices = arguments->devices.n > 0;
+    if (is_named && options->command.visible)
+        hide_cards(machine, options->command.visible, notes);
+    const bool is_for_none = arguments->devices.is_given && !has_devices;
+    if (!is_named && machine->n_cards == 0 && !is_for_none) {
+        plim_card_of_size(1, &machine->card[machine->n_cards++]); /* each step of the ladder has one card */
+        result = 1;
+    }
+    int failed = use_flags(arguments, machine, &options->arguments.setup, notes, reterr);
+    return failed < 0 ? failed : machine->n_cards ? result : 0;
 }
 
 void plim_cli_ladder_card(unsigned step, struct plim_card *ret_card)

@@ -26,7 +26,7 @@ static int add(struct plim_paths *paths, const char *text, bool is_found, struct
     char *copy = plim_arena_copy(&paths->arena, text, strlen(text));
     if (!copy)
         return out_of_memory(reterr);
-    paths->paths[paths->n++] = (struct plim_path){ copy, is_found };
+    paths->paths[paths->n++] = (struct plim_path){ copy, is_found, NULL };
     return 0;
 }
 
@@ -109,7 +109,32 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
     return result;
 }
 
+/* --- Ollama --- */
+
+static int add_ollama(struct plim_paths *paths, const char *name, struct plim_error *reterr)
+{
+    struct plim_ollama_model model;
+    int result = plim_ollama_find(name, &model, reterr);
+    if (result == 0)
+        result = add(paths, model.model, false, reterr);
+    if (result < 0)
+        return result;
+    struct plim_ollama_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
+    if (!copy)
+        return out_of_memory(reterr);
+    *copy = model;
+    paths->paths[paths->n - 1].ollama = copy;
+    return 0;
+}
+
 /* --- the command line --- */
+
+static int standard_input(struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a model cannot be read from standard input");
+    plim_error_hint(reterr, "name the file; for one that is called '-', write ./-");
+    return code;
+}
 
 /* A later part of a split whose first part is named as well, as by dir/\*.gguf. */
 static bool is_named_already(const char *path, const char *const *given, size_t n)
@@ -137,8 +162,14 @@ int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret
     for (size_t i = 0; i < n && result == 0; i++) {
         if (is_named_already(given[i], given, n))
             continue;
-        bool is_directory = stat(given[i], &status) == 0 && S_ISDIR(status.st_mode);
-        result = is_directory ? expand_directory(paths, given[i], reterr) : add(paths, given[i], false, reterr);
+        if (!strcmp(given[i], "-"))
+            result = standard_input(reterr);
+        else if (stat(given[i], &status) == 0 && S_ISDIR(status.st_mode))
+            result = expand_directory(paths, given[i], reterr);
+        else if (plim_ollama_is_name(given[i]))
+            result = add_ollama(paths, given[i], reterr);
+        else
+            result = add(paths, given[i], false, reterr);
     }
     return result;
 }

@@ -2,9 +2,10 @@
 #ifndef PLIMSOLL_CLI_PATHS_H
 #define PLIMSOLL_CLI_PATHS_H
 
-/* Which models a command line means: files as they are named, directories as every model below them. */
+/* Which models a command line means: files as they are named, Ollama's names, directories as every model below them. */
 
 #include "base/mem.h"
+#include "cli/ollama_store.h"
 #include "plimsoll/error.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 struct plim_path {
     const char *text;
     bool is_found; /* in a directory: what does not run by itself is passed over in silence */
+    const struct plim_ollama_model *ollama; /* named as Ollama names it; NULL: named as a file */
 };
 
 struct plim_paths {

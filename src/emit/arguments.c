@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the command line of llama.cpp's own programs, as it is. */
-#include "emit/flags.h"
+/* Reading the command line of llama.cpp's own programs and of Ollama's, as it is. */
+#include "emit/programs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +21,10 @@ static const char with_value[] =
     "--embd-normalize --embd-output-format --embd-separator --file --fit-print --frequency-penalty --grammar "
     "--grammar-file --grp-attn-n --grp-attn-w --hf-file --hf-repo --hf-repo-draft --hf-token --host --image "
     "--image-max-tokens --image-min-tokens --in-file --in-prefix --in-suffix --json-schema --json-schema-file --keep "
-    "--lazy-mode --log-colors --log-file --log-prompts-dir --log-verbosity --logit-bias --lookup-cache-dynamic "
+    "--kv-unified-per-slot --lazy-mode --log-colors --log-file --log-prompts-dir --log-verbosity --logit-bias "
+    "--lookup-cache-dynamic "
     "--lookup-cache-static --mcp-servers-config --mcp-servers-json --media-path --min-p --mirostat --mirostat-ent "
-    "--mirostat-lr --mmproj-device --mmproj-url --model-url --models-dir --models-max --models-preset "
+    "--mirostat-lr --mmproj-device --mmproj-url --model-url --models-dir --models-max --models-preset --moe-cache-mib "
     "--mtmd-batch-max-tokens --n-cpu-moe-draft --n-predict --numa --override-kv --override-tensor-draft --path --poll "
     "--poll-batch --poll-batch-draft --poll-draft --pooling --port --ppl-stride --predict --presence-penalty "
     "--print-token-count --prio --prio-batch --prio-batch-draft --prio-draft --prompt --prompt-cache --reasoning "
@@ -49,7 +50,10 @@ static const char with_value[] =
     "-ns -ntg -otd -p -ptc -r -rea -s -sps -sys -sysf -t -tb -tbd -td -to";
 static const char with_two_values[] = "--control-vector-layer-range";
 static const char without_value[] =
-    "--agent --backend-sampling --cache-idle-slots --cache-list --cache-prompt --check-tensors --cont-batching "
+    "--agent --backend-sampling --cache-idle-slots --cache-list --cache-prompt --check-tensors --completion-bash "
+    "--cont-batching --help --usage --version -h --spec-default --embd-gemma-default --fim-qwen-1.5b-default "
+    "--fim-qwen-3b-default --fim-qwen-7b-default --fim-qwen-7b-spec --fim-qwen-14b-spec --fim-qwen-30b-default "
+    "--gpt-oss-20b-default --gpt-oss-120b-default --vision-gemma-4b-default --vision-gemma-12b-default "
     "--context-shift --conversation --cors-credentials --cpu-moe-draft --dflash --display-prompt --eagle3 --escape "
     "--ignore-eos --in-prefix-bos --interactive --interactive-first --jinja --list-devices --log-disable --log-jsonl "
     "--log-prefix --log-timestamps --log-verbose --lora-init-without-apply --metrics --models-autoload "
@@ -63,41 +67,43 @@ static const char without_value[] =
     "--spec-draft-cpu-moe --special --spm-infill --ui --ui-mcp-proxy --verbose --verbose-prompt --warmup --webui "
     "--webui-mcp-proxy --mlock -ag -bs -cb -cl -cmoed -cnv -e -i -if -mli -no-ag -no-cnv -nocb -nr -sp -st -v";
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+/* Of these, what takes memory in a way that no bill counts, or keeps some from being taken. */
+static const char uncounted[] =
+    "--control-vector --control-vector-scaled --cpu-moe-draft --device-draft --hf-repo-draft --kv-unified-per-slot "
+    "--mmproj-device --mmproj-url --models-dir --models-preset --moe-cache-mib --n-cpu-moe-draft --no-host "
+    "--override-kv "
+    "--override-tensor-draft --rpc --spec-draft-cpu-moe --spec-draft-device --spec-draft-hf --spec-draft-n-cpu-moe "
+    "--spec-draft-ncmoe --spec-draft-override-tensor -cmoed -devd -hfd -hfrd -mmdev -mmu -ncmoed -otd";
 
-/* The program decides about defaults; anything that is not llama.cpp's own is a program that uses the library. */
-static enum plim_client client_of(const char *program)
+/* Names for a note, each once. */
+static void add_name(char *list, size_t size, const char *name)
 {
-    const char *name = base_name(program);
-    if (strstr(name, "server"))
-        return PLIM_CLIENT_SERVER;
-    return strstr(name, "cli") || strstr(name, "run") ? PLIM_CLIENT_CLI : PLIM_CLIENT_LIBRARY;
-}
-
-static void note_unknown(struct plim_arguments *a, const char *name)
-{
-    size_t n = strlen(a->unknown);
-    snprintf(a->unknown + n, sizeof a->unknown - n, "%s%.40s", n ? " " : "", name);
+    char buffer[64];
+    size_t n = strlen(list);
+    snprintf(buffer, sizeof buffer, "%.40s", name);
+    if (!plim_flag_is_in(buffer, list))
+        snprintf(list + n, size - n, "%s%s", n ? " " : "", buffer);
 }
 
 /* How many values follow a flag that is not ours; of an unknown one, the next word unless it looks like a flag. */
-static int values_of(struct plim_arguments *a, const char *name, const char *next)
+static int values_of(struct plim_command *command, const char *name, const char *next)
 {
+    if (plim_flag_is_in(name, uncounted))
+        add_name(command->uncounted, sizeof command->uncounted, name);
     if (plim_flag_is_in(name, without_value))
         return 0;
     if (plim_flag_is_in(name, with_value))
         return 1;
     if (plim_flag_is_in(name, with_two_values))
         return 2;
-    note_unknown(a, name);
+    add_name(command->unknown, sizeof command->unknown, name);
     return next && next[0] != '-';
 }
 
-/* "--name=value" is not llama.cpp's way, but people write it; returns the value, and the name cut off into buffer. */
+/*
+ * "--name=value" is not llama.cpp's way, but people write it; returns the value. The name goes into buffer, with
+ * hyphens where it has underscores, as llama.cpp reads it.
+ */
 static const char *split_equals(const char *argument, char *name, size_t size)
 {
     const char *equals = strncmp(argument, "--", 2) ? NULL : strchr(argument, '=');
@@ -106,35 +112,90 @@ static const char *split_equals(const char *argument, char *name, size_t size)
         length = size - 1;
     memcpy(name, argument, length);
     name[length] = '\0';
+    for (char *p = name; !strncmp(name, "--", 2) && *p; p++)
+        *p = *p == '_' ? '-' : *p;
     return equals ? equals + 1 : NULL;
 }
 
-int plim_arguments_parse(int argc, char *const *argv, struct plim_arguments *arguments, struct plim_error *reterr)
+/* --- llama.cpp --- */
+
+static void skip_flag(int argc, char *const *argv, int *i, const char *name, bool has_value,
+                      struct plim_command *command)
 {
-    struct plim_arguments *a = arguments;
-    a->setup.client = client_of(argv[0]);
-    for (int i = 1; i < argc; i++) {
-        char name[64];
-        const char *value = split_equals(argv[i], name, sizeof name);
-        bool on;
-        enum plim_flag flag = plim_flag_named(name, &on);
-        if (argv[i][0] != '-') {
-            note_unknown(a, argv[i]);
-            continue;
-        }
-        if (flag == PLIM_FLAG_NONE) {
-            i += value ? 0 : values_of(a, name, i + 1 < argc ? argv[i + 1] : NULL);
-            continue;
-        }
-        if (plim_flag_info(flag)->value && !value) {
-            if (++i == argc)
-                return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s needs a value: %s", name,
-                                 plim_flag_info(flag)->value);
-            value = argv[i];
-        }
-        int result = plim_flag_apply(flag, on, value, a, reterr);
-        if (result < 0)
-            return result;
+    int n = values_of(command, name, *i + 1 < argc ? argv[*i + 1] : NULL);
+    plim_command_add(command, argv[*i]);
+    for (; !has_value && n > 0 && *i + 1 < argc; n--)
+        plim_command_add(command, argv[++*i]);
+}
+
+/* One flag of ours or theirs at argv[*i], with its values; *i moves to the last word of it. */
+static int read_flag(int argc, char *const *argv, int *i, struct plim_arguments *a, struct plim_command *command,
+                     struct plim_error *reterr)
+{
+    char name[64];
+    const char *word = argv[*i], *value = split_equals(word, name, sizeof name);
+    bool on;
+    enum plim_flag flag = plim_flag_named(name, &on);
+    if (flag == PLIM_FLAG_NONE) {
+        skip_flag(argc, argv, i, name, value != NULL, command);
+        return 0;
     }
-    return 0;
+    if (plim_flag_info(flag)->value && !value) {
+        if (++*i == argc)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s needs a value: %s", name,
+                             plim_flag_info(flag)->value);
+        value = argv[*i];
+    }
+    if (!plim_flag_info(flag)->value)
+        value = NULL;
+    plim_command_add_flag(command, flag, word, strlen(name), value);
+    return plim_flag_apply(flag, on, value, a, reterr);
+}
+
+/* --- Ollama --- */
+
+/* "ollama run [flags] NAME [prompt]" */
+static void read_ollama(int argc, char *const *argv, int first, struct plim_arguments *a, struct plim_command *command)
+{
+    bool is_run = false;
+    for (int i = first; i < argc; i++) {
+        bool has_value = plim_flag_is_in(argv[i], "--format --keepalive");
+        if (argv[i][0] != '-' && !is_run)
+            is_run = plim_flag_is_in(argv[i], "run show");
+        else if (argv[i][0] != '-' && !a->model)
+            a->model = argv[i];
+        plim_command_add(command, argv[i]);
+        if (has_value && i + 1 < argc)
+            plim_command_add(command, argv[++i]);
+    }
+    if (a->setup.n_ctx && a->setup.n_parallel)
+        a->setup.n_ctx *= a->setup.n_parallel; /* Ollama's context is that of one slot */
+}
+
+int plim_command_read(int argc, char *const *argv, struct plim_arguments *arguments, struct plim_command *ret_command,
+                      struct plim_error *reterr)
+{
+    struct plim_command *command = ret_command;
+    struct plim_program program;
+    int result = plim_program_find(argc, argv, arguments, &program, reterr);
+    if (result < 0)
+        return result;
+    memset(command, 0, sizeof *command);
+    arguments->setup.client = program.client;
+    command->visible = program.visible;
+    for (int i = 0; i < program.n_words; i++)
+        plim_command_add(command, argv[i]);
+    if (program.client == PLIM_CLIENT_OLLAMA) {
+        read_ollama(argc, argv, program.n_words, arguments, command);
+        return 0;
+    }
+    for (int i = program.n_words; i < argc && result >= 0; i++) {
+        if (argv[i][0] == '-') {
+            result = read_flag(argc, argv, &i, arguments, command, reterr);
+        } else {
+            add_name(command->unknown, sizeof command->unknown, argv[i]);
+            plim_command_add(command, argv[i]);
+        }
+    }
+    return result;
 }

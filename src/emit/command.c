@@ -1,139 +1,139 @@
 /* SPDX-License-Identifier: MIT */
+/* Writing commands. */
 #include "emit/command.h"
 
-#include "emit/flags.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+static void add(struct plim_command *command, const char *text, size_t length, enum plim_flag flag)
+{
+    if (command->n_words < PLIM_COMMAND_WORDS)
+        command->words[command->n_words++] = (struct plim_word){ text, length, flag };
+    else
+        command->is_cut = true;
+}
 
 void plim_command_add(struct plim_command *command, const char *word)
 {
-    if (command->n_words < PLIM_COMMAND_WORDS)
-        command->words[command->n_words++] = word;
+    add(command, word, strlen(word), PLIM_FLAG_NONE);
+}
+
+void plim_command_add_flag(struct plim_command *command, enum plim_flag flag, const char *name, size_t length,
+                           const char *value)
+{
+    add(command, name, length, flag);
+    if (value)
+        plim_command_add(command, value);
 }
 
 /* --- shell words --- */
 
-static void put(char *buffer, size_t *n, char c)
-{
-    if (*n + 1 < PLIM_COMMAND_BYTES) {
-        buffer[(*n)++] = c;
-        buffer[*n] = '\0';
-    }
-}
+struct line {
+    char *text;
+    size_t n;
+    bool is_cut;
+};
 
-static void put_word(char *buffer, size_t *n, const char *word)
+static void put(struct line *line, const char *text, size_t length)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-    if (*n)
-        put(buffer, n, ' ');
-    if (*word && word[strspn(word, plain)] == '\0') {
-        for (; *word; word++)
-            put(buffer, n, *word);
+    if (line->n + length >= PLIM_COMMAND_BYTES) {
+        line->is_cut = true;
         return;
     }
-    put(buffer, n, '\'');
-    for (; *word; word++) {
-        if (*word == '\'') {
-            for (const char *p = "'\\''"; *p; p++)
-                put(buffer, n, *p);
-        } else {
-            put(buffer, n, *word);
-        }
-    }
-    put(buffer, n, '\'');
+    memcpy(line->text + line->n, text, length);
+    line->n += length;
+    line->text[line->n] = '\0';
 }
 
-/* --- llama.cpp --- */
+static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
 
-static bool is_changed(enum plim_flag flag, const struct plim_flag_change *changes, unsigned n_changes)
+/* $'...': what would do something to a terminal is written as a number. */
+static void put_escaped(struct line *line, const char *word, size_t length)
+{
+    put(line, "$'", 2);
+    for (size_t i = 0; i < length; i++) {
+        char text[8];
+        int n = is_control(word[i]) ? snprintf(text, sizeof text, "\\%03o", (unsigned char)word[i])
+                                    : snprintf(text, sizeof text, strchr("\\'", word[i]) ? "\\%c" : "%c", word[i]);
+        put(line, text, (size_t)n);
+    }
+    put(line, "'", 1);
+}
+
+static void put_quoted(struct line *line, const char *word, size_t length)
+{
+    put(line, "'", 1);
+    for (size_t i = 0; i < length; i++)
+        if (word[i] == '\'')
+            put(line, "'\\''", 4);
+        else
+            put(line, word + i, 1);
+    put(line, "'", 1);
+}
+
+static void put_word(struct line *line, const char *word, size_t length)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    bool is_plain = length > 0, has_control = false;
+    for (size_t i = 0; i < length; i++) {
+        is_plain = is_plain && strchr(plain, word[i]);
+        has_control = has_control || is_control(word[i]);
+    }
+    if (line->n)
+        put(line, " ", 1);
+    if (is_plain)
+        put(line, word, length);
+    else if (has_control)
+        put_escaped(line, word, length);
+    else
+        put_quoted(line, word, length);
+}
+
+static void put_text(struct line *line, const char *word) { put_word(line, word, strlen(word)); }
+
+/* --- the command --- */
+
+static const struct plim_flag_change *find_change(enum plim_flag flag, const struct plim_flag_change *changes,
+                                                  unsigned n)
 {
     bool on;
-    for (unsigned i = 0; i < n_changes; i++)
+    for (unsigned i = 0; i < n && flag != PLIM_FLAG_NONE; i++)
         if (plim_flag_named(changes[i].flag, &on) == flag)
-            return true;
-    return false;
+            return &changes[i];
+    return NULL;
+}
+
+static void put_change(struct line *line, const struct plim_flag_change *change, const struct plim_word *spelling)
+{
+    if (spelling && !change->is_switch)
+        put_word(line, spelling->text, spelling->length);
+    else
+        put_text(line, change->flag);
+    if (!change->is_switch)
+        put_text(line, change->value);
 }
 
 char *plim_command_text(const struct plim_command *command, const struct plim_flag_change *changes, unsigned n_changes,
                         char buffer[PLIM_COMMAND_BYTES])
 {
-    size_t n = 0;
+    struct line line = { buffer, 0, command->is_cut };
+    unsigned done = 0; /* one bit for each change */
     buffer[0] = '\0';
     for (int i = 0; i < command->n_words; i++) {
-        bool on;
-        const char *word = command->words[i];
-        enum plim_flag flag = word[0] == '-' ? plim_flag_named(word, &on) : PLIM_FLAG_NONE;
-        if (flag != PLIM_FLAG_NONE && is_changed(flag, changes, n_changes)) {
-            i += plim_flag_info(flag)->value != NULL;
+        const struct plim_word *word = &command->words[i];
+        const struct plim_flag_change *change = find_change(word->flag, changes, n_changes);
+        if (!change) {
+            put_word(&line, word->text, word->length);
             continue;
         }
-        put_word(buffer, &n, word);
+        const unsigned bit = 1U << (change - changes);
+        if (!(done & bit))
+            put_change(&line, change, word);
+        done |= bit;
+        i += plim_flag_info(word->flag)->value != NULL;
     }
-    for (unsigned i = 0; i < n_changes; i++) {
-        put_word(buffer, &n, changes[i].flag);
-        if (!changes[i].is_switch)
-            put_word(buffer, &n, changes[i].value);
-    }
-    return buffer;
-}
-
-/* --- Ollama --- */
-
-static void add_text(char *buffer, const char *separator, const char *text)
-{
-    size_t n = strlen(buffer);
-    snprintf(buffer + n, PLIM_COMMAND_BYTES - n, "%s%s", n ? separator : "", text);
-}
-
-/* What one flag is called there: a Modelfile parameter, or a variable of the server. */
-static bool add_change(const struct plim_flag_change *change, unsigned n_parallel, char *parameters, char *variables)
-{
-    char text[96];
-    bool on;
-    unsigned long value = strtoul(change->value, NULL, 10);
-    switch (plim_flag_named(change->flag, &on)) {
-    case PLIM_FLAG_CTX_SIZE:
-        snprintf(text, sizeof text, "PARAMETER num_ctx %lu", n_parallel ? value / n_parallel : value);
-        break;
-    case PLIM_FLAG_GPU_LAYERS:
-        snprintf(text, sizeof text, "PARAMETER num_gpu %lu", value);
-        break;
-    case PLIM_FLAG_UBATCH_SIZE:
-        snprintf(text, sizeof text, "PARAMETER num_batch %lu", value);
-        break;
-    case PLIM_FLAG_CACHE_TYPE_K:
-        snprintf(text, sizeof text, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=%.16s", change->value);
-        add_text(variables, " ", text);
-        return true;
-    case PLIM_FLAG_CACHE_TYPE_V:
-        return true; /* one setting for both */
-    case PLIM_FLAG_FLASH_ATTN:
-        if (!strstr(variables, "OLLAMA_FLASH_ATTENTION"))
-            add_text(variables, " ", "OLLAMA_FLASH_ATTENTION=1");
-        return true;
-    case PLIM_FLAG_PARALLEL:
-        snprintf(text, sizeof text, "OLLAMA_NUM_PARALLEL=%lu", value);
-        add_text(variables, " ", text);
-        return true;
-    default:
-        return false;
-    }
-    add_text(parameters, "\n", text);
-    return true;
-}
-
-bool plim_ollama_text(const struct plim_fix *fix, unsigned n_parallel, char buffer[PLIM_COMMAND_BYTES])
-{
-    char variables[PLIM_COMMAND_BYTES] = "";
-    buffer[0] = '\0';
-    for (unsigned i = 0; i < fix->n_changes; i++)
-        if (!add_change(&fix->changes[i], n_parallel, buffer, variables))
-            return false;
-    if (*variables) {
-        add_text(variables, " ", "ollama serve");
-        add_text(buffer, "\n", variables);
-    }
-    return *buffer != '\0';
+    for (unsigned i = 0; i < n_changes; i++)
+        if (!(done & 1U << i))
+            put_change(&line, &changes[i], NULL);
+    return line.is_cut ? NULL : buffer;
 }

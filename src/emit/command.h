@@ -2,26 +2,50 @@
 #ifndef PLIMSOLL_EMIT_COMMAND_H
 #define PLIMSOLL_EMIT_COMMAND_H
 
-/* Writing commands: a command line with some flags changed, and the same change in Ollama's words. */
+/* Commands of an engine: reading one as it is typed, writing it with some flags changed, and the same in Ollama's
+ * words. */
 
+#include "emit/flags.h"
 #include "plimsoll/plan.h"
 
 #include <stddef.h>
 
-enum { PLIM_COMMAND_BYTES = 4096, PLIM_COMMAND_WORDS = 256 };
+enum { PLIM_COMMAND_BYTES = 4096, PLIM_COMMAND_WORDS = 512 };
 
-/* A command as words; they belong to whoever made it. */
-struct plim_command {
-    int n_words;
-    const char *words[PLIM_COMMAND_WORDS];
+/* One word, as a piece of text that belongs to whoever made it. */
+struct plim_word {
+    const char *text;
+    size_t length;
+    enum plim_flag flag; /* that it spells; its value, if it has one, is the next word */
 };
 
-/* Append a word; more than fit are dropped. */
+struct plim_command {
+    int n_words;
+    struct plim_word words[PLIM_COMMAND_WORDS];
+    bool is_cut;         /* more words than fit */
+    bool is_flags_only;  /* no program: the words are flags, for whatever takes them */
+    const char *visible; /* CUDA_VISIBLE_DEVICES as set in front of the program; NULL: not set there */
+    char unknown[160];   /* flags and words that are not known, */
+    char uncounted[160]; /* and flags that take memory which no bill counts: for notes */
+};
+
 void plim_command_add(struct plim_command *command, const char *word);
 
+/* The name of a flag, and its value unless it is a switch. */
+void plim_command_add_flag(struct plim_command *command, enum plim_flag flag, const char *name, size_t length,
+                           const char *value);
+
 /*
- * The command with n changes made: flags that are changed leave their old place and stand at the end. Words are quoted
- * for a shell where they need it. Returns buffer; a command that does not fit is cut off.
+ * Read the command line of a program of llama.cpp or of Ollama, as one would type it: variables and launchers like
+ * "env" and "nice" in front, then the program, which sets the client, then its flags. Flags that do not change memory
+ * are skipped. Fails for programs whose flags are not known.
+ */
+int plim_command_read(int argc, char *const *argv, struct plim_arguments *arguments, struct plim_command *ret_command,
+                      struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/*
+ * The command with n changes made: a flag that is there gets its new value where it stands, spelled as it was; others
+ * follow at the end. Words are quoted for a shell where they need it. NULL: the command does not fit the buffer.
  */
 char *plim_command_text(const struct plim_command *command, const struct plim_flag_change *changes, unsigned n_changes,
                         char buffer[PLIM_COMMAND_BYTES]);

@@ -30,8 +30,21 @@ bool plim_flag_is_in(const char *name, const char *list)
     return false;
 }
 
+/* llama.cpp takes underscores for hyphens in long names. */
+static const char *with_hyphens(const char *name, char *buffer, size_t size)
+{
+    if (strncmp(name, "--", 2) || !strchr(name, '_') || strlen(name) >= size)
+        return name;
+    strcpy(buffer, name);
+    for (char *p = buffer; *p; p++)
+        *p = *p == '_' ? '-' : *p;
+    return buffer;
+}
+
 enum plim_flag plim_flag_named(const char *name, bool *ret_on)
 {
+    char buffer[64];
+    name = with_hyphens(name, buffer, sizeof buffer);
     for (int flag = PLIM_FLAG_NONE + 1; flag < PLIM_FLAG_MAX_; flag++) {
         *ret_on = plim_flag_is_in(name, flags[flag].names);
         if (*ret_on || plim_flag_is_in(name, flags[flag].negative))
@@ -140,6 +153,31 @@ static int take_split_mode(const char *text, struct plim_setup *setup, struct pl
             return 0;
         }
     return bad_value(PLIM_FLAG_SPLIT_MODE, text, "none, layer, row or tensor", reterr);
+}
+
+/* "CUDA0,CUDA1" or "none" */
+static int take_devices(const char *text, struct plim_device_list *devices, struct plim_error *reterr)
+{
+    struct plim_device_list list = { .is_given = true };
+    const char *p = strcmp(text, "none") ? text : "";
+    while (*p) {
+        size_t letters = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+        size_t digits = strspn(p + letters, "0123456789"), length = letters + digits;
+        unsigned long index = strtoul(p + letters, NULL, 10);
+        bool is_last = p[length] == '\0';
+        if (!letters || !digits || digits > 3 || (!is_last && (p[length] != ',' || !p[length + 1])) ||
+            list.n == PLIM_SETUP_MAX_DEVICES)
+            return bad_value(PLIM_FLAG_DEVICE, text, "a list of devices like CUDA0,CUDA1, or none", reterr);
+        for (uint32_t i = 0; i < list.n; i++)
+            if (list.index[i] == index)
+                return bad_value(PLIM_FLAG_DEVICE, text, "a list that names each device once", reterr);
+        list.index[list.n++] = (uint32_t)index;
+        p += length + !is_last;
+    }
+    if (!*text)
+        return bad_value(PLIM_FLAG_DEVICE, text, "a list of devices like CUDA0,CUDA1, or none", reterr);
+    *devices = list;
+    return 0;
 }
 
 /* "CPU" and "CUDA_Host" are the host, "CUDA1" is the second GPU. */
@@ -251,15 +289,16 @@ static int apply_switch(enum plim_flag flag, bool on, struct plim_arguments *a)
     case PLIM_FLAG_MTP:
         s->mtp = on;
         break;
-    default: /* EMBEDDING, RERANK */
+    default: /* EMBEDDINGS, RERANKING */
         s->embedding = PLIM_ON;
         break;
     }
     return 0;
 }
 
-static int apply_number(enum plim_flag flag, const char *value, struct plim_setup *s, struct plim_error *reterr)
+static int apply_number(enum plim_flag flag, const char *value, struct plim_arguments *a, struct plim_error *reterr)
 {
+    struct plim_setup *s = &a->setup;
     long number;
     int result;
     switch (flag) {
@@ -268,11 +307,11 @@ static int apply_number(enum plim_flag flag, const char *value, struct plim_setu
         if (result == 0 && s->n_ctx == 0)
             s->fit_ctx = UINT32_MAX; /* asked for by name, the full context is not to be changed */
         return result;
-    case PLIM_FLAG_BATCH_SIZE:
+    case PLIM_FLAG_BATCH:
         return take_u32(flag, value, 1, &s->n_batch, reterr);
-    case PLIM_FLAG_UBATCH_SIZE:
+    case PLIM_FLAG_UBATCH:
         return take_u32(flag, value, 1, &s->n_ubatch, reterr);
-    case PLIM_FLAG_PARALLEL:
+    case PLIM_FLAG_N_PARALLEL:
         result = take_integer(flag, value, -1, 256, &number, reterr);
         if (result == 0)
             s->n_parallel = number > 0 ? (uint32_t)number : 0;
@@ -280,12 +319,17 @@ static int apply_number(enum plim_flag flag, const char *value, struct plim_setu
     case PLIM_FLAG_N_OUTPUTS_MAX:
         return take_u32(flag, value, 1, &s->n_outputs_max, reterr);
     case PLIM_FLAG_MAIN_GPU:
-        return take_u32(flag, value, 0, &s->main_gpu, reterr);
+        result = take_integer(flag, value, -1, PLIM_SETUP_MAX_DEVICES - 1, &number, reterr);
+        if (result == 0) {
+            a->no_main_gpu = number < 0;
+            s->main_gpu = number < 0 ? 0 : (uint32_t)number;
+        }
+        return result;
     case PLIM_FLAG_N_CPU_MOE:
         return take_u32(flag, value, 0, &s->n_cpu_moe, reterr);
     case PLIM_FLAG_N_CPU_FFN:
         return take_u32(flag, value, 0, &s->n_cpu_ffn, reterr);
-    case PLIM_FLAG_DRAFT_MAX:
+    case PLIM_FLAG_SPEC_DRAFT_N_MAX:
         return take_u32(flag, value, 0, &s->n_draft, reterr);
     case PLIM_FLAG_FIT_CTX:
         return take_u32(flag, value, 1, &s->fit_ctx, reterr);
@@ -310,23 +354,23 @@ int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim
     case PLIM_FLAG_MMPROJ:
         a->mmproj = value;
         return 0;
-    case PLIM_FLAG_MODEL_DRAFT:
+    case PLIM_FLAG_SPEC_DRAFT_MODEL:
         a->draft = value;
         return 0;
     case PLIM_FLAG_LORA:
     case PLIM_FLAG_LORA_SCALED:
         return take_lora(value, a, reterr);
-    case PLIM_FLAG_GPU_LAYERS:
+    case PLIM_FLAG_N_GPU_LAYERS:
         return take_layers(flag, value, &s->n_gpu_layers, reterr);
-    case PLIM_FLAG_GPU_LAYERS_DRAFT:
+    case PLIM_FLAG_N_GPU_LAYERS_DRAFT:
         return take_layers(flag, value, &s->n_gpu_layers_draft, reterr);
     case PLIM_FLAG_CACHE_TYPE_K:
         return take_cache_type(flag, value, &s->type_k, reterr);
     case PLIM_FLAG_CACHE_TYPE_V:
         return take_cache_type(flag, value, &s->type_v, reterr);
-    case PLIM_FLAG_CACHE_TYPE_K_DRAFT:
+    case PLIM_FLAG_SPEC_DRAFT_CACHE_TYPE_K:
         return take_cache_type(flag, value, &s->type_k_draft, reterr);
-    case PLIM_FLAG_CACHE_TYPE_V_DRAFT:
+    case PLIM_FLAG_SPEC_DRAFT_CACHE_TYPE_V:
         return take_cache_type(flag, value, &s->type_v_draft, reterr);
     case PLIM_FLAG_FLASH_ATTN:
         return take_switch(flag, value, true, &s->flash_attn, reterr);
@@ -337,8 +381,7 @@ int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim
     case PLIM_FLAG_SPLIT_MODE:
         return take_split_mode(value, s, reterr);
     case PLIM_FLAG_DEVICE:
-        a->has_gpu = strcmp(value, "none") != 0;
-        return 0;
+        return take_devices(value, &a->devices, reterr);
     case PLIM_FLAG_OVERRIDE_TENSOR:
         return take_overrides(value, a, reterr);
     case PLIM_FLAG_LOAD_MODE:
@@ -349,15 +392,46 @@ int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim
         s->mtp = s->mtp || strstr(value, "mtp") != NULL;
         return 0;
     default:
-        return apply_number(flag, value, s, reterr);
+        return apply_number(flag, value, a, reterr);
     }
 }
+
+/* --- the environment --- */
+
+static const char *const variables[PLIM_FLAG_MAX_] = {
+#define NAME(id, names, negative, value, help) [PLIM_FLAG_##id] = #id,
+    PLIM_FLAGS(NAME)
+#undef NAME
+};
+
+int plim_flag_apply_variable(const char *name, const char *value, struct plim_arguments *a, struct plim_error *reterr)
+{
+    static const char prefix[] = "LLAMA_ARG_";
+    if (strncmp(name, prefix, sizeof prefix - 1) || !*value)
+        return 0;
+    name += sizeof prefix - 1;
+    for (int i = PLIM_FLAG_NONE + 1; i < PLIM_FLAG_MAX_; i++) {
+        enum plim_flag flag = (enum plim_flag)i;
+        enum plim_switch on = PLIM_ON;
+        bool is_negative = *flags[i].negative && !strncmp(name, "NO_", 3) && !strcmp(name + 3, variables[i]);
+        if (!is_negative && strcmp(name, variables[i]))
+            continue;
+        int result = 0;
+        if (!flags[i].value && !is_negative)
+            result = take_switch(flag, value, false, &on, reterr);
+        if (result == 0 && (flags[i].value || *flags[i].negative || on == PLIM_ON))
+            result = plim_flag_apply(flag, !is_negative && on == PLIM_ON, value, a, reterr);
+        return result < 0 ? result : 1;
+    }
+    return 0;
+}
+
+/* --- */
 
 void plim_arguments_init(struct plim_arguments *arguments)
 {
     memset(arguments, 0, sizeof *arguments);
     plim_setup_init(&arguments->setup);
-    arguments->has_gpu = true;
 }
 
 void plim_arguments_done(struct plim_arguments *arguments)

@@ -14,15 +14,18 @@
 
 #include <stdbool.h>
 
-/* X(identifier, names, names of the negative form, value placeholder, help). No placeholder: a switch. */
+/*
+ * X(identifier, names, names of the negative form, value placeholder, help). No placeholder: a switch. The identifier is
+ * also the flag's name in the environment: LLAMA_ARG_CTX_SIZE.
+ */
 #define PLIM_FLAGS(X)                                                                                                  \
     X(MODEL, "-m --model", "", "FILE", "the model (with an engine's own command line)")                                \
     X(CTX_SIZE, "-c --ctx-size", "", "N", "context of all slots together; 0 is the model's own (default)")             \
-    X(BATCH_SIZE, "-b --batch-size", "", "N", "logical batch (default 2048)")                                          \
-    X(UBATCH_SIZE, "-ub --ubatch-size", "", "N", "tokens computed at once (default 512)")                              \
-    X(PARALLEL, "-np --parallel", "", "N", "slots, or sequences (default: 4 for a server, which share one cache)")     \
+    X(BATCH, "-b --batch-size", "", "N", "logical batch (default 2048)")                                          \
+    X(UBATCH, "-ub --ubatch-size", "", "N", "tokens computed at once (default 512)")                              \
+    X(N_PARALLEL, "-np --parallel", "", "N", "slots, or sequences (default: 4 for a server, which share one cache)")     \
     X(N_OUTPUTS_MAX, "--n-outputs-max", "", "N", "most logits rows of one batch (default: by client)")                 \
-    X(GPU_LAYERS, "-ngl --gpu-layers --n-gpu-layers", "", "N", "layers on GPUs: a number, 'auto' or 'all'")            \
+    X(N_GPU_LAYERS, "-ngl --gpu-layers --n-gpu-layers", "", "N", "layers on GPUs: a number, 'auto' or 'all'")            \
     X(CACHE_TYPE_K, "-ctk --cache-type-k", "", "TYPE", "type of the K cache: f16 (default), q8_0, q4_0 ...")           \
     X(CACHE_TYPE_V, "-ctv --cache-type-v", "", "TYPE", "type of the V cache")                                          \
     X(FLASH_ATTN, "-fa --flash-attn", "", "on|off|auto", "flash attention (default auto)")                             \
@@ -32,7 +35,7 @@
     X(TENSOR_SPLIT, "-ts --tensor-split", "", "N0,N1,...", "share of each GPU (default: by free memory)")              \
     X(SPLIT_MODE, "-sm --split-mode", "", "none|layer|row|tensor", "how several GPUs share the model")                 \
     X(MAIN_GPU, "-mg --main-gpu", "", "N", "the GPU to use with -sm none")                                             \
-    X(DEVICE, "-dev --device", "", "LIST", "devices to use: CUDA0,CUDA1 or none")                                      \
+    X(DEVICE, "-dev --device", "", "LIST", "devices to use, in this order: CUDA0,CUDA1; or none")                                      \
     X(OVERRIDE_TENSOR, "-ot --override-tensor", "", "PATTERN=BUFFER,...",                                              \
       "put tensors that match elsewhere: '\\.ffn_.*=CPU'")                                                             \
     X(CPU_MOE, "-cmoe --cpu-moe", "", NULL, "keep all experts on the CPU")                                             \
@@ -46,17 +49,17 @@
     X(MMPROJ_OFFLOAD, "--mmproj-offload", "--no-mmproj-offload", NULL, "projector on the GPU")                         \
     X(LORA, "--lora", "", "FILE,...", "LoRA adapters")                                                                 \
     X(LORA_SCALED, "--lora-scaled", "", "FILE:SCALE,...", "LoRA adapters with a scale")                                \
-    X(MODEL_DRAFT, "-md --model-draft --spec-draft-model", "", "FILE", "draft model for speculative decoding")         \
-    X(GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N",                     \
+    X(SPEC_DRAFT_MODEL, "-md --model-draft --spec-draft-model", "", "FILE", "draft model for speculative decoding")         \
+    X(N_GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N",                     \
       "its layers on GPUs")                                                                                            \
-    X(CACHE_TYPE_K_DRAFT, "-ctkd --cache-type-k-draft --spec-draft-type-k", "", "TYPE", "type of its K cache")         \
-    X(CACHE_TYPE_V_DRAFT, "-ctvd --cache-type-v-draft --spec-draft-type-v", "", "TYPE", "type of its V cache")         \
-    X(DRAFT_MAX, "--spec-draft-n-max --draft --draft-n --draft-max", "", "N", "tokens drafted per step (default 3)")   \
+    X(SPEC_DRAFT_CACHE_TYPE_K, "-ctkd --cache-type-k-draft --spec-draft-type-k", "", "TYPE", "type of its K cache")         \
+    X(SPEC_DRAFT_CACHE_TYPE_V, "-ctvd --cache-type-v-draft --spec-draft-type-v", "", "TYPE", "type of its V cache")         \
+    X(SPEC_DRAFT_N_MAX, "--spec-draft-n-max --draft --draft-n --draft-max", "", "N", "tokens drafted per step (default 3)")   \
     X(SPEC_TYPE, "--spec-type", "", "TYPE", "kind of speculative decoding; draft-mtp uses the model's own layers")     \
     X(MTP, "--mtp", "--no-mtp", NULL, "draft with the model's own next-token-prediction layers")                       \
     X(CACHE_RAM, "-cram --cache-ram", "", "MIB", "prompt cache in RAM; 0 none, -1 no limit (default 8192)")            \
-    X(EMBEDDING, "--embedding --embeddings", "", NULL, "embeddings instead of text")                                   \
-    X(RERANK, "--rerank --reranking", "", NULL, "reranking")                                                           \
+    X(EMBEDDINGS, "--embedding --embeddings", "", NULL, "embeddings instead of text")                                   \
+    X(RERANKING, "--rerank --reranking", "", NULL, "reranking")                                                           \
     X(FIT, "-fit --fit", "", "on|off", "llama.cpp's own fitting of what is unset (default on)")                        \
     X(FIT_TARGET, "-fitt --fit-target", "", "MIB,...", "what --fit leaves free per device (default 1024)")             \
     X(FIT_CTX, "-fitc --fit-ctx", "", "N", "smallest context --fit may choose (default 4096)")
@@ -74,22 +77,32 @@ struct plim_flag_info {
 
 const struct plim_flag_info *plim_flag_info(enum plim_flag flag);
 
-/* The flag of this name ("-c", "--no-mmap"); PLIM_FLAG_NONE when it is not one of ours. *ret_on is false for "off". */
+/*
+ * The flag of this name ("-c", "--no-mmap", "--ctx_size"); PLIM_FLAG_NONE when it is not one of ours. *ret_on is false
+ * for "off".
+ */
 enum plim_flag plim_flag_named(const char *name, bool *ret_on);
 
 /* True when `name` is one of the names in a list separated by spaces. */
 bool plim_flag_is_in(const char *name, const char *list);
 
+/* The devices of -dev, as indices into the machine's cards: "CUDA1,CUDA0" is 1, 0. */
+struct plim_device_list {
+    bool is_given;
+    uint32_t n; /* 0 with is_given: none */
+    uint32_t index[PLIM_SETUP_MAX_DEVICES];
+};
+
 /* What a command line says: a setup and the files it names. Strings point into the command line. */
 struct plim_arguments {
     struct plim_setup setup;
+    struct plim_device_list devices;
     const char *model, *mmproj, *draft;
     const char *lora[PLIM_SETUP_MAX_LORAS]; /* whole values: "a.gguf,b.gguf" */
     uint32_t n_loras;
-    bool has_gpu; /* false: -dev none */
     bool no_mmproj;
+    bool no_main_gpu; /* -mg -1: with -sm none, no GPU at all */
     char *patterns[PLIM_SETUP_MAX_OVERRIDES]; /* owned */
-    char unknown[160];                        /* flags that were not known and are ignored, for a note */
 };
 
 void plim_arguments_init(struct plim_arguments *arguments);
@@ -100,10 +113,10 @@ int plim_flag_apply(enum plim_flag flag, bool on, const char *value, struct plim
                     struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /*
- * Read the command line of one of llama.cpp's programs, as one would type it: argv[0] is the program, which sets the
- * client. Flags that do not change memory are skipped; flags that are not known are noted in `unknown`.
+ * Apply a variable of the environment, as llama.cpp reads them: LLAMA_ARG_CTX_SIZE=8192. Returns 1 when it is one of
+ * ours, 0 when it is not.
  */
-int plim_arguments_parse(int argc, char *const *argv, struct plim_arguments *arguments,
-                         struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_flag_apply_variable(const char *name, const char *value, struct plim_arguments *arguments,
+                             struct plim_error *reterr) PLIM_MUST_CHECK;
 
 #endif

@@ -75,41 +75,34 @@ static json_t *line_json(const struct plim_line *line)
                      bytes(line->high_bytes), "basis", plim_basis_name(line->basis), "why", plim_line_why(line, why));
 }
 
-static const char *device_id(const struct plim_device_bill *device, char buffer[16])
-{
-    snprintf(buffer, 16, device->is_host ? "host" : "gpu%u", device->index);
-    return buffer;
-}
-
 static json_t *device_json(const struct plim_answer *answer, const struct plim_device_bill *device)
 {
-    char id[16];
+    char id[PLIM_DEVICE_ID_BYTES];
     json_t *lines = json_array();
     for (uint32_t i = 0; lines && i < device->n_lines; i++)
         json_array_append_new(lines, line_json(&device->line[i]));
     json_t *margin = device->total_bytes ? json_integer(plim_device_left_bytes(device)) : json_null();
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", device_id(device, id),
-                     "name", device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
-                     bytes_or_null(device->total_bytes), "free_bytes",
-                     device->total_bytes ? bytes(device->free_bytes) : json_null(), "need_bytes",
-                     bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
-                     bytes(device->need_high_bytes), "margin_bytes", margin, "lines", lines, "total_basis",
-                     plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes),
-                     "verdict", plim_verdict_name(plim_device_verdict(device, &answer->margin)));
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id), "name",
+        device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
+        bytes_or_null(device->total_bytes), "free_bytes", device->total_bytes ? bytes(device->free_bytes) : json_null(),
+        "need_bytes", bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
+        bytes(device->need_high_bytes), "margin_bytes", margin, "lines", lines, "total_basis",
+        plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes), "verdict",
+        plim_verdict_name(plim_device_verdict(device, &answer->margin)));
 }
 
 static json_t *limiting_json(const struct plim_bill *bill)
 {
-    char id[16];
-    if (bill->verdict == PLIM_VERDICT_FITS || !bill->limiting_line)
-        return json_null();
-    return json_pack("{s:s, s:s}", "device", device_id(&bill->device[bill->limiting_device], id), "label",
-                     bill->limiting_line->label);
+    char id[PLIM_DEVICE_ID_BYTES];
+    json_t *label = bill->limiting_line ? text(bill->limiting_line->label) : json_null();
+    return json_pack("{s:s, s:o}", "device", plim_report_device_id(&bill->device[bill->limiting_device], id), "label",
+                     label);
 }
 
 static json_t *starts_with_json(const struct plim_answer *answer)
 {
-    char text[160];
+    char flags[PLIM_STARTS_WITH_BYTES];
     const struct plim_setup *s = answer->starts_with;
     if (!s)
         return json_null();
@@ -122,25 +115,39 @@ static json_t *starts_with_json(const struct plim_answer *answer)
             moved, json_pack("{s:i, s:i}", "first_layer", s->overflow[i].first, "n_layers", s->overflow[i].n_layers));
     const struct plim_resolved *r = &answer->starts_with_bill->resolved;
     return json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "n_ctx", r->n_ctx, "n_gpu_layers", r->n_gpu_layers,
-                     "tensor_split", split, "experts_on_cpu", moved, "flags",
-                     plim_report_starts_with(answer, text, sizeof text), "verdict",
-                     plim_verdict_name(answer->starts_with_bill->verdict));
+                     "tensor_split", split, "experts_on_cpu", moved, "flags", plim_report_starts_with(answer, flags),
+                     "verdict", plim_verdict_name(answer->starts_with_bill->verdict));
+}
+
+/* What to paste; null when there is nothing to: another file, or no word for it. */
+static json_t *command_json(const struct plim_answer *answer, const struct plim_fix *fix, json_t *ollama)
+{
+    char command[PLIM_COMMAND_BYTES];
+    if (answer->is_for_ollama)
+        return json_incref(ollama);
+    if (fix->n_changes == 0 || answer->command->is_flags_only ||
+        !plim_command_text(answer->command, fix->changes, fix->n_changes, command))
+        return json_null();
+    return text(command);
+}
+
+/* The flags alone, with their new values. */
+static json_t *flags_json(const struct plim_fix *fix)
+{
+    static const struct plim_command none;
+    char flags[PLIM_COMMAND_BYTES];
+    return fix->n_changes && plim_command_text(&none, fix->changes, fix->n_changes, flags) ? text(flags) : json_null();
 }
 
 static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
-    char command[PLIM_COMMAND_BYTES], ollama[PLIM_COMMAND_BYTES];
-    bool has_command = fix->n_changes && answer->command;
-    bool has_ollama = plim_ollama_text(fix, answer->bill->resolved.n_seq, ollama);
-    json_t *pasted = json_null();
-    if (answer->is_for_ollama && has_ollama)
-        pasted = text(ollama);
-    else if (has_command && !answer->is_for_ollama)
-        pasted = text(plim_command_text(answer->command, fix->changes, fix->n_changes, command));
-    return json_pack(
-        "{s:s, s:o, s:s, s:s, s:o, s:o, s:o}", "change", fix->change, "frees_bytes", json_integer(fix->frees_bytes),
-        "costs", fix->costs, "verdict_after", plim_verdict_name(fix->verdict_after), "command", pasted, "ollama",
-        has_ollama ? text(ollama) : json_null(), "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
+    char lines[PLIM_COMMAND_BYTES];
+    json_t *ollama = plim_ollama_text(fix, answer->bill->resolved.n_seq, lines) ? text(lines) : json_null();
+    json_t *command = command_json(answer, fix, ollama);
+    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "change", fix->change, "frees_bytes",
+                     json_integer(fix->frees_bytes), "costs", fix->costs, "verdict_after",
+                     plim_verdict_name(fix->verdict_after), "command", command, "flags", flags_json(fix), "ollama",
+                     ollama, "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
 }
 
 static json_t *answer_json(const struct plim_answer *answer)
@@ -210,7 +217,7 @@ static json_t *card_json(size_t row)
                      text_or_null(plim_catalogue_field(row, "launch_year")));
 }
 
-bool plim_report_cards_json(FILE *out, const size_t *rows, size_t n)
+bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n)
 {
     json_t *cards = json_array();
     for (size_t i = 0; cards && i < n; i++)

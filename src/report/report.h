@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { PLIM_REPORT_MAX_NOTES = 16 };
+enum { PLIM_REPORT_MAX_NOTES = 16, PLIM_STARTS_WITH_BYTES = 160, PLIM_DEVICE_ID_BYTES = 16 };
 
 struct plim_style {
     bool has_colour;
@@ -33,27 +33,52 @@ struct plim_answer {
     bool is_for_ollama; /* fixes in Ollama's words first */
 };
 
-/* The table of one model: at most 80 columns, the verdict last. */
+/* --- for people: at most 80 columns but for commands, the most important line last --- */
+
+/* One model on one machine. */
 void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 
-/* One line per answer, under a heading before the first (nth 0); by_card names the card instead of the model. */
-void plim_report_row(FILE *out, const struct plim_answer *answer, bool by_card, size_t nth,
-                     const struct plim_style *style);
+/* One model on cards of several sizes: what is asked, one row for each card, the smallest that carries it. */
+void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
+void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
+void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
+                           const struct plim_style *style);
 
-/* The lines about the model and the setup, as before a table of cards; and the line after one. */
-void plim_report_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
-void plim_report_ladder_end(FILE *out, const char *smallest, const struct plim_style *style);
+/* Several models on one machine: the machine, one row for each model, how many of them run. */
+void plim_report_models_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
+void plim_report_models_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
+void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style);
+
+/* Several models on cards of several sizes: a grid of verdicts. */
+void plim_report_grid_head(FILE *out, const char *const *cards, unsigned n_cards, const struct plim_style *style);
+void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enum plim_verdict *verdicts,
+                          unsigned n_cards, const struct plim_style *style);
+void plim_report_grid_end(FILE *out);
+
+/* Cards of the catalogue whose numbers are in rows[n]. */
+void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
+
+/* --- for programs --- */
 
 /* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1, which plim_report_json_end() closes. False: out of memory. */
 bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list, size_t nth);
 void plim_report_json_end(FILE *out, size_t n);
 
-/* Cards of the catalogue whose numbers are in rows[n]. */
-void plim_report_cards_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
-bool plim_report_cards_json(FILE *out, const size_t *rows, size_t n);
+bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n);
+
+/* --- for both --- */
 
 /* The flags that --fit has changed in answer->starts_with, as one would type them: "-c 9216 -ngl 31". Returns buffer.
  */
-char *plim_report_starts_with(const struct plim_answer *answer, char *buffer, size_t size);
+char *plim_report_starts_with(const struct plim_answer *answer, char buffer[PLIM_STARTS_WITH_BYTES]);
+
+/* Layers whose experts --fit would keep in RAM. */
+unsigned plim_report_expert_layers(const struct plim_setup *starts_with);
+
+/* "gpu0", "host". Returns buffer. */
+char *plim_report_device_id(const struct plim_device_bill *device, char buffer[PLIM_DEVICE_ID_BYTES]);
+
+/* "llama-server" */
+const char *plim_report_client(enum plim_client client);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/units.h"
 #include "report/report.h"
 
-void plim_report_cards_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style)
+void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style)
 {
     const char *bold = style->has_colour ? "\033[1m" : "", *plain = style->has_colour ? "\033[0m" : "";
     fprintf(out, "%s%-38s %11s %-8s %10s %7s%s\n", bold, "card", "total", "basis", "bandwidth", "compute", plain);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_CLI_ANSWER_H
+#define PLIMSOLL_CLI_ANSWER_H
+
+/* One answer: one model on one machine, and everything it points to. */
+
+#include "cli/fit_options.h"
+#include "cli/notes.h"
+#include "cli/paths.h"
+#include "report/report.h"
+
+struct plim_result {
+    struct plim_setup setup, starts_with;
+    struct plim_machine machine;
+    struct plim_bill bill, starts_with_bill;
+    struct plim_fix fixes[PLIM_MAX_FIXES];
+    struct plim_command command;
+    struct plim_answer answer; /* points into the others */
+};
+
+/*
+ * Answer for ret_result->machine, which is set before. The engine, the options, the path and the notes must outlive the
+ * result.
+ */
+int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,
+                     const struct plim_notes *notes, bool has_fixes, struct plim_engine *engine,
+                     struct plim_result *ret_result, struct plim_error *reterr);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_US = 1000000, BETWEEN_US = 100000, NAME_BYTES = 48 };
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void plim_progress_begin(struct plim_progress *progress)
+{
+    *progress =
+        (struct plim_progress){ .is_on = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO), .start_us = now_us() };
+}
+
+void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, const char *name)
+{
+    const uint64_t now = progress->is_on ? now_us() : 0;
+    if (now < progress->start_us + FIRST_US || now < progress->last_us + BETWEEN_US)
+        return;
+    char end[NAME_BYTES];
+    const size_t length = strlen(name);
+    snprintf(end, sizeof end, "%s", length < sizeof end ? name : name + length - (sizeof end - 1));
+    plim_text_clean(end);
+    fprintf(stderr, "\r\033[K%zu of %zu: %s", i + 1, n, end);
+    fflush(stderr);
+    progress->is_shown = true;
+    progress->last_us = now;
+}
+
+void plim_progress_clear(struct plim_progress *progress)
+{
+    if (progress->is_shown)
+        fputs("\r\033[K", stderr);
+    progress->is_shown = false;
+}

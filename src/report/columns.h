@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REPORT_COLUMNS_H
+#define PLIMSOLL_REPORT_COLUMNS_H
+
+/* Text in columns, by characters rather than bytes. */
+
+#include <stdio.h>
+
+enum { PLIM_TEXT_WIDTH = 79 };
+
+/* Words from `column` on, with line breaks before PLIM_TEXT_WIDTH; further lines begin at `indent`. Ends the line. */
+void plim_print_wrapped(FILE *out, const char *text, int column, int indent);
+
+/* Exactly `width` characters: filled with spaces, or with ".." in place of the middle. */
+void plim_print_padded(FILE *out, const char *text, int width);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/head.h"
+
+#include "base/units.h"
+#include "report/columns.h"
+#include "report/paint.h"
+
+#include <string.h>
+
+static void print_model(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    const struct plim_model *model = plim_engine_model(answer->engine);
+    const char *file_type = plim_model_file_type(model);
+    char text[256], size[PLIM_SIZE_TEXT];
+    fprintf(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), plim_model_name(model), plim_paint(style, PLIM_PLAIN));
+    snprintf(text, sizeof text, "%s, %.3g B parameters%s%s, %s", plim_model_arch(model),
+             (double)plim_model_n_params(model) / 1e9, file_type ? ", " : "", file_type ? file_type : "",
+             plim_size_text(size, plim_model_tensor_bytes(model)));
+    fputs("  ", out);
+    plim_print_wrapped(out, text, 2, 2);
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s", more);
+}
+
+static void print_setup(FILE *out, const struct plim_answer *answer)
+{
+    const struct plim_resolved *r = &answer->bill->resolved;
+    char text[320], part[96];
+    snprintf(text, sizeof text, "%s %s for %s: context %u%s", plim_engine_name(answer->engine),
+             plim_engine_version(answer->engine), plim_report_client(answer->setup->client), r->n_ctx,
+             r->is_default_ctx ? " (the model's own)" : "");
+    if (r->n_seq > 1) {
+        snprintf(part, sizeof part, r->kv_unified ? " shared by %u slots" : " for %u slots", r->n_seq);
+        append(text, sizeof text, part);
+    }
+    snprintf(part, sizeof part, ", %u of %u layers on %s", r->n_gpu_layers, r->n_layer + 1,
+             answer->machine->n_cards > 1 ? "GPUs" : "the GPU");
+    append(text, sizeof text, part);
+    snprintf(part, sizeof part, ", batch %u/%u, cache %s/%s, flash attention %s", r->n_batch, r->n_ubatch,
+             plim_dtype_name(r->type_k), plim_dtype_name(r->type_v), r->flash_attn ? "on" : "off");
+    append(text, sizeof text, part);
+    fputs("  ", out);
+    plim_print_wrapped(out, text, 2, 2);
+}
+
+static void print_note(FILE *out, const char *kind, const char *text, const struct plim_style *style)
+{
+    fprintf(out, "  %s%s:", plim_paint(style, PLIM_DIM), kind);
+    plim_print_wrapped(out, text, (int)strlen(kind) + 3, 4);
+    fputs(plim_paint(style, PLIM_PLAIN), out);
+}
+
+void plim_report_notes(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        print_note(out, "note", answer->notes[i], style);
+}
+
+void plim_report_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    print_model(out, answer, style);
+    print_setup(out, answer);
+    plim_report_notes(out, answer, style);
+    if (answer->bill->caveat)
+        print_note(out, "not exact", answer->bill->caveat, style);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REPORT_PAINT_H
+#define PLIMSOLL_REPORT_PAINT_H
+
+/* Colours of a terminal. */
+
+#include "report/report.h"
+
+enum plim_colour {
+    PLIM_PLAIN = 0,
+    PLIM_BOLD,
+    PLIM_DIM,
+    PLIM_RED,
+    PLIM_GREEN,
+    PLIM_YELLOW,
+    PLIM_BLUE,
+    PLIM_MAGENTA,
+    PLIM_CYAN,
+    PLIM_COLOUR_MAX_
+};
+
+/* What switches a colour on, PLIM_PLAIN all of them off; nothing when the style has none. */
+const char *plim_paint(const struct plim_style *style, enum plim_colour colour);
+const char *plim_paint_verdict(const struct plim_style *style, enum plim_verdict verdict);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Several answers, one line each: cards of several sizes, several models, or both. */
+#include "base/units.h"
+#include "report/columns.h"
+#include "report/head.h"
+#include "report/paint.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { MODEL_WIDTH = 30, CARD_WIDTH = 6 };
+
+/* The device whose room is shown: the one that decides, and of those that all have room the fullest card. */
+static const struct plim_device_bill *shown_device(const struct plim_bill *bill)
+{
+    const struct plim_device_bill *shown = &bill->device[bill->limiting_device];
+    if (bill->verdict != PLIM_VERDICT_FITS || !shown->is_host)
+        return shown;
+    for (uint32_t i = 0; i + 1 < bill->n_devices; i++)
+        if (shown->is_host || plim_device_left_bytes(&bill->device[i]) < plim_device_left_bytes(shown))
+            shown = &bill->device[i];
+    return shown;
+}
+
+/* "2.61 GiB", "-14.99 GiB" */
+static char *left_text(const struct plim_device_bill *device, char buffer[PLIM_SIZE_TEXT])
+{
+    int64_t left_bytes = plim_device_left_bytes(device);
+    buffer[0] = '\0';
+    if (device->total_bytes == 0)
+        return buffer;
+    plim_size_text_signed(buffer, left_bytes);
+    if (left_bytes >= 0)
+        memmove(buffer, buffer + 1, strlen(buffer));
+    return buffer;
+}
+
+static uint64_t gpu_bytes(const struct plim_bill *bill)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i + 1 < bill->n_devices; i++)
+        bytes += bill->device[i].need_bytes;
+    return bytes;
+}
+
+static void print_verdict(FILE *out, enum plim_verdict verdict, int width, const struct plim_style *style)
+{
+    fprintf(out, "%s%-*s%s", plim_paint_verdict(style, verdict), width, plim_verdict_name(verdict),
+            plim_paint(style, PLIM_PLAIN));
+}
+
+/* --- cards of several sizes --- */
+
+void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    plim_report_head(out, answer, style);
+    fprintf(out, "\n%s%-*s %11s %11s  %-7s  ", plim_paint(style, PLIM_BOLD), CARD_WIDTH, "card", "need", "left",
+            "verdict");
+    if (answer->starts_with)
+        fprintf(out, "%s by itself starts with", plim_report_client(answer->setup->client));
+    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+}
+
+void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    const struct plim_bill *bill = answer->bill;
+    const struct plim_device_bill *shown = shown_device(bill);
+    char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], starts[PLIM_STARTS_WITH_BYTES];
+    const char *size = strstr(answer->machine->card[0].name, " of ");
+    fprintf(out, "%-*s %11s %11s  ", CARD_WIDTH, size ? size + 4 : answer->machine->card[0].name,
+            plim_size_text(need, gpu_bytes(bill)), left_text(shown, left));
+    print_verdict(out, bill->verdict, 7, style);
+    if (answer->starts_with) {
+        unsigned n_expert_layers = plim_report_expert_layers(answer->starts_with);
+        fprintf(out, "  %s", plim_report_starts_with(answer, starts));
+        if (n_expert_layers)
+            fprintf(out, "%sexperts of %u in RAM", *starts ? ", " : "", n_expert_layers);
+    } else if (shown->is_host) {
+        fputs("  the RAM is short", out);
+    }
+    fputc('\n', out);
+}
+
+void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
+                           const struct plim_style *style)
+{
+    fputs("\n--card NAME answers for yours: the bill, and what to change first.\n", out);
+    fputs(plim_paint(style, PLIM_BOLD), out);
+    if (!*smallest)
+        fputs("NO: none of these carries it as asked", out);
+    else if (verdict == PLIM_VERDICT_TIGHT && *smallest_fitting)
+        fprintf(out, "FITS on %s; tight on %s", smallest_fitting, smallest);
+    else
+        fprintf(out, "%s on %s", verdict == PLIM_VERDICT_TIGHT ? "TIGHT" : "FITS", smallest);
+    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+}
+
+/* --- several models --- */
+
+/* The file says more than the model's own name does: quants of one model share that. */
+static void print_model(FILE *out, const struct plim_answer *answer)
+{
+    const struct plim_model *model = plim_engine_model(answer->engine);
+    const char *path = plim_model_path(model), *slash = strrchr(path, '/');
+    char name[256];
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
+    if (!strncmp(name, "sha256-", 7))
+        snprintf(name, sizeof name, "%s", plim_model_name(model));
+    size_t length = strlen(name);
+    if (length > 5 && !strcasecmp(name + length - 5, ".gguf"))
+        name[length - 5] = '\0';
+    plim_print_padded(out, name, MODEL_WIDTH);
+}
+
+void plim_report_models_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    const struct plim_machine *machine = answer->machine;
+    char total[PLIM_SIZE_TEXT];
+    for (uint32_t i = 0; i < machine->n_cards; i++)
+        fprintf(out, "gpu%u  %s, %s\n", i, machine->card[i].name, plim_size_text(total, machine->card[i].total_bytes));
+    plim_report_notes(out, answer, style);
+    fprintf(out, "%s%-*s %11s %11s %11s  %s%s\n", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model",
+            machine->n_cards > 1 ? "on GPUs" : "on GPU", "on host", "left", "verdict", plim_paint(style, PLIM_PLAIN));
+}
+
+void plim_report_models_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    const struct plim_bill *bill = answer->bill;
+    char gpus[PLIM_SIZE_TEXT], host[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
+    print_model(out, answer);
+    fprintf(out, " %11s %11s %11s  ", plim_size_text(gpus, gpu_bytes(bill)),
+            plim_size_text(host, bill->device[bill->n_devices - 1].need_bytes), left_text(shown_device(bill), left));
+    print_verdict(out, bill->verdict, 0, style);
+    fputc('\n', out);
+}
+
+void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
+{
+    fprintf(out, "\n%s%zu of %zu fit%s; one MODEL alone shows its bill and what to change first.\n",
+            plim_paint(style, PLIM_BOLD), n_yes, n, plim_paint(style, PLIM_PLAIN));
+}
+
+/* --- both --- */
+
+void plim_report_grid_head(FILE *out, const char *const *cards, unsigned n_cards, const struct plim_style *style)
+{
+    fprintf(out, "%s%-*s", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model");
+    for (unsigned i = 0; i < n_cards; i++) {
+        const char *size = strstr(cards[i], " of ");
+        fprintf(out, " %5s", size ? size + 4 : cards[i]);
+    }
+    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+}
+
+void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enum plim_verdict *verdicts,
+                          unsigned n_cards, const struct plim_style *style)
+{
+    static const char *const words[PLIM_VERDICT_MAX_] = { "?", "fits", "tight", "no" };
+    print_model(out, answer);
+    for (unsigned i = 0; i < n_cards; i++)
+        fprintf(out, " %s%5s%s", plim_paint_verdict(style, verdicts[i]), words[verdicts[i]],
+                plim_paint(style, PLIM_PLAIN));
+    fputc('\n', out);
+}
+
+void plim_report_grid_end(FILE *out) { fputs("\n--card NAME answers for your card, in figures.\n", out); }
