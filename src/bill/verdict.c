@@ -50,10 +50,9 @@ static const struct plim_line *largest_line(const struct plim_device_bill *devic
 /* What a verdict on one device does to the whole: one that cannot be judged is worse than a tight one. */
 static int weight_of(enum plim_verdict verdict)
 {
-    static const int weights[PLIM_VERDICT_MAX_] = { [PLIM_VERDICT_FITS] = 0,
-                                                    [PLIM_VERDICT_TIGHT] = 1,
-                                                    [PLIM_VERDICT_UNKNOWN] = 2,
-                                                    [PLIM_VERDICT_NO] = 3 };
+    static const int weights[PLIM_VERDICT_MAX_] = {
+        [PLIM_VERDICT_FITS] = 0, [PLIM_VERDICT_TIGHT] = 1, [PLIM_VERDICT_UNKNOWN] = 2, [PLIM_VERDICT_NO] = 3
+    };
     return weights[verdict];
 }
 
@@ -67,7 +66,8 @@ void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
         enum plim_verdict verdict = plim_device_verdict(device, margin);
         int64_t left = device->total_bytes ? plim_device_left_bytes(device) : INT64_MAX;
         const bool is_worse = weight_of(verdict) > weight_of(bill->verdict);
-        if (is_worse || (verdict == bill->verdict && left < least_left)) {
+        const bool is_fuller = left < least_left && (!device->is_host || i == 0); /* equally well off, a GPU decides */
+        if (is_worse || (verdict == bill->verdict && is_fuller)) {
             bill->limiting_device = i;
             least_left = left;
             bill->verdict = verdict;

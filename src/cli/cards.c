@@ -56,6 +56,15 @@ static int parse(int argc, char **argv, struct arguments *a)
     return PLIM_EXIT_YES;
 }
 
+/* The look-up by name says what comes near. */
+static void found_none(const char *query)
+{
+    struct plim_card card;
+    struct plim_error error = { 0 };
+    if (plim_catalogue_find(query, &card, &error) < 0)
+        plim_cli_fail(&error);
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments a = { 0 };
@@ -70,10 +79,12 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < plim_catalogue_size(); i++)
         if (plim_catalogue_matches(i, a.query))
             found[n++] = i;
+    if (n == 0 && !a.is_json)
+        found_none(a.query);
     struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a.color) };
     if (a.is_json)
         plim_report_catalogue_json(stdout, found, n);
-    else
+    else if (n)
         plim_report_catalogue_text(stdout, found, n, &style);
     plim_free(found);
     return !plim_cli_flush() ? PLIM_EXIT_INTERNAL : n ? PLIM_EXIT_YES : PLIM_EXIT_NO;

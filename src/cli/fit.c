@@ -160,7 +160,8 @@ static int answer_model(struct question *q, const struct plim_path *path, struct
     if (result == 0)
         result = answer_engine(q, path, engine, r, &err);
     if (result < 0) {
-        plim_error_where(&err, path->text);
+        if (result != PLIM_E_USAGE) /* that is not about this file */
+            plim_error_where(&err, path->text);
         result = fail(q, &err);
     }
     status = result;
@@ -196,6 +197,8 @@ static int answer_all(struct question *q)
         plim_progress_step(&q->progress, i, q->paths.n, q->paths.paths[i].text);
         int status = answer_model(q, &q->paths.paths[i], r);
         worst = status > worst ? status : worst;
+        if (status == PLIM_EXIT_USAGE)
+            break; /* the question itself makes no sense: not for the other models either */
     }
     report_end(q);
     plim_free(r);

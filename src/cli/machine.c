@@ -9,9 +9,9 @@
 
 /* --- cards by name --- */
 
-static int too_many(struct plim_error *reterr)
+static int how_many(struct plim_error *reterr)
 {
-    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "at most %d cards", PLIM_SETUP_MAX_DEVICES);
+    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "from 1 to %d cards can be named", PLIM_SETUP_MAX_DEVICES);
 }
 
 /* "2x RTX 3090" and "2 x RTX 3090" are two; the rest of the text is the name. */
@@ -36,7 +36,7 @@ static int add_named(const char *text, struct plim_machine *machine, struct plim
     if (result < 0)
         return result;
     if (count == 0 || count > PLIM_SETUP_MAX_DEVICES - machine->n_cards)
-        return too_many(reterr);
+        return how_many(reterr);
     if (result == 1)
         plim_note(notes, "several cards are called '%.60s' and are alike here; taken as %s", name, card.name);
     while (count--)

@@ -59,13 +59,19 @@ bool plim_cli_has_colour(int fd, const char *mode)
     return isatty(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
 }
 
-/* Letters that differ, roughly: enough to guess a command from a typo. */
+/* Letters of a that b has, too. */
+static size_t letters_in_common(const char *a, const char *b)
+{
+    size_t n = 0;
+    for (const char *p = a; *p; p++)
+        n += strchr(b, *p) != NULL;
+    return n;
+}
+
+/* Enough to guess a command from a typo: one letter is wrong, missing or too much, or they are in disorder. */
 static bool is_near(const char *a, const char *b)
 {
-    size_t same = 0;
-    while (a[same] && a[same] == b[same])
-        same++;
-    return same >= 2 || (strlen(a) == strlen(b) && !strcmp(a + 1, b + 1));
+    return letters_in_common(a, b) + 1 >= strlen(b) && letters_in_common(b, a) + 1 >= strlen(a);
 }
 
 static int unknown_command(const char *name)
@@ -79,31 +85,40 @@ static int unknown_command(const char *name)
     return plim_cli_usage("'plimsoll --help' lists the commands", "there is no command '%s'", name);
 }
 
+static const struct plim_cli_command *command_named(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (!strcmp(name, commands[i]->name))
+            return commands[i];
+    return NULL;
+}
+
+static int help(const char *name)
+{
+    const struct plim_cli_command *command = name ? command_named(name) : NULL;
+    if (command)
+        return plim_help_command(stdout, command);
+    if (name)
+        return unknown_command(name);
+    plim_help_main(stdout);
+    return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        plim_help_short(stdout);
+        plim_help_short(stderr);
         return PLIM_EXIT_USAGE;
     }
     const char *name = argv[1];
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
-        if (argc > 2)
-            for (int i = 0; commands[i]; i++)
-                if (!strcmp(argv[2], commands[i]->name)) {
-                    char *help[] = { argv[2], (char[]){ "--help" }, NULL };
-                    return commands[i]->run(2, help);
-                }
-        plim_help_main(stdout);
-        return PLIM_EXIT_YES;
-    }
-    if (!strcmp(name, "--version")) {
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+        return help(argc > 2 ? argv[2] : NULL);
+    if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version")) {
         puts("plimsoll " PLIMSOLL_VERSION);
-        return PLIM_EXIT_YES;
+        return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
     }
     if (!strcmp(name, "--generate")) /* used when building: completions and option sections of manual pages */
         return plim_help_generate(stdout, argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
-    for (int i = 0; commands[i]; i++)
-        if (!strcmp(name, commands[i]->name))
-            return commands[i]->run(argc - 1, argv + 1);
-    return unknown_command(name);
+    const struct plim_cli_command *command = command_named(name);
+    return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }

@@ -10,16 +10,9 @@
 
 enum { MODEL_WIDTH = 30, CARD_WIDTH = 6 };
 
-/* The device whose room is shown: the one that decides, and of those that all have room the fullest card. */
-static const struct plim_device_bill *shown_device(const struct plim_bill *bill)
+static const struct plim_device_bill *limiting_device(const struct plim_bill *bill)
 {
-    const struct plim_device_bill *shown = &bill->device[bill->limiting_device];
-    if (bill->verdict != PLIM_VERDICT_FITS || !shown->is_host)
-        return shown;
-    for (uint32_t i = 0; i + 1 < bill->n_devices; i++)
-        if (shown->is_host || plim_device_left_bytes(&bill->device[i]) < plim_device_left_bytes(shown))
-            shown = &bill->device[i];
-    return shown;
+    return &bill->device[bill->limiting_device];
 }
 
 /* "2.61 GiB", "-14.99 GiB" */
@@ -64,18 +57,18 @@ void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const s
 void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
     const struct plim_bill *bill = answer->bill;
-    const struct plim_device_bill *shown = shown_device(bill);
+    const struct plim_device_bill *device = limiting_device(bill);
     char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], starts[PLIM_STARTS_WITH_BYTES];
     const char *size = strstr(answer->machine->card[0].name, " of ");
     fprintf(out, "%-*s %11s %11s  ", CARD_WIDTH, size ? size + 4 : answer->machine->card[0].name,
-            plim_size_text(need, gpu_bytes(bill)), left_text(shown, left));
+            plim_size_text(need, gpu_bytes(bill)), left_text(device, left));
     print_verdict(out, bill->verdict, 7, style);
     if (answer->starts_with) {
         unsigned n_expert_layers = plim_report_expert_layers(answer->starts_with);
         fprintf(out, "  %s", plim_report_starts_with(answer, starts));
         if (n_expert_layers)
             fprintf(out, "%sexperts of %u in RAM", *starts ? ", " : "", n_expert_layers);
-    } else if (shown->is_host) {
+    } else if (device->is_host) {
         fputs("  the RAM is short", out);
     }
     fputc('\n', out);
@@ -129,7 +122,7 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
     char gpus[PLIM_SIZE_TEXT], host[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
     print_model(out, answer);
     fprintf(out, " %11s %11s %11s  ", plim_size_text(gpus, gpu_bytes(bill)),
-            plim_size_text(host, bill->device[bill->n_devices - 1].need_bytes), left_text(shown_device(bill), left));
+            plim_size_text(host, bill->device[bill->n_devices - 1].need_bytes), left_text(limiting_device(bill), left));
     print_verdict(out, bill->verdict, 0, style);
     fputc('\n', out);
 }

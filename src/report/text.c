@@ -210,7 +210,9 @@ static void write_tight(const struct plim_device_bill *device, const struct plim
     int64_t worst_bytes = (int64_t)device->total_low_bytes - (int64_t)high_bytes;
     plim_size_text(wanted, plim_margin_bytes(margin, device->total_bytes));
     plim_size_text(worst, (uint64_t)(worst_bytes < 0 ? -worst_bytes : worst_bytes));
-    if (worst_bytes < 0)
+    if (high_bytes == device->need_bytes && device->total_low_bytes == device->total_bytes)
+        snprintf(text, size, "%s left on %s; %s should stay free", left, where, wanted);
+    else if (worst_bytes < 0)
         snprintf(text, size, "%s left on %s, at worst %s too much", left, where, worst);
     else
         snprintf(text, size, "%s left on %s, at worst %s; %s should stay free", left, where, worst, wanted);
