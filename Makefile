@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 
-.PHONY: help run build test bench fuzz install format clean
+.PHONY: help run build test bench fuzz install format docs clean
 
 help:
 	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
@@ -14,6 +14,7 @@ help:
 	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
 	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
 	@echo 'make format   clang-format over all C files'
+	@echo 'make docs     write into README.md and docs/ what their examples print now'
 	@echo 'make clean    remove what was built'
 
 run:
@@ -38,6 +39,9 @@ install:
 format:
 	@sh tools/install-packages.sh format
 	@sh tools/format.sh -i
+
+docs:
+	@sh tools/docs.sh $(BUILD)
 
 clean:
 	rm -rf build build-*

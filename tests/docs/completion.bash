@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# completion.bash FILE: the completion for bash offers commands and options.
+set -eu
+source "$1"
+offers() { # offers WORDS... -- EXPECTED
+    local expected=${*: -1}
+    COMP_WORDS=("${@:1:$#-2}")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _plimsoll
+    case " ${COMPREPLY[*]} " in
+    *" $expected "*) ;;
+    *) echo "'${COMP_WORDS[*]}' offers '${COMPREPLY[*]}', not $expected" >&2; exit 1 ;;
+    esac
+}
+offers plimsoll f -- fit
+offers plimsoll ca -- cards
+offers plimsoll fit --ctx -- --ctx-size
+offers plimsoll cards --js -- --json
