@@ -95,14 +95,16 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
     static struct plim_command command = { 1, { "llama-server" } };
     struct plim_error error = { 0 };
     struct plim_setup start;
-    struct plim_answer a = { .engine = engine, .setup = setup, .machine = machine, .bill = &bill, .fixes = fixes,
-                             .command = &command };
+    struct plim_answer a = {
+        .engine = engine, .setup = setup, .machine = machine, .bill = &bill, .fixes = fixes, .command = &command
+    };
     if (plim_engine_bill(engine, setup, machine, NULL, &bill, &error) < 0) {
         FUZZ_REQUIRE(error.code && error.what[0]);
         return;
     }
     check_bill(&bill);
-    if (part == FOR_FIXES && plim_plan_fixes(engine, setup, machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &a.n_fixes, &error) < 0)
+    if (part == FOR_FIXES &&
+        plim_plan_fixes(engine, setup, machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &a.n_fixes, &error) < 0)
         return;
     if (part == FOR_STARTS_WITH && plim_engine_starts_with(engine, setup, machine, &start, &error) == 1 &&
         plim_engine_bill(engine, &start, machine, NULL, &other, &error) == 0) {
@@ -150,7 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < SETUP_BYTES || size > MAX_INPUT)
         return 0;
     size_t header_bytes = size - SETUP_BYTES;
-    unsigned char *header = malloc(header_bytes ? header_bytes : 1); /* of this size, so that a read beyond it is seen */
+    unsigned char *header =
+        malloc(header_bytes ? header_bytes : 1); /* of this size, so that a read beyond it is seen */
     memcpy(header, data, header_bytes);
     walk_gguf(header, header_bytes, true, &walk);
     read_and_answer(header, header_bytes, data + header_bytes);

@@ -23,9 +23,9 @@ static void add_layer(struct gguf_writer *w, unsigned layer)
     static const struct {
         const char *name;
         uint64_t ne0, ne1, ne2;
-    } tensors[] = { { "attn_norm", 256, 1, 1 },       { "attn_q", 256, 256, 1 },          { "attn_k", 256, 128, 1 },
-                    { "attn_v", 256, 128, 1 },        { "attn_output", 256, 256, 1 },     { "ffn_norm", 256, 1, 1 },
-                    { "ffn_gate_inp", 256, 4, 1 },    { "ffn_gate_exps", 256, 512, 4 },   { "ffn_up_exps", 256, 512, 4 },
+    } tensors[] = { { "attn_norm", 256, 1, 1 },      { "attn_q", 256, 256, 1 },        { "attn_k", 256, 128, 1 },
+                    { "attn_v", 256, 128, 1 },       { "attn_output", 256, 256, 1 },   { "ffn_norm", 256, 1, 1 },
+                    { "ffn_gate_inp", 256, 4, 1 },   { "ffn_gate_exps", 256, 512, 4 }, { "ffn_up_exps", 256, 512, 4 },
                     { "ffn_down_exps", 512, 256, 4 } };
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         char name[64];
@@ -40,11 +40,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static const struct {
         const char *key;
         uint32_t value;
-    } keys[] = { { "llama.context_length", 8192 },        { "llama.embedding_length", 256 },
-                 { "llama.block_count", 3 },              { "llama.feed_forward_length", 512 },
-                 { "llama.attention.head_count", 4 },     { "llama.attention.head_count_kv", 2 },
-                 { "llama.expert_count", 4 },             { "llama.expert_used_count", 2 },
-                 { "llama.rope.dimension_count", 64 },    { "llama.vocab_size", 1024 } };
+    } keys[] = { { "llama.context_length", 8192 },     { "llama.embedding_length", 256 },
+                 { "llama.block_count", 3 },           { "llama.feed_forward_length", 512 },
+                 { "llama.attention.head_count", 4 },  { "llama.attention.head_count_kv", 2 },
+                 { "llama.expert_count", 4 },          { "llama.expert_used_count", 2 },
+                 { "llama.rope.dimension_count", 64 }, { "llama.vocab_size", 1024 } };
     struct gguf_writer w = { 0 };
     (void)argc, (void)argv;
     gguf_add_string(&w, "general.architecture", "llama");
@@ -88,8 +88,8 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     const struct plim_setup *setup = &o->arguments.setup;
     if (plim_engine_bill(engine, setup, &machine, &o->margin, &bill, &error) < 0) {
         FUZZ_REQUIRE(error.what[0]);
-    } else if (is_with_fixes &&
-               plim_plan_fixes(engine, setup, &machine, &o->margin, &bill, fixes, PLIM_MAX_FIXES, &n_fixes, &error) == 0) {
+    } else if (is_with_fixes && plim_plan_fixes(engine, setup, &machine, &o->margin, &bill, fixes, PLIM_MAX_FIXES,
+                                                &n_fixes, &error) == 0) {
         check_commands(o, n_fixes);
         if (plim_engine_starts_with(engine, setup, &machine, &start, &error) < 0)
             FUZZ_REQUIRE(error.what[0]);

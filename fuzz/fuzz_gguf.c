@@ -6,8 +6,13 @@
 
 static void ask(const struct plim_model *model)
 {
-    static const char *const keys[] = { "general.alignment", "general.name", "general.file_type", "split.count",
-                                        "llama.block_count", "tokenizer.ggml.tokens", "" };
+    static const char *const keys[] = { "general.alignment",
+                                        "general.name",
+                                        "general.file_type",
+                                        "split.count",
+                                        "llama.block_count",
+                                        "tokenizer.ggml.tokens",
+                                        "" };
     size_t n_tensors;
     uint64_t sum_bytes = 0, number;
     int64_t numbers[8];

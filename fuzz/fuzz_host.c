@@ -36,7 +36,8 @@ static void remove_all(void)
     for (int i = 0; i < N_FILES; i++) {
         snprintf(path, sizeof path, "%s%s", root, files[i]);
         unlink(path);
-        for (char *slash = strrchr(path, '/'); slash && slash - path >= (long)strlen(root); slash = strrchr(path, '/')) {
+        for (char *slash = strrchr(path, '/'); slash && slash - path >= (long)strlen(root);
+             slash = strrchr(path, '/')) {
             *slash = '\0';
             rmdir(path);
         }

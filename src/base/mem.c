@@ -46,11 +46,12 @@ void plim_arena_init(struct plim_arena *arena, size_t max_bytes)
 void *plim_arena_alloc(struct plim_arena *arena, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);
-    if (size && count > (SIZE_MAX - align) / size)
+    const bool overflows = size && count > (SIZE_MAX - align) / size;
+    const size_t bytes = overflows ? SIZE_MAX : (count * size + align - 1) / align * align;
+    if (bytes > arena->max_bytes - arena->total_bytes) {
+        arena->is_full = true;
         return NULL;
-    size_t bytes = (count * size + align - 1) / align * align;
-    if (bytes > arena->max_bytes - arena->total_bytes)
-        return NULL;
+    }
     if (bytes > arena->size - arena->used) {
         size_t chunk_bytes = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
         struct plim_arena_chunk *chunk = plim_alloc(1, sizeof *chunk + chunk_bytes);

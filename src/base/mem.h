@@ -7,6 +7,7 @@
  * An arena holds many small pieces with one lifetime and a ceiling; nothing in it is freed by itself.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed memory of count * size bytes, or NULL (also on overflow). Freed with plim_free(). */
@@ -24,6 +25,7 @@ struct plim_arena {
     struct plim_arena_chunk *chunk;
     size_t used, size; /* of the current chunk */
     size_t total_bytes, max_bytes;
+    bool is_full; /* something did not fit below the ceiling: then a failure is not for want of memory */
 };
 
 /* An empty arena that will not hold more than max_bytes. */

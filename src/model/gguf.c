@@ -31,6 +31,7 @@ struct reader {
     uint64_t file_bytes;
     uint64_t n_kv, n_tensors;
     const char *section; /* what is being read, for "the file ends inside ..." */
+    const char *name;    /* of the key or tensor being read, once it is known */
 };
 
 /* A name as it may be shown: printable ASCII, the rest as '?', cut to fit. */
@@ -45,10 +46,12 @@ static const char *shown(char text[NAME_TEXT], const char *name, uint64_t length
 
 static int truncated(struct reader *r)
 {
-    char size[PLIM_SIZE_TEXT];
+    char size[PLIM_SIZE_TEXT], name[NAME_TEXT];
+    const bool has_name = r->name != NULL;
     int code = plim_fail(r->err, PLIM_E_TRUNCATED, r->c.failed_at,
-                         "the file ends inside %s: %" PRIu64 " bytes wanted, %" PRIu64 " left", r->section,
-                         r->c.failed_need, r->c.size - r->c.failed_at);
+                         "the file ends inside %s%s%s%s: %" PRIu64 " bytes wanted, %" PRIu64 " left", r->section,
+                         has_name ? ", at '" : "", has_name ? shown(name, r->name, strlen(r->name)) : "",
+                         has_name ? "'" : "", r->c.failed_need, r->c.size - r->c.failed_at);
     plim_error_hint(r->err, "the file has %s; an interrupted download? fetch it again",
                     plim_size_text(size, r->file_bytes));
     return code;
@@ -56,6 +59,8 @@ static int truncated(struct reader *r)
 
 static int out_of_memory(struct reader *r)
 {
+    if (!r->arena->is_full)
+        return plim_fail(r->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     return plim_fail(r->err, PLIM_E_TOO_BIG, r->c.at, "the header holds more than %d MiB of names and values",
                      PLIM_MAX_KEPT_BYTES >> 20);
 }
@@ -148,6 +153,7 @@ static int read_name(struct reader *r, const char *what, uint64_t number, uint64
 {
     const char *text;
     uint64_t length, at = r->c.at;
+    r->name = NULL;
     if (!take_string(r, &text, &length))
         return truncated(r);
     if (length == 0 || length > max_bytes)
@@ -156,7 +162,7 @@ static int read_name(struct reader *r, const char *what, uint64_t number, uint64
                          number, length, max_bytes);
     if (memchr(text, '\0', length))
         return plim_fail(r->err, PLIM_E_CORRUPT, at, "the name of %s %" PRIu64 " contains a NUL byte", what, number);
-    *ret_name = plim_arena_copy(r->arena, text, length);
+    *ret_name = r->name = plim_arena_copy(r->arena, text, length);
     return *ret_name ? 0 : out_of_memory(r);
 }
 

@@ -76,6 +76,9 @@ bool plim_model_f64(const struct plim_model *model, const char *key, double *ret
         return false;
     if (found->type == PLIM_GGUF_F32 || found->type == PLIM_GGUF_F64)
         *ret_value = found->f;
+    else if (found->type == PLIM_GGUF_I8 || found->type == PLIM_GGUF_I16 || found->type == PLIM_GGUF_I32 ||
+             found->type == PLIM_GGUF_I64)
+        *ret_value = (double)found->i;
     else if (plim_key_u64(found, &integer))
         *ret_value = (double)integer;
     else
@@ -149,11 +152,20 @@ const struct plim_tensor *plim_model_tensors(const struct plim_model *model, siz
     return model->tensors;
 }
 
+/* An arena that gave nothing: it is full, or memory is. */
+static int out_of_memory(const struct plim_model *model, struct plim_error *reterr)
+{
+    if (!model->arena.is_full)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the model holds more than %d MiB of names and values",
+                     PLIM_MAX_KEPT_BYTES >> 20);
+}
+
 int plim_model_index(struct plim_model *model, struct plim_error *reterr)
 {
     model->by_name = plim_arena_alloc(&model->arena, model->n_tensors, sizeof *model->by_name);
     if (!model->by_name)
-        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+        return out_of_memory(model, reterr);
     for (size_t i = 0; i < model->n_tensors; i++) {
         const struct plim_tensor *tensor = &model->tensors[i];
         model->by_name[i] = tensor;
@@ -207,29 +219,34 @@ static char *name_of_path(struct plim_arena *arena, const char *path)
     return plim_arena_copy(arena, name, length);
 }
 
-/* What the file calls itself, fit to be shown. */
-static const char *clean_string(struct plim_model *model, const char *key)
+/* What the file calls itself, fit to be shown; "" when it does not. */
+static int clean_string(struct plim_model *model, const char *key, const char **ret_text, struct plim_error *reterr)
 {
     const char *text = plim_model_string(model, key);
-    char *copy = text ? plim_arena_copy(&model->arena, text, strlen(text)) : NULL;
-    if (copy)
-        plim_text_clean(copy);
-    return copy;
+    char *copy = plim_arena_copy(&model->arena, text ? text : "", text ? strlen(text) : 0);
+    if (!copy)
+        return out_of_memory(model, reterr);
+    plim_text_clean(copy);
+    *ret_text = copy;
+    return 0;
 }
 
 static int describe(struct plim_model *model, struct plim_error *reterr)
 {
-    model->arch = clean_string(model, "general.architecture");
-    if (!model->arch || !model->arch[0]) {
+    int result = clean_string(model, "general.architecture", &model->arch, reterr);
+    if (result == 0)
+        result = clean_string(model, "general.name", &model->name, reterr);
+    if (result < 0)
+        return result;
+    if (!model->arch[0]) {
         int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "key 'general.architecture' is missing");
         plim_error_hint(reterr, "this GGUF file is not a model");
         return code;
     }
     model->kind = kind_of(model);
-    model->name = clean_string(model, "general.name");
-    if (!model->name || !model->name[0])
+    if (!model->name[0])
         model->name = name_of_path(&model->arena, model->path);
-    return model->name ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    return model->name ? 0 : out_of_memory(model, reterr);
 }
 
 /* --- opening --- */
@@ -268,9 +285,11 @@ static int add_file(struct plim_model *model, const struct plim_gguf_file *file,
         return 0;
     }
     size_t n = model->n_tensors + file->n_tensors;
-    struct plim_tensor *all = n > PLIM_MAX_GGUF_TENSORS ? NULL : plim_arena_alloc(&model->arena, n, sizeof *all);
-    if (!all)
+    if (n > PLIM_MAX_GGUF_TENSORS)
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the parts together have too many tensors (%zu)", n);
+    struct plim_tensor *all = plim_arena_alloc(&model->arena, n, sizeof *all);
+    if (!all)
+        return out_of_memory(model, reterr);
     memcpy(all, model->tensors, model->n_tensors * sizeof *all);
     memcpy(all + model->n_tensors, file->tensors, file->n_tensors * sizeof *all);
     model->tensors = all;
@@ -318,7 +337,8 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
             result = add_file(model, &file, file_bytes, reterr);
         }
     }
-    plim_error_where(reterr, path);
+    if (result < 0)
+        plim_error_where(reterr, path);
     return result;
 }
 

@@ -18,10 +18,10 @@ static void test_margin(void **state)
         double ratio;
         uint64_t total_mib, expected_mib;
     } rows[] = {
-        { 0, 0, 8192, 512 },                 /* 5 % would be 410 */
-        { 0, 0, 20480, 1024 },               /* 5 % */
-        { PLIM_MIB, 0, 8192, 1 },            /* as given */
-        { PLIM_MIB, 0.5, 8192, 4096 },       /* the larger of both */
+        { 0, 0, 8192, 512 },           /* 5 % would be 410 */
+        { 0, 0, 20480, 1024 },         /* 5 % */
+        { PLIM_MIB, 0, 8192, 1 },      /* as given */
+        { PLIM_MIB, 0.5, 8192, 4096 }, /* the larger of both */
         { PLIM_GIB, 0.01, 8192, 1024 },
     };
     const struct plim_margin endless = { 1, 1e300 };
@@ -166,9 +166,12 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_margin),         cmocka_unit_test(test_one_device),
-        cmocka_unit_test(test_worst_device_decides), cmocka_unit_test(test_limiting_line_is_ours),
-        cmocka_unit_test(test_lines_add_up),   cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_one_device),
+        cmocka_unit_test(test_worst_device_decides),
+        cmocka_unit_test(test_limiting_line_is_ours),
+        cmocka_unit_test(test_lines_add_up),
+        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

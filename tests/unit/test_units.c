@@ -43,11 +43,34 @@ static void test_sizes_that_are_read(void **state)
 
 static void test_sizes_that_are_refused(void **state)
 {
-    static const char *const rows[] = { "",      " ",       "G",        "GiB",          ".",          ".G",
-                                        "-1",    "+1",      "1e9",      "0x10",         "1,5G",       "8GiBs",
-                                        "8  G",  " 8G",     "8GiB ",    "8 GiB free",   "8388608TiB", "8589934592GiB",
-                                        "nan",   "inf",     "1.2.3",    "9223372036854775808", "1 K B", "1.0000000000G",
-                                        "8PiB",  "8Gi",     "1000000000000000000",         "99999999999999999999999" };
+    static const char *const rows[] = { "",
+                                        " ",
+                                        "G",
+                                        "GiB",
+                                        ".",
+                                        ".G",
+                                        "-1",
+                                        "+1",
+                                        "1e9",
+                                        "0x10",
+                                        "1,5G",
+                                        "8GiBs",
+                                        "8  G",
+                                        " 8G",
+                                        "8GiB ",
+                                        "8 GiB free",
+                                        "8388608TiB",
+                                        "8589934592GiB",
+                                        "nan",
+                                        "inf",
+                                        "1.2.3",
+                                        "9223372036854775808",
+                                        "1 K B",
+                                        "1.0000000000G",
+                                        "8PiB",
+                                        "8Gi",
+                                        "1000000000000000000",
+                                        "99999999999999999999999" };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t bytes = 77;
@@ -109,8 +132,10 @@ static void test_alignment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_that_are_read),    cmocka_unit_test(test_sizes_that_are_refused),
-        cmocka_unit_test(test_sizes_that_are_written), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_sizes_that_are_read),
+        cmocka_unit_test(test_sizes_that_are_refused),
+        cmocka_unit_test(test_sizes_that_are_written),
+        cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_alignment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
