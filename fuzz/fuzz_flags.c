@@ -47,6 +47,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                  { "llama.rope.dimension_count", 64 }, { "llama.vocab_size", 1024 } };
     struct gguf_writer w = { 0 };
     (void)argc, (void)argv;
+    setenv("PLIMSOLL_SYSROOT", "/nonexistent", 1); /* reading this machine's memory takes longest */
     gguf_add_string(&w, "general.architecture", "llama");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         gguf_add_u32(&w, keys[i].key, keys[i].value);
