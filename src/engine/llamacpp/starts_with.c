@@ -102,7 +102,8 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
     int64_t target = sum(f->free_bytes, f->n_gpu) - f->n_gpu * f->target_bytes;
     if (f->n_gpu > 1) { /* whole layers do not divide evenly: about half a layer per device is lost */
         const uint32_t n_layers = min_u32((uint32_t)f->setup.n_gpu_layers, hp->n_layer);
-        target -= (f->n_gpu + 1) * (weights / n_layers) / (hp->n_expert == 0 ? 2 : 6);
+        if (n_layers > 0)
+            target -= (f->n_gpu + 1) * (weights / n_layers) / (hp->n_expert == 0 ? 2 : 6);
     }
     f->setup.n_ctx = n_ctx_min;
     measure(f, &f->setup, used, NULL);
@@ -110,8 +111,10 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
     if (f->result < 0 || target <= used_min || used_max <= used_min)
         return false;
     const uint32_t align = CONTEXT_STEP * n_streams;
-    uint32_t n_ctx =
-        n_ctx_min + (uint32_t)((int64_t)(n_ctx_max - n_ctx_min) * (target - used_min) / (used_max - used_min));
+    int64_t product;
+    if (__builtin_mul_overflow((int64_t)(n_ctx_max - n_ctx_min), target - used_min, &product))
+        return false; /* the engine's own arithmetic ends here too */
+    uint32_t n_ctx = n_ctx_min + (uint32_t)(product / (used_max - used_min));
     f->setup.n_ctx = max_u32(n_ctx - n_ctx % align, n_ctx_min);
     return f->n_gpu <= 1;
 }
