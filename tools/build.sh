@@ -11,4 +11,4 @@ if [ ! -f "$directory/build.ninja" ]; then
 elif [ $# -gt 0 ]; then
     meson configure "$directory" "$@"
 fi
-ninja -C "$directory"
+ninja -C "$directory" ${TARGETS:-all}

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 directory=${1:-build}
-sh tools/build.sh "$directory"
+TARGETS=src/plimsoll sh tools/build.sh "$directory"
 sample=$(sh tools/sample.sh "$directory")
 set -- "$directory/src/plimsoll" fit "$sample" --card 'RTX 4060' --ctx-size 32768
 echo
