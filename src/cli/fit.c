@@ -287,7 +287,7 @@ const struct plim_cli_command plim_cli_fit = {
     .name = "fit",
     .arguments = "[OPTIONS] MODEL...  or  plimsoll fit [OPTIONS] -- COMMAND...",
     .summary = "will it run: the bill, the verdict, and what to change first",
-    .examples = "  plimsoll fit Llama-3.1-8B-Instruct-Q4_K_M.gguf --card 'RTX 4060' --ctx-size 32768\n"
+    .examples = "  plimsoll fit model.gguf --card 'RTX 4060' --ctx-size 32768\n"
                 "  plimsoll fit -- llama-server -m model.gguf -c 32768 -ngl 99 -ctk q8_0\n"
                 "  plimsoll fit models/ --budget 7.5GiB\n",
     .run = run,

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-static void append(char *buffer, const char *format, unsigned value)
+static void append(char *buffer, const char *name, unsigned value)
 {
     size_t n = strlen(buffer);
-    snprintf(buffer + n, PLIM_STARTS_WITH_BYTES - n, format, value);
+    snprintf(buffer + n, PLIM_STARTS_WITH_BYTES - n, "%s%s%u", n && name[0] != ',' ? " " : "", name, value);
 }
 
 char *plim_report_starts_with(const struct plim_answer *answer, char buffer[PLIM_STARTS_WITH_BYTES])
@@ -15,11 +15,11 @@ char *plim_report_starts_with(const struct plim_answer *answer, char buffer[PLIM
     const struct plim_setup *before = answer->setup, *after = answer->starts_with;
     buffer[0] = '\0';
     if (after->n_ctx && after->n_ctx != answer->bill->resolved.n_ctx)
-        append(buffer, "-c %u", after->n_ctx);
+        append(buffer, answer->is_for_ollama ? "num_ctx " : "-c ", after->n_ctx);
     if (after->n_gpu_layers != before->n_gpu_layers)
-        append(buffer, *buffer ? " -ngl %u" : "-ngl %u", (unsigned)after->n_gpu_layers);
+        append(buffer, answer->is_for_ollama ? "num_gpu " : "-ngl ", (unsigned)after->n_gpu_layers);
     for (uint32_t i = 0; i < after->n_tensor_split && before->n_tensor_split == 0; i++)
-        append(buffer, i ? ",%u" : *buffer ? " -ts %u" : "-ts %u", (unsigned)after->tensor_split[i]);
+        append(buffer, i ? "," : "-ts ", (unsigned)after->tensor_split[i]);
     return buffer;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MODEL_WIDTH = 30, CARD_WIDTH = 6 };
+enum { MODEL_WIDTH = 30, CARD_WIDTH = 6, PART_BYTES = sizeof "-00001-of-00003" - 1 };
 
 static const struct plim_device_bill *limiting_device(const struct plim_bill *bill)
 {
@@ -101,7 +101,9 @@ static void print_model(FILE *out, const struct plim_answer *answer)
         snprintf(name, sizeof name, "%s", plim_model_name(model));
     size_t length = strlen(name);
     if (length > 5 && !strcasecmp(name + length - 5, ".gguf"))
-        name[length - 5] = '\0';
+        name[length -= 5] = '\0';
+    if (length > PART_BYTES && !strncmp(name + length - PART_BYTES, "-00001-of-", 10))
+        name[length - PART_BYTES] = '\0';
     plim_print_padded(out, name, MODEL_WIDTH);
 }
 
@@ -129,8 +131,8 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
 
 void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%zu of %zu fit%s; one MODEL alone shows its bill and what to change first.\n",
-            plim_paint(style, PLIM_BOLD), n_yes, n, plim_paint(style, PLIM_PLAIN));
+    fprintf(out, "\n%s%zu of %zu fit%s%s; one MODEL alone shows its bill and what to change first.\n",
+            plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "", plim_paint(style, PLIM_PLAIN));
 }
 
 /* --- both --- */

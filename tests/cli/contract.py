@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The JSON contracts, checked: fields and their types, sums, and what must agree with what."""
+from __future__ import annotations
+
+BASES = {"exact", "formula", "measured", "assumed"}
+PILLARS = {"weights", "kv_cache", "activations", "gradients", "optimizer", "overhead", "others"}
+VERDICTS = {"fits", "tight", "no", "unknown"}
+LABELS = {
+    "weights": {"model buffer"},
+    "kv_cache": {"KV buffer", "RS buffer"},
+    "activations": {"compute buffer", "output buffer"},
+}
+
+
+class Broken(Exception):
+    pass
+
+
+def need(condition: bool, what: str) -> None:
+    if not condition:
+        raise Broken(what)
+
+
+def fields(value: object, where: str, **types: object) -> dict:
+    """All of them are there and of their type: a type, a tuple of types, or a set of values."""
+    need(isinstance(value, dict), f"{where} is no object")
+    assert isinstance(value, dict)
+    for name, wanted in types.items():
+        need(name in value, f"{where}.{name} is missing")
+        got = value[name]
+        if isinstance(wanted, set):
+            need(got in wanted, f"{where}.{name} is {got!r}")
+        else:
+            kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+            is_bool = isinstance(got, bool) and bool not in kinds
+            need(not is_bool and isinstance(got, kinds), f"{where}.{name} is {got!r}")
+    return value
+
+
+NULL = type(None)
+
+
+def check_line(line: object, where: str) -> None:
+    row = fields(line, where, pillar=PILLARS, label=str, bytes=int, low=int, high=int, basis=BASES, why=str)
+    need(0 <= row["low"] <= row["bytes"] <= row["high"], f"{where}: {row['low']} <= {row['bytes']} <= {row['high']}")
+    need(row["why"] != "", f"{where} has no why")
+    need(row["basis"] != "exact" or row["low"] == row["high"], f"{where} is exact with a band")
+
+
+def check_device(device: object, nth: int, is_last: bool) -> None:
+    where = f"devices[{nth}]"
+    row = fields(device, where, id=str, name=str, total_bytes=(int, NULL), free_bytes=(int, NULL), need_bytes=int, need_low=int,
+                 need_high=int, margin_bytes=(int, NULL), lines=list, verdict=VERDICTS)
+    need(row["id"] == ("host" if is_last else f"gpu{nth}"), f"{where}.id is {row['id']}")
+    for i, line in enumerate(row["lines"]):
+        check_line(line, f"{where}.lines[{i}]")
+    for total, part in (("need_bytes", "bytes"), ("need_low", "low"), ("need_high", "high")):
+        total_of_lines = sum(line[part] for line in row["lines"])
+        need(row[total] == total_of_lines, f"{where}.{total} is {row[total]}, its lines are {total_of_lines}")
+    if row["total_bytes"] is not None:
+        need(row["margin_bytes"] == row["total_bytes"] - row["need_bytes"], f"{where}.margin_bytes")
+
+
+def check_labels(devices: list[dict]) -> None:
+    """Weights and cache of the model itself carry the engine's own words."""
+    for device in devices:
+        for line in device["lines"]:
+            wanted = LABELS.get(line["pillar"])
+            known = wanted is None or line["label"] in wanted or " " in line["label"]
+            need(known, f"label {line['label']!r} of {line['pillar']}")
+    first = {line["label"] for device in devices for line in device["lines"]}
+    need("model buffer" in first and "compute buffer" in first, f"labels are {sorted(first)}")
+
+
+def check_fix(fix: object, where: str) -> None:
+    row = fields(fix, where, change=str, frees_bytes=int, costs=str, verdict_after=VERDICTS, command=(str, NULL))
+    need(row["frees_bytes"] > 0, f"{where}.frees_bytes is {row['frees_bytes']}")
+    need("\n" not in row["change"] + row["costs"], f"{where} has a line break")
+
+
+def check_fit(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.fit/1"}, model=dict, engine=dict, speed=(dict, NULL), setup=dict, devices=list,
+                  verdict=VERDICTS, would_start_with=(dict, NULL), limiting=dict, fixes=list)
+    fields(root["model"], "model", name=(str, NULL), arch=str, params=int, file_type=(str, NULL), tensor_bytes=int, n_layer=int,
+           n_embd=int, n_vocab=(int, NULL), n_ctx_train=int)
+    fields(root["engine"], "engine", name=str, version=str)
+    if root["speed"] is not None:
+        speed = fields(root["speed"], "speed", tokens_per_s_low=(int, float), tokens_per_s_high=(int, float))
+        need(0 < speed["tokens_per_s_low"] <= speed["tokens_per_s_high"], "speed is upside down")
+    fields(root["setup"], "setup", task={"infer"}, n_ctx=int, n_batch=int, n_ubatch=int, n_seq=int, flash_attn=bool, type_k=str,
+           type_v=str, n_gpu_layers=int)
+    for i, device in enumerate(root["devices"]):
+        check_device(device, i, i + 1 == len(root["devices"]))
+    check_labels(root["devices"])
+    fields(root["limiting"], "limiting", device={device["id"] for device in root["devices"]}, label=(str, NULL))
+    for i, fix in enumerate(root["fixes"]):
+        check_fix(fix, f"fixes[{i}]")
+    if root["verdict"] in ("fits", "unknown"):
+        need(not root["fixes"], f"{root['verdict']}, and fixes")
+
+
+def check_fits(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.fits/1"}, results=list)
+    for result in root["results"]:
+        check_fit(result)
+
+
+def check_cards(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.cards/1"}, cards=list)
+    for i, card in enumerate(root["cards"]):
+        row = fields(card, f"cards[{i}]", name=str, vendor=str, total_bytes=int, total_basis=BASES, compute_capability=(str, NULL),
+                     bandwidth_bytes_per_s=(int, NULL))
+        need(row["total_bytes"] > 0, f"cards[{i}].total_bytes")
+
+
+def check(kind: str, answer: object) -> str | None:
+    """None, or what is wrong."""
+    try:
+        {"fit": check_fit, "fits": check_fits, "cards": check_cards}[kind](answer)
+    except Broken as error:
+        return f"breaks the contract: {error}"
+    return None

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What the cases run in: models, a store of Ollama's, and a machine that is always the same."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+MAKER = pathlib.Path(__file__).parent.parent / "gguf" / "make.py"
+GIB = 1 << 20  # of kB, as /proc/meminfo counts
+
+MODELS = [
+    "llama-3.1-8b", "llama-3.2-1b", "llama-3.3-70b", "qwen3-30b-a3b", "mamba-2.8b", "gemma-3-4b", "phi-4",
+    "qwen2.5-0.5b", "qwen3-0.6b", "mmproj-gemma-3-4b", "lora-llama-3.1-8b",
+]
+
+
+@dataclasses.dataclass
+class World:
+    models: str
+    env: dict[str, str]
+
+
+def make_models(models: pathlib.Path) -> None:
+    def run(*arguments: str) -> None:
+        subprocess.run([sys.executable, str(MAKER), *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    run(*MODELS, "-o", str(models))
+    run("qwen3-0.6b", "--split", "3", "-o", str(models / "split"))
+
+
+def make_odd_files(models: pathlib.Path) -> None:
+    """Names and files that people have, and that should not surprise the program."""
+    small = models / "qwen2.5-0.5b-Q4_K_M.gguf"
+    (models / "empty").mkdir()
+    (models / "odd").mkdir()
+    for name in ("with space.gguf", "it's.gguf", "модель.gguf", "a-name-that-goes-on-and-on-until-it-is-too-long.gguf"):
+        os.link(small, models / "odd" / name)
+    (models / "several").mkdir()
+    for name in ("llama-3.2-1b-Q4_K_M.gguf", "qwen2.5-0.5b-Q4_K_M.gguf", "mmproj-gemma-3-4b-F16.gguf"):
+        os.link(models / name, models / "several" / name)
+    (models / "cut.gguf").write_bytes(small.read_bytes()[:1000])
+    (models / "text.gguf").write_text("this is no model\n")
+    (models / "nothing.gguf").write_bytes(b"")
+    os.mkfifo(models / "fifo.gguf")
+
+
+def make_store(root: pathlib.Path, models: pathlib.Path) -> None:
+    """small:latest, and big:8b with a Modelfile of its own."""
+    blobs = root / "blobs"
+    blobs.mkdir(parents=True)
+    digests = {"small": "a" * 64, "big": "b" * 64}
+    os.link(models / "qwen2.5-0.5b-Q4_K_M.gguf", blobs / f"sha256-{digests['small']}")
+    os.link(models / "llama-3.1-8b-Q4_K_M.gguf", blobs / f"sha256-{digests['big']}")
+    (blobs / f"sha256-{'c' * 64}").write_text(json.dumps({"num_ctx": 65536, "stop": ["x"]}))
+
+    def manifest(name: str, tag: str, layers: list[tuple[str, str]]) -> None:
+        path = root / "manifests" / "registry.ollama.ai" / "library" / name / tag
+        path.parent.mkdir(parents=True)
+        media = "application/vnd.ollama.image."
+        path.write_text(json.dumps({"layers": [{"mediaType": media + kind, "digest": f"sha256:{d}"} for kind, d in layers]}))
+
+    manifest("small", "latest", [("model", digests["small"])])
+    manifest("big", "8b", [("model", digests["big"]), ("params", "c" * 64)])
+
+
+def make(directory: str, program: str) -> World:
+    root = pathlib.Path(directory)
+    models = root / "models"
+    binaries = root / "bin"
+    (root / "machine" / "proc").mkdir(parents=True)
+    meminfo = f"MemTotal: {64 * GIB} kB\nMemFree: {40 * GIB} kB\nMemAvailable: {48 * GIB} kB\n"
+    (root / "machine" / "proc" / "meminfo").write_text(meminfo)
+    binaries.mkdir()
+    (binaries / "plimsoll").symlink_to(pathlib.Path(program).resolve())
+    make_models(models)
+    make_odd_files(models)
+    make_store(root / "ollama", models)
+    env = {
+        "PATH": f"{binaries}:{os.environ.get('PATH', '')}",
+        "HOME": str(root),
+        "TERM": "xterm",
+        "LC_ALL": "C.UTF-8",
+        "OLLAMA_MODELS": str(root / "ollama"),
+        "PLIMSOLL_SYSROOT": str(root / "machine"),
+        "PLIMSOLL_NVML": str(root / "no-such-library.so"),
+    }
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        if name in os.environ:
+            env[name] = os.environ[name]
+    return World(str(models), env)
