@@ -51,9 +51,10 @@ meson_tests() {
     name=$1 directory=$2
     shift 2
     quiet "$name" meson test -C "$directory" --print-errorlogs --no-suite engine "$@" || true
-    count_meson_tests "$name"
+    count_meson_tests "$name" "$directory"
 }
 
+# count_meson_tests NAME DIRECTORY: what Meson's summary in the log says.
 count_meson_tests() {
     if grep -q '^No suitable tests' "$log" || grep -q '^No tests defined' "$log"; then
         skip "$1" 'there are none'
@@ -69,7 +70,7 @@ count_meson_tests() {
     word='ok   '
     [ "$n_fail" = 0 ] || word='FAIL '
     printf '%s %s: %s passed, %s failed, %s skipped (%s s)\n' "$word" "$1" "$n_ok" "$n_fail" "$n_skip" "$seconds"
-    [ "$n_skip" = 0 ] || grep ' SKIP ' "$log" | sort -u | sed 's/^ *[0-9]*\/[0-9]* /      skipped: /'
+    [ "$n_skip" = 0 ] || python3 tools/skipped.py "$2/meson-logs/testlog.json"
     [ "$n_fail" = 0 ] || tail -n 60 "$log" | sed 's/^/      /'
 }
 
@@ -131,7 +132,7 @@ fi
 section 'the engine itself'
 if [ -f tests/engine/meson.build ] && [ -f build-test-gcc/build.ninja ]; then
     quiet 'engine' meson test -C build-test-gcc --print-errorlogs --suite engine -t 0
-    count_meson_tests 'llama.cpp on a stand-in for CUDA'
+    count_meson_tests 'llama.cpp on a stand-in for CUDA' build-test-gcc
 else
     skip 'llama.cpp on a stand-in for CUDA' 'no engine tests in this tree'
 fi
