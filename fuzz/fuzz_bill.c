@@ -78,7 +78,7 @@ static void write_reports(const struct plim_answer *answer)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     plim_report_fit_text(out, answer, &style);
-    plim_report_row(out, answer, false, 0, &style);
+    plim_report_models_row(out, answer, &style);
     fflush(out);
     check_text(text, size);
     FUZZ_REQUIRE(plim_report_json(out, answer, false, 0));
@@ -92,9 +92,11 @@ enum part { FOR_FIXES = 1, FOR_STARTS_WITH = 2, FOR_REPORTS = 3, FOR_MIXTURE = 4
 static void answer(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                    enum part part)
 {
-    static struct plim_command command = { 1, { "llama-server" } };
+    static struct plim_command command;
     struct plim_error error = { 0 };
     struct plim_setup start;
+    if (command.n_words == 0)
+        plim_command_add(&command, "llama-server");
     struct plim_answer a = {
         .engine = engine, .setup = setup, .machine = machine, .bill = &bill, .fixes = fixes, .command = &command
     };

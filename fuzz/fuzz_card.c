@@ -30,7 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     plim_catalogue_matches(n ? data[0] : 0, text);
 
     struct plim_fit_options options = { .n_cards = 1, .cards = { text }, .ram_bytes = 1 };
-    options.arguments.has_gpu = true;
     memset(&error, 0, sizeof error);
     result = plim_cli_machine(&options, &machine, &notes, &error);
     FUZZ_REQUIRE(result >= 0 || (error.code == result && error.what[0]));

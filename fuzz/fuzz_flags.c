@@ -65,8 +65,8 @@ static void check_commands(const struct plim_fit_options *o, uint32_t n_fixes)
 {
     char text[PLIM_COMMAND_BYTES];
     for (uint32_t i = 0; i < n_fixes; i++) {
-        plim_command_text(&o->command, fixes[i].changes, fixes[i].n_changes, text);
-        FUZZ_REQUIRE(strlen(text) < PLIM_COMMAND_BYTES);
+        if (plim_command_text(&o->command, fixes[i].changes, fixes[i].n_changes, text))
+            FUZZ_REQUIRE(strlen(text) < PLIM_COMMAND_BYTES);
         plim_ollama_text(&fixes[i], 2, text);
     }
 }
@@ -80,8 +80,8 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     struct plim_setup start;
     uint32_t n_fixes = 0;
     o->ram_bytes = o->ram_bytes ? o->ram_bytes : 1;
-    if (o->n_cards == 0 && o->budget_bytes == 0)
-        o->budget_bytes = 1 << 24; /* the fuzzer's own machine has no say */
+    if (o->n_cards == 0 && o->n_budgets == 0)
+        o->budget_bytes[o->n_budgets++] = 1 << 24; /* the fuzzer's own machine has no say */
     if (plim_cli_machine(o, &machine, &notes, &error) < 0 || plim_engine_new(model, o->engine, &engine, &error) < 0) {
         FUZZ_REQUIRE(error.what[0]);
         return;
