@@ -201,10 +201,12 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
     const bool has_windows = w->engine->llama->hp.n_swa > 0;
     struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "KV buffer", m->kv_bytes[backend]);
     const uint64_t arguments[] = { m->n_kv_layers, cx->n_ctx_seq, cx->n_stream, cx->n_ctx_swa };
-    plim_line_because(line,
-                      has_windows ? "K and V in %t: %0 layers x %1 cells (%3 in sliding layers) x %2 streams"
-                                  : "K and V in %t: %0 layers x %1 cells x %2 streams",
-                      arguments, 4);
+    static const char *const whys[2][2] = {
+        { "K and V in %t: %0 layers x %1 cells", "K and V in %t: %0 layers x %1 cells x %2 streams" },
+        { "K and V in %t: %0 layers x %1 cells (%3 in sliding layers)",
+          "K and V in %t: %0 layers x %1 cells (%3 in sliding layers) x %2 streams" },
+    };
+    plim_line_because(line, whys[has_windows][cx->n_stream > 1], arguments, 4);
     line->text_argument = plim_dtype_name(cx->type_k);
     line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "RS buffer", m->rs_bytes[backend]);
     plim_line_because(line, "recurrent state of %0 layers x %1 sequences; the context does not matter",
