@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { PLIM_MAX_FIXES = 12, PLIM_FIX_MAX_CHANGES = 5 };
+enum { PLIM_MAX_FIXES = 12, PLIM_FIX_MAX_CHANGES = 8 };
 
 /* A flag of the engine with its new value (NULL: a switch). */
 struct plim_flag_change {
@@ -31,21 +31,24 @@ enum plim_fix_kind {
     PLIM_FIX_SLOTS,
     PLIM_FIX_EXPERTS,
     PLIM_FIX_LAYERS,
-    PLIM_FIX_QUANT,
     PLIM_FIX_TOGETHER, /* several at once, when none is enough by itself */
+    PLIM_FIX_QUANT,    /* another quant of the same model: another file */
     PLIM_FIX_MAX_
 };
 
 struct plim_fix {
     enum plim_fix_kind kind;
-    char change[112];    /* "context of 9216 tokens instead of 32768" */
-    char costs[112];     /* "conversations longer than that are cut off" */
+    char change[160];    /* "a context of 9216 tokens instead of 32768" */
+    char costs[160];     /* "conversations longer than that are cut off" */
     int64_t frees_bytes; /* on the device that decides */
     enum plim_verdict verdict_after;
     double tokens_per_s_low, tokens_per_s_high; /* after it; 0: unknown */
     uint32_t n_changes;
     struct plim_flag_change changes[PLIM_FIX_MAX_CHANGES];
     struct plim_setup setup; /* after it (but for another quant: that is another file) */
+    const char *mixture;     /* PLIM_FIX_QUANT: the quant by llama-quantize's name, "Q3_K_M"; else NULL */
+    bool is_from_quantized;  /* the file at hand is quantized itself: making another of it loses more than it must */
+    bool needs_imatrix;      /* llama-quantize wants an importance matrix for it */
 };
 
 /*

@@ -14,7 +14,8 @@ struct plim_table {
     size_t n_columns, n_rows;
 };
 
-extern const struct plim_table plim_cards_table; /* data/cards.csv */
+extern const struct plim_table plim_cards_table;  /* data/cards.csv */
+extern const struct plim_table plim_quants_table; /* data/quants.csv */
 
 /* The number of a column; n_columns when there is none of this name. */
 size_t plim_table_column(const struct plim_table *table, const char *name);

@@ -56,4 +56,7 @@ char *plim_command_text(const struct plim_command *command, const struct plim_fl
  */
 bool plim_ollama_text(const struct plim_fix *fix, unsigned n_parallel, char buffer[PLIM_COMMAND_BYTES]);
 
+/* How the quant of a PLIM_FIX_QUANT is made of the model's file. False for other fixes. */
+bool plim_quantize_text(const struct plim_model *model, const struct plim_fix *fix, char buffer[PLIM_COMMAND_BYTES]);
+
 #endif

@@ -52,6 +52,8 @@ static bool add_change(const struct plim_flag_change *change, unsigned n_paralle
 bool plim_ollama_text(const struct plim_fix *fix, unsigned n_parallel, char buffer[PLIM_COMMAND_BYTES])
 {
     char variables[PLIM_COMMAND_BYTES] = "";
+    if (fix->setup.n_parallel)
+        n_parallel = fix->setup.n_parallel; /* the fix may have changed it */
     buffer[0] = '\0';
     for (unsigned i = 0; i < fix->n_changes; i++)
         if (!add_change(&fix->changes[i], n_parallel, buffer, variables))

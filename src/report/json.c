@@ -123,6 +123,8 @@ static json_t *starts_with_json(const struct plim_answer *answer)
 static json_t *command_json(const struct plim_answer *answer, const struct plim_fix *fix, json_t *ollama)
 {
     char command[PLIM_COMMAND_BYTES];
+    if (plim_quantize_text(plim_engine_model(answer->engine), fix, command))
+        return text(command);
     if (answer->is_for_ollama)
         return json_incref(ollama);
     if (fix->n_changes == 0 || answer->command->is_flags_only ||

@@ -149,6 +149,10 @@ static void print_lines(FILE *out, char *text)
 static void print_fix_command(FILE *out, const struct plim_answer *answer, const struct plim_fix *fix)
 {
     char text[PLIM_COMMAND_BYTES];
+    if (plim_quantize_text(plim_engine_model(answer->engine), fix, text)) {
+        fprintf(out, "    %s\n", text);
+        return;
+    }
     if (fix->n_changes == 0)
         return;
     if (answer->is_for_ollama) {

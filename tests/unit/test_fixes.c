@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* What to change first: every fix keeps its promise, and they come in the order of the enum. */
+#include "base/units.h"
+#include "plimsoll/mixture.h"
+#include "plimsoll/plan.h"
+#include "unit.h"
+
+struct plan {
+    struct plim_model *model;
+    struct plim_engine *engine;
+    struct plim_setup setup;
+    struct plim_machine machine;
+    struct plim_bill bill;
+    struct plim_fix fixes[PLIM_MAX_FIXES];
+    uint32_t n;
+};
+
+static struct plim_bill bill_after(const struct plan *plan, const struct plim_fix *fix)
+{
+    struct plim_model *made = NULL;
+    struct plim_engine *engine = plan->engine;
+    struct plim_machine machine = plan->machine;
+    struct plim_bill bill;
+    if (fix->kind == PLIM_FIX_OTHERS)
+        machine.card[plan->bill.limiting_device].others_bytes = 0;
+    if (fix->mixture) {
+        assert_int_equal(plim_model_requantize(plan->model, fix->mixture, &made, NULL), 0);
+        engine = engine_of(made);
+    }
+    assert_int_equal(plim_engine_bill(engine, &fix->setup, &machine, NULL, &bill, NULL), 0);
+    if (made) {
+        plim_engine_free(engine);
+        plim_model_free(made);
+    }
+    return bill;
+}
+
+static void check(const struct plan *plan)
+{
+    bool has_fit = false;
+    for (uint32_t i = 0; i < plan->n; i++)
+        has_fit = has_fit || plan->fixes[i].verdict_after == PLIM_VERDICT_FITS;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct plim_fix *fix = &plan->fixes[i];
+        const struct plim_bill bill = bill_after(plan, fix);
+        const uint32_t device = plan->bill.limiting_device;
+        assert_int_equal(bill.verdict, fix->verdict_after);
+        assert_int_equal(fix->frees_bytes,
+                         (int64_t)(plan->bill.device[device].need_bytes - bill.device[device].need_bytes));
+        assert_true(fix->frees_bytes > 0 || plan->bill.is_refused);
+        assert_true(i == 0 || fix->kind > plan->fixes[i - 1].kind);
+        assert_true(fix->change[0] && fix->costs[0]);
+        assert_true(fix->n_changes > 0 || fix->kind == PLIM_FIX_OTHERS || fix->kind == PLIM_FIX_QUANT);
+        assert_false(has_fit && fix->verdict_after == PLIM_VERDICT_NO);
+    }
+}
+
+static void make_plan(const char *name, double gib, const struct plim_setup *change, struct plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->model = zoo_model(name);
+    plan->engine = engine_of(plan->model);
+    plan->setup = *change;
+    plan->machine.n_cards = 1;
+    plim_card_of_budget((uint64_t)(gib * (double)PLIM_GIB), &plan->machine.card[0]);
+    plan->machine.card[0].bandwidth_bytes_per_s = 500e9;
+    plan->machine.host = (struct plim_host){ .total_bytes = 64 * PLIM_GIB, .free_bytes = 60 * PLIM_GIB };
+}
+
+static void find(struct plan *plan)
+{
+    assert_int_equal(plim_engine_bill(plan->engine, &plan->setup, &plan->machine, NULL, &plan->bill, NULL), 0);
+    assert_int_equal(plim_plan_fixes(plan->engine, &plan->setup, &plan->machine, NULL, &plan->bill, plan->fixes,
+                                     PLIM_MAX_FIXES, &plan->n, NULL),
+                     0);
+    check(plan);
+}
+
+static void done(struct plan *plan)
+{
+    plim_engine_free(plan->engine);
+    plim_model_free(plan->model);
+}
+
+static const struct plim_fix *fix_of(const struct plan *plan, enum plim_fix_kind kind)
+{
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->fixes[i].kind == kind)
+            return &plan->fixes[i];
+    return NULL;
+}
+
+static const struct plim_setup plain = { .n_gpu_layers = PLIM_NGL_ALL, .cache_ram_mib = PLIM_CACHE_RAM_DEFAULT };
+
+static void test_each_keeps_its_promise(void **state)
+{
+    static const char *const models[] = { "llama-3.1-8b-Q4_K_M",    "qwen3-30b-a3b-Q4_K_M",    "gemma-3-12b-Q4_K_M",
+                                          "mamba-2.8b-Q4_K_M",      "deepseek-v2-lite-Q4_K_M", "bge-m3-F16",
+                                          "qwen3.5-35b-a3b-Q4_K_M", "llama-3.3-70b-Q4_K_M" };
+    static const double sizes[] = { 1, 3, 6, 8, 12, 24 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(models); i++)
+        for (size_t k = 0; k < COUNT(sizes); k++) {
+            static struct plan plan;
+            struct plim_setup setup = plain;
+            setup.n_ctx = k % 2 ? 4096 : 65536;
+            setup.flash_attn = k % 3 == 0 ? PLIM_OFF : PLIM_UNSET;
+            setup.n_ubatch = k == 4 ? 2048 : 0;
+            setup.n_parallel = k == 3 ? 8 : 0;
+            make_plan(models[i], sizes[k], &setup, &plan);
+            find(&plan);
+            assert_true(plan.bill.verdict == PLIM_VERDICT_FITS || plan.n > 0);
+            done(&plan);
+        }
+}
+
+static void test_others_come_first(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain;
+    (void)state;
+    setup.n_ctx = 8192;
+    make_plan("llama-3.1-8b-Q4_K_M", 8, &setup, &plan);
+    find(&plan);
+    assert_null(fix_of(&plan, PLIM_FIX_OTHERS));
+    plan.machine.card[0].others_bytes = 3 * PLIM_GIB;
+    find(&plan);
+    assert_int_equal(plan.fixes[0].kind, PLIM_FIX_OTHERS);
+    assert_int_equal(plan.fixes[0].frees_bytes, 3 * PLIM_GIB);
+    done(&plan);
+}
+
+/* Between a card on which one change is enough, and one on which nothing is, two changes are. */
+static void test_a_pair(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain;
+    unsigned n_pairs = 0;
+    (void)state;
+    setup.n_ctx = 16384;
+    for (double gib = 5; gib < 8; gib += 0.03125) {
+        make_plan("llama-3.1-8b-Q4_K_M", gib, &setup, &plan);
+        find(&plan);
+        const struct plim_fix *pair = fix_of(&plan, PLIM_FIX_TOGETHER);
+        n_pairs += pair && pair->verdict_after == PLIM_VERDICT_FITS && pair->setup.n_gpu_layers == PLIM_NGL_ALL;
+        done(&plan);
+    }
+    assert_true(n_pairs > 0);
+}
+
+/* The best that fits, by the tensors of this very model. */
+static void test_another_quant(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain;
+    (void)state;
+    setup.n_ctx = 4096;
+    make_plan("phi-4-Q4_K_M", 8, &setup, &plan);
+    find(&plan);
+    const struct plim_fix *quant = fix_of(&plan, PLIM_FIX_QUANT);
+    assert_non_null(quant);
+    assert_ptr_equal(quant, &plan.fixes[plan.n - 1]);
+    assert_int_equal(quant->verdict_after, PLIM_VERDICT_FITS);
+    assert_true(quant->is_from_quantized);
+    done(&plan);
+}
+
+static void test_no_fix_where_none_is_needed(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain;
+    (void)state;
+    setup.n_ctx = 4096;
+    make_plan("llama-3.2-1b-Q4_K_M", 24, &setup, &plan);
+    find(&plan);
+    assert_int_equal(plan.bill.verdict, PLIM_VERDICT_FITS);
+    assert_int_equal(plan.n, 0);
+    done(&plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_keeps_its_promise),
+        cmocka_unit_test(test_others_come_first),
+        cmocka_unit_test(test_a_pair),
+        cmocka_unit_test(test_another_quant),
+        cmocka_unit_test(test_no_fix_where_none_is_needed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
