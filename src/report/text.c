@@ -184,9 +184,10 @@ static void print_fix(FILE *out, const struct plim_answer *answer, const struct 
 
 static void print_speed(FILE *out, const struct plim_bill *bill)
 {
-    if (bill->tokens_per_s_high > 0)
-        fprintf(out, "Speed: about %.3g to %.3g tokens/s for one sequence, from bandwidths alone.\n",
-                bill->tokens_per_s_low, bill->tokens_per_s_high);
+    const double low = bill->tokens_per_s_low, high = bill->tokens_per_s_high;
+    if (high > 0)
+        fprintf(out, "Speed: about %.*f to %.*f tokens/s for one sequence, from bandwidths alone.\n", low < 9.5, low,
+                high < 9.5, high);
 }
 
 static void print_starts_with(FILE *out, const struct plim_answer *answer, const struct plim_style *style)

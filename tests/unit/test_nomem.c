@@ -4,7 +4,7 @@
  * nothing is left behind.
  */
 #include "base/mem.h"
-#include "emit/flags.h"
+#include "emit/command.h"
 #include "heap.h"
 #include "plimsoll/mixture.h"
 #include "plimsoll/plan.h"
@@ -109,9 +109,10 @@ static int parse(const struct story *s, struct plim_error *error)
 {
     static const char *const words[] = { "llama-server", "-m", "a.gguf", "-ot", "a=CPU,b=CUDA0,c.*=CPU" };
     struct plim_arguments arguments;
+    struct plim_command command;
     (void)s;
     plim_arguments_init(&arguments);
-    int result = plim_arguments_parse(COUNT(words), (char *const *)(uintptr_t)words, &arguments, error);
+    int result = plim_command_read(COUNT(words), (char *const *)(uintptr_t)words, &arguments, &command, error);
     plim_arguments_done(&arguments);
     return result;
 }
