@@ -15,6 +15,7 @@ enum {
     KEY_BYTES = 128, /* a name in lower case without spaces and punctuation */
     MAX_CANDIDATES = 12,
     MAX_SUGGESTIONS = 3,
+    MAX_SIZE_DIGITS = 3,
     MAX_DISTANCE = 3, /* letters that a suggestion may be off */
 };
 
@@ -198,21 +199,22 @@ static void drop_common_words(char *key)
     }
 }
 
-/* Take a size off the end of a key ("rtx4060ti16gb", "a10080g"): its GiB, or 0. */
-static unsigned take_size(char *key)
+/*
+ * Take a size of so many digits off the end of a key ("rtx4060ti16gb" and 2): its GiB, or 0. Without the spaces nobody
+ * can tell where a model number ends ("rtx40608gb"), so all counts of digits have to be tried.
+ */
+static unsigned take_size(char *key, size_t n_digits)
 {
     static const char *const units[] = { "gib", "gb", "g" };
-    size_t n = strlen(key);
+    const size_t n = strlen(key);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        size_t unit = strlen(units[i]);
-        if (n <= unit || strcmp(key + n - unit, units[i]))
+        const size_t unit = strlen(units[i]);
+        if (n <= unit + n_digits || strcmp(key + n - unit, units[i]))
             continue;
-        size_t start = n - unit;
-        while (start > 0 && isdigit((unsigned char)key[start - 1]) && n - unit - start < 3)
-            start--;
-        if (start == n - unit || start == 0)
+        const size_t start = n - unit - n_digits;
+        if (strspn(key + start, "0123456789") != n_digits || key[start] == '0')
             return 0;
-        unsigned gib = (unsigned)strtoul(key + start, NULL, 10);
+        const unsigned gib = (unsigned)strtoul(key + start, NULL, 10);
         key[start] = '\0';
         return gib;
     }
@@ -243,10 +245,28 @@ static bool is_mig(size_t i) { return strstr(cell(i, NAME), " MIG ") != NULL; }
 enum strictness { AS_GIVEN, WITHOUT_COMMON_WORDS, WITH_SIZE, N_STRICTNESS };
 
 struct query {
-    char key[KEY_BYTES], short_key[KEY_BYTES], sizeless_key[KEY_BYTES];
-    unsigned gib;
+    char key[KEY_BYTES], short_key[KEY_BYTES];
+    struct {
+        char key[KEY_BYTES]; /* without the size */
+        unsigned gib;        /* the size; 0: there is none of so many digits */
+    } sized[MAX_SIZE_DIGITS];
     bool names_mig;
 };
+
+/* The card has this size, and the name is this one with or without it. */
+static bool matches_with_size(size_t i, const char *key, const struct query *q)
+{
+    const unsigned gib = (unsigned)strtoul(cell(i, NOMINAL_GIB), NULL, 10);
+    for (size_t k = 0; k < MAX_SIZE_DIGITS; k++) {
+        char sizeless[KEY_BYTES];
+        if (q->sized[k].gib == 0 || q->sized[k].gib != gib)
+            continue;
+        strcpy(sizeless, key);
+        if (!strcmp(key, q->sized[k].key) || (take_size(sizeless, k + 1) == gib && !strcmp(sizeless, q->sized[k].key)))
+            return true;
+    }
+    return false;
+}
 
 static bool matches(size_t i, const struct query *q, enum strictness how)
 {
@@ -254,17 +274,13 @@ static bool matches(size_t i, const struct query *q, enum strictness how)
     char key[KEY_BYTES];
     if (is_mig(i) && !q->names_mig)
         return false;
-    if (how == WITH_SIZE && (q->gib == 0 || (unsigned)strtoul(cell(i, NOMINAL_GIB), NULL, 10) != q->gib))
-        return false;
     while (next_key(i, &rest, key)) {
         if (how == AS_GIVEN && !strcmp(key, q->key))
             return true;
         if (how == AS_GIVEN)
             continue;
         drop_common_words(key);
-        if (!strcmp(key, how == WITH_SIZE ? q->sizeless_key : q->short_key))
-            return true;
-        if (how == WITH_SIZE && take_size(key) == q->gib && !strcmp(key, q->sizeless_key))
+        if (how == WITH_SIZE ? matches_with_size(i, key, q) : !strcmp(key, q->short_key))
             return true;
     }
     return false;
@@ -358,8 +374,10 @@ int plim_catalogue_find(const char *query, struct plim_card *ret_card, struct pl
     make_key(q.key, query, strlen(query));
     memcpy(q.short_key, q.key, sizeof q.key);
     drop_common_words(q.short_key);
-    memcpy(q.sizeless_key, q.short_key, sizeof q.key);
-    q.gib = take_size(q.sizeless_key);
+    for (size_t k = 0; k < MAX_SIZE_DIGITS; k++) {
+        memcpy(q.sized[k].key, q.short_key, sizeof q.key);
+        q.sized[k].gib = take_size(q.sized[k].key, k + 1);
+    }
     q.names_mig = strstr(q.key, "mig") != NULL;
     if (!q.key[0])
         return not_found(query, &q, reterr);
