@@ -13,8 +13,9 @@ void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const s
         if (card.bandwidth_bytes_per_s > 0)
             snprintf(bandwidth, sizeof bandwidth, "%.0f GB/s", card.bandwidth_bytes_per_s / 1e9);
         snprintf(capability, sizeof capability, "%.10s", plim_catalogue_field(rows[i], "compute_capability"));
-        fprintf(out, "%-38.38s %11s %-8s %10s %7s\n", card.name, plim_size_text(total, card.total_bytes),
-                plim_basis_name(card.total_basis), bandwidth, capability);
+        fprintf(out, "%-38.38s %11s %-8s %10s", card.name, plim_size_text(total, card.total_bytes),
+                plim_basis_name(card.total_basis), bandwidth);
+        fprintf(out, *capability ? " %7s\n" : "%s\n", capability);
     }
     fprintf(out, "%zu card%s\n", n, n == 1 ? "" : "s");
 }

@@ -193,7 +193,7 @@ static void print_speed(FILE *out, const struct plim_bill *bill)
 static void print_starts_with(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
     char text[320], flags[PLIM_STARTS_WITH_BYTES], experts[48] = "";
-    if (!answer->starts_with)
+    if (!answer->starts_with || answer->bill->is_refused)
         return;
     unsigned n_expert_layers = plim_report_expert_layers(answer->starts_with);
     plim_report_starts_with(answer, flags);
