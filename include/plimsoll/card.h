@@ -44,8 +44,24 @@ struct plim_card {
     uint16_t sm_count;           /* streaming multiprocessors */
     uint16_t compute_capability; /* 89 is 8.9; 0 when the vendor has none */
     bool is_live;
-    bool is_unified; /* shares the memory of the host */
+    bool is_unified;       /* shares the memory of the host */
+    uint64_t shared_bytes; /* when unified: all of that memory; the card may be given less of it. 0: unknown */
 };
+
+/* The backend llama.cpp has for the cards of a vendor: no other than CUDA is modelled, and none is called exact. */
+static inline enum plim_backend plim_vendor_backend(enum plim_vendor vendor)
+{
+    switch (vendor) {
+    case PLIM_VENDOR_AMD:
+        return PLIM_BACKEND_HIP;
+    case PLIM_VENDOR_INTEL:
+        return PLIM_BACKEND_VULKAN;
+    case PLIM_VENDOR_APPLE:
+        return PLIM_BACKEND_METAL;
+    default:
+        return PLIM_BACKEND_CUDA;
+    }
+}
 
 /* What programs can still get: total less what the driver and others hold. */
 uint64_t plim_card_free_bytes(const struct plim_card *card);

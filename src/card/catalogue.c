@@ -142,6 +142,8 @@ void plim_catalogue_card(size_t i, struct plim_card *ret_card)
     } else {
         assume_total(card, strtod(cell(i, NOMINAL_GIB), NULL));
     }
+    if (card->is_unified)
+        card->shared_bytes = (uint64_t)(strtod(cell(i, NOMINAL_GIB), NULL) * (double)PLIM_GIB);
     read_reserved(card, cell(i, CUDA_GIB));
     if (card->reserved_basis == PLIM_BASIS_UNKNOWN)
         assume_reserved(card);

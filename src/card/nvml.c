@@ -142,7 +142,7 @@ static void use_host_memory(struct plim_card *card)
     plim_host_live(NULL, &host);
     card->is_unified = true;
     card->total_basis = PLIM_BASIS_MEASURED;
-    card->total_bytes = card->total_low_bytes = host.total_bytes;
+    card->total_bytes = card->total_low_bytes = card->shared_bytes = host.total_bytes;
     card->others_bytes = host.total_bytes - host.free_bytes;
 }
 

@@ -180,6 +180,17 @@ static void find_host(const struct plim_fit_options *options, struct plim_machin
                                             .is_assumed = true };
 }
 
+/* A named card that shares its host's memory brings that host with it. */
+static void use_shared_memory(const struct plim_fit_options *options, struct plim_machine *machine)
+{
+    const struct plim_card *card = &machine->card[0];
+    if (machine->n_cards && card->shared_bytes && !card->is_live && !options->ram_bytes)
+        machine->host = (struct plim_host){ .total_bytes = card->shared_bytes,
+                                            .free_bytes = card->shared_bytes,
+                                            .is_assumed = true,
+                                            .bandwidth_bytes_per_s = card->bandwidth_bytes_per_s };
+}
+
 int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr)
 {
@@ -208,7 +219,11 @@ int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_
         plim_card_of_size(1, &machine->card[machine->n_cards++]); /* each step of the ladder has one card */
         result = 1;
     }
-    int failed = use_flags(arguments, machine, &options->arguments.setup, notes, reterr);
+    struct plim_setup *setup = &options->arguments.setup;
+    if (machine->n_cards && setup->backend == PLIM_BACKEND_CUDA)
+        setup->backend = plim_vendor_backend(machine->card[0].vendor);
+    use_shared_memory(options, machine);
+    int failed = use_flags(arguments, machine, setup, notes, reterr);
     return failed < 0 ? failed : machine->n_cards ? result : 0;
 }
 

@@ -126,6 +126,10 @@ void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix)
         return;
     }
     const double ratio = sqrt(fix->tokens_per_s_low * fix->tokens_per_s_high / before);
+    if (ratio > 0.99) {
+        snprintf(fix->costs, sizeof fix->costs, "hardly any speed: GPU and CPU read the same memory");
+        return;
+    }
     snprintf(fix->costs, sizeof fix->costs, "about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
              fix->tokens_per_s_low, fix->tokens_per_s_high);
 }

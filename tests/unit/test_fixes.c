@@ -165,6 +165,30 @@ static void test_another_quant(void **state)
     done(&plan);
 }
 
+/* One memory for both: the host's need and the card's are counted against it. */
+static void test_shared_memory(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain;
+    (void)state;
+    setup.n_ctx = 4096;
+    make_plan("llama-3.1-8b-Q4_K_M", 16, &setup, &plan);
+    assert_int_equal(plim_catalogue_find("Apple M2 16GB", &plan.machine.card[0], NULL), 0);
+    plan.machine.host.total_bytes = plan.machine.card[0].shared_bytes;
+    find(&plan);
+    const struct plim_device_bill *gpu = &plan.bill.device[0], *host = &plan.bill.device[1];
+    assert_true(plan.machine.card[0].shared_bytes == 16 * PLIM_GIB);
+    assert_int_equal(plan.bill.verdict, PLIM_VERDICT_FITS);
+    assert_true(host->need_bytes > gpu->need_bytes);
+    assert_non_null(plan.bill.caveat);               /* Metal's rules are not CUDA's */
+    plan.machine.host.total_bytes = gpu->need_bytes; /* enough for the card alone */
+    find(&plan);
+    assert_int_equal(plan.bill.verdict, PLIM_VERDICT_NO);
+    assert_string_equal(plan.bill.limiting_line->label, "model buffer");
+    assert_true(plan.n > 0);
+    done(&plan);
+}
+
 static void test_no_fix_where_none_is_needed(void **state)
 {
     static struct plan plan;
@@ -185,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_others_come_first),
         cmocka_unit_test(test_a_pair),
         cmocka_unit_test(test_another_quant),
+        cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_no_fix_where_none_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,32 @@ static void add_card(const struct plim_card *card, struct plim_device_bill *devi
                       (const uint64_t[]){ card->n_others }, 1);
 }
 
+/* Where GPU and host have one memory, it has to hold both needs. */
+static void add_share(const struct plim_card *card, const struct plim_device_bill *device,
+                      struct plim_device_bill *host)
+{
+    if (!card->is_unified)
+        return;
+    struct plim_line *line = plim_bill_add_band(host, PLIM_PILLAR_OTHERS, "the GPU's need", PLIM_BASIS_FORMULA,
+                                                device->need_bytes, device->need_low_bytes, device->need_high_bytes);
+    plim_line_because(line, "gpu%0 has no memory of its own: what it needs comes out of this one",
+                      (const uint64_t[]){ device->index }, 1);
+}
+
+/* Shared memory is short for the larger of both needs. */
+static void find_shared_line(const struct plim_machine *machine, struct plim_bill *bill)
+{
+    const struct plim_line *largest = bill->limiting_line;
+    for (uint32_t i = 0; bill->device[bill->limiting_device].is_host && i + 1 < bill->n_devices; i++)
+        for (uint32_t k = 0; machine->card[i].is_unified && k < bill->device[i].n_lines; k++) {
+            const struct plim_line *line = &bill->device[i].line[k];
+            const bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
+            if (is_ours && (!largest || line->bytes > largest->bytes))
+                largest = line;
+        }
+    bill->limiting_line = largest;
+}
+
 /* --- the bill --- */
 
 static void start_device(struct plim_device_bill *device, const struct plim_card *card, uint32_t index)
@@ -328,7 +354,7 @@ static const char *caveat_of(const struct plim_engine *engine, const struct plim
         return "this version was not compared with the engine itself";
     if (setup->split_mode != PLIM_SPLIT_LAYER && setup->split_mode != PLIM_SPLIT_NONE)
         return "this split mode was not compared with the engine itself";
-    if (setup->backend != PLIM_BACKEND_CUDA && setup->backend != PLIM_BACKEND_CPU)
+    if (setup->backend != PLIM_BACKEND_CUDA) /* and a build for the CPU alone repacks weights */
         return "the rules are those of the CUDA backend";
     return NULL;
 }
@@ -336,10 +362,16 @@ static const char *caveat_of(const struct plim_engine *engine, const struct plim
 const struct plim_setup *plim_client_setup(const struct plim_engine *engine, const struct plim_setup *setup,
                                            const struct plim_machine *machine, struct plim_setup *copy)
 {
-    if (setup->client != PLIM_CLIENT_OLLAMA)
+    const enum plim_backend backend =
+        machine->n_cards ? plim_vendor_backend(machine->card[0].vendor) : PLIM_BACKEND_CUDA;
+    const bool is_other_backend = setup->backend == PLIM_BACKEND_CUDA && backend != PLIM_BACKEND_CUDA;
+    if (setup->client != PLIM_CLIENT_OLLAMA && !is_other_backend)
         return setup;
     *copy = *setup;
-    plim_ollama_defaults(machine, engine->llama->hp.n_ctx_train, copy);
+    if (is_other_backend)
+        copy->backend = backend;
+    if (setup->client == PLIM_CLIENT_OLLAMA)
+        plim_ollama_defaults(machine, engine->llama->hp.n_ctx_train, copy);
     return copy;
 }
 
@@ -370,6 +402,8 @@ static int write_bill(struct plim_engine *engine, const struct plim_setup *setup
         add_card(&machine->card[i], &bill->device[i]);
     }
     plim_overhead_host(setup, n_gpu, host);
+    for (int i = 0; i < n_gpu; i++)
+        add_share(&machine->card[i], &bill->device[i], host);
     plim_speed_estimate(engine->llama, buffers, machine, bill);
     return 0;
 }
@@ -395,6 +429,7 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
         ret_bill->refusal = refusal_of(engine, &buffers.context);
         ret_bill->is_refused = ret_bill->refusal != NULL;
         plim_bill_judge(ret_bill, margin);
+        find_shared_line(machine, ret_bill);
         if (!plim_engine_knows_model(engine) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED)
             ret_bill->verdict = PLIM_VERDICT_UNKNOWN;
     }
