@@ -38,8 +38,9 @@ bool plim_size_parse(const char *text, uint64_t *ret_bytes)
         if (whole >= (uint64_t)1 << (63 - shift))
             return false;
         /* fraction < 10^9 < 2^30 and shift <= 40: split the product so that it stays below 2^64 */
-        uint64_t part =
-            shift > 30 ? ((fraction << 30) / fraction_scale) << (shift - 30) : (fraction << shift) / fraction_scale;
+        unsigned first = shift > 30 ? 30 : shift, rest = shift - first;
+        uint64_t product = fraction << first;
+        uint64_t part = (product / fraction_scale << rest) + (product % fraction_scale << rest) / fraction_scale;
         *ret_bytes = (whole << shift) + part;
         return true;
     }
