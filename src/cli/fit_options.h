@@ -11,7 +11,7 @@
 /* X(identifier, names, value placeholder, help) */
 #define PLIM_FIT_OPTIONS(X)                                                                                            \
     X(CARD, "--card", "NAME", "card to answer for: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")   \
-    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB; several: repeat")                        \
+    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB; several: repeat")       \
     X(RAM, "--ram", "SIZE", "host memory to count with (default: this machine's)")                                     \
     X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256")                           \
     X(CLIENT, "--client", "NAME", "whose defaults: server (default), cli, library or ollama")                          \

@@ -13,7 +13,8 @@ enum { PLIM_LADDER_STEPS = 8 };
 
 /*
  * The cards that are used, in the order of -dev; devices that the setup names by number are renumbered. Returns 1 when
- * there is no card to answer for: then the question is about each step of the ladder, which plim_cli_ladder_card() gives.
+ * there is no card to answer for: then the question is about each step of the ladder, which plim_cli_ladder_card()
+ * gives.
  */
 int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr);

@@ -13,7 +13,7 @@
 
 struct plim_path {
     const char *text;
-    bool is_found; /* in a directory: what does not run by itself is passed over in silence */
+    bool is_found;                          /* in a directory: what does not run by itself is passed over in silence */
     const struct plim_ollama_model *ollama; /* named as Ollama names it; NULL: named as a file */
 };
 

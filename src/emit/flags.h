@@ -15,17 +15,17 @@
 #include <stdbool.h>
 
 /*
- * X(identifier, names, names of the negative form, value placeholder, help). No placeholder: a switch. The identifier is
- * also the flag's name in the environment: LLAMA_ARG_CTX_SIZE.
+ * X(identifier, names, names of the negative form, value placeholder, help). No placeholder: a switch. The identifier
+ * is also the flag's name in the environment: LLAMA_ARG_CTX_SIZE.
  */
 #define PLIM_FLAGS(X)                                                                                                  \
     X(MODEL, "-m --model", "", "FILE", "the model (with an engine's own command line)")                                \
     X(CTX_SIZE, "-c --ctx-size", "", "N", "context of all slots together; 0 is the model's own (default)")             \
-    X(BATCH, "-b --batch-size", "", "N", "logical batch (default 2048)")                                          \
-    X(UBATCH, "-ub --ubatch-size", "", "N", "tokens computed at once (default 512)")                              \
-    X(N_PARALLEL, "-np --parallel", "", "N", "slots, or sequences (default: 4 for a server, which share one cache)")     \
+    X(BATCH, "-b --batch-size", "", "N", "logical batch (default 2048)")                                               \
+    X(UBATCH, "-ub --ubatch-size", "", "N", "tokens computed at once (default 512)")                                   \
+    X(N_PARALLEL, "-np --parallel", "", "N", "slots, or sequences (default: 4 for a server, which share one cache)")   \
     X(N_OUTPUTS_MAX, "--n-outputs-max", "", "N", "most logits rows of one batch (default: by client)")                 \
-    X(N_GPU_LAYERS, "-ngl --gpu-layers --n-gpu-layers", "", "N", "layers on GPUs: a number, 'auto' or 'all'")            \
+    X(N_GPU_LAYERS, "-ngl --gpu-layers --n-gpu-layers", "", "N", "layers on GPUs: a number, 'auto' or 'all'")          \
     X(CACHE_TYPE_K, "-ctk --cache-type-k", "", "TYPE", "type of the K cache: f16 (default), q8_0, q4_0 ...")           \
     X(CACHE_TYPE_V, "-ctv --cache-type-v", "", "TYPE", "type of the V cache")                                          \
     X(FLASH_ATTN, "-fa --flash-attn", "", "on|off|auto", "flash attention (default auto)")                             \
@@ -35,7 +35,7 @@
     X(TENSOR_SPLIT, "-ts --tensor-split", "", "N0,N1,...", "share of each GPU (default: by free memory)")              \
     X(SPLIT_MODE, "-sm --split-mode", "", "none|layer|row|tensor", "how several GPUs share the model")                 \
     X(MAIN_GPU, "-mg --main-gpu", "", "N", "the GPU to use with -sm none")                                             \
-    X(DEVICE, "-dev --device", "", "LIST", "devices to use, in this order: CUDA0,CUDA1; or none")                                      \
+    X(DEVICE, "-dev --device", "", "LIST", "devices to use, in this order: CUDA0,CUDA1; or none")                      \
     X(OVERRIDE_TENSOR, "-ot --override-tensor", "", "PATTERN=BUFFER,...",                                              \
       "put tensors that match elsewhere: '\\.ffn_.*=CPU'")                                                             \
     X(CPU_MOE, "-cmoe --cpu-moe", "", NULL, "keep all experts on the CPU")                                             \
@@ -49,17 +49,18 @@
     X(MMPROJ_OFFLOAD, "--mmproj-offload", "--no-mmproj-offload", NULL, "projector on the GPU")                         \
     X(LORA, "--lora", "", "FILE,...", "LoRA adapters")                                                                 \
     X(LORA_SCALED, "--lora-scaled", "", "FILE:SCALE,...", "LoRA adapters with a scale")                                \
-    X(SPEC_DRAFT_MODEL, "-md --model-draft --spec-draft-model", "", "FILE", "draft model for speculative decoding")         \
-    X(N_GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N",                     \
+    X(SPEC_DRAFT_MODEL, "-md --model-draft --spec-draft-model", "", "FILE", "draft model for speculative decoding")    \
+    X(N_GPU_LAYERS_DRAFT, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", "", "N",                   \
       "its layers on GPUs")                                                                                            \
-    X(SPEC_DRAFT_CACHE_TYPE_K, "-ctkd --cache-type-k-draft --spec-draft-type-k", "", "TYPE", "type of its K cache")         \
-    X(SPEC_DRAFT_CACHE_TYPE_V, "-ctvd --cache-type-v-draft --spec-draft-type-v", "", "TYPE", "type of its V cache")         \
-    X(SPEC_DRAFT_N_MAX, "--spec-draft-n-max --draft --draft-n --draft-max", "", "N", "tokens drafted per step (default 3)")   \
+    X(SPEC_DRAFT_CACHE_TYPE_K, "-ctkd --cache-type-k-draft --spec-draft-type-k", "", "TYPE", "type of its K cache")    \
+    X(SPEC_DRAFT_CACHE_TYPE_V, "-ctvd --cache-type-v-draft --spec-draft-type-v", "", "TYPE", "type of its V cache")    \
+    X(SPEC_DRAFT_N_MAX, "--spec-draft-n-max --draft --draft-n --draft-max", "", "N",                                   \
+      "tokens drafted per step (default 3)")                                                                           \
     X(SPEC_TYPE, "--spec-type", "", "TYPE", "kind of speculative decoding; draft-mtp uses the model's own layers")     \
     X(MTP, "--mtp", "--no-mtp", NULL, "draft with the model's own next-token-prediction layers")                       \
     X(CACHE_RAM, "-cram --cache-ram", "", "MIB", "prompt cache in RAM; 0 none, -1 no limit (default 8192)")            \
-    X(EMBEDDINGS, "--embedding --embeddings", "", NULL, "embeddings instead of text")                                   \
-    X(RERANKING, "--rerank --reranking", "", NULL, "reranking")                                                           \
+    X(EMBEDDINGS, "--embedding --embeddings", "", NULL, "embeddings instead of text")                                  \
+    X(RERANKING, "--rerank --reranking", "", NULL, "reranking")                                                        \
     X(FIT, "-fit --fit", "", "on|off", "llama.cpp's own fitting of what is unset (default on)")                        \
     X(FIT_TARGET, "-fitt --fit-target", "", "MIB,...", "what --fit leaves free per device (default 1024)")             \
     X(FIT_CTX, "-fitc --fit-ctx", "", "N", "smallest context --fit may choose (default 4096)")
@@ -101,7 +102,7 @@ struct plim_arguments {
     const char *lora[PLIM_SETUP_MAX_LORAS]; /* whole values: "a.gguf,b.gguf" */
     uint32_t n_loras;
     bool no_mmproj;
-    bool no_main_gpu; /* -mg -1: with -sm none, no GPU at all */
+    bool no_main_gpu;                         /* -mg -1: with -sm none, no GPU at all */
     char *patterns[PLIM_SETUP_MAX_OVERRIDES]; /* owned */
 };
 

@@ -8,8 +8,8 @@
  * experts a layer has is read from the file itself.
  *
  * Source: src/llama-arch.cpp, src/llama-model.cpp (create_memory) and src/models/NAME.cpp (load_arch_hparams, graph)
- * of llama.cpp between v0.4.1 and v0.6.0. A row that builds a graph is compared with what v0.5.0 allocates: it has a model
- * in tests/gguf/zoo.py and tests/engine loads that.
+ * of llama.cpp between v0.4.1 and v0.6.0. A row that builds a graph is compared with what v0.5.0 allocates: it has a
+ * model in tests/gguf/zoo.py and tests/engine loads that.
  */
 
 #include <stdbool.h>

@@ -39,8 +39,8 @@ int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_lla
 void plim_buffers_done(struct plim_buffers *buffers);
 
 /*
- * Give up pipeline parallelism when its compute buffers do not go into the free memory, as the engine does with "retrying
- * without pipeline parallelism" (llama_context::sched_reserve(), v0.5.0). host_bytes of 0: not known.
+ * Give up pipeline parallelism when its compute buffers do not go into the free memory, as the engine does with
+ * "retrying without pipeline parallelism" (llama_context::sched_reserve(), v0.5.0). host_bytes of 0: not known.
  */
 void plim_buffers_settle(struct plim_workspace *workspace, const struct plim_llama *llama, int n_gpu,
                          const uint64_t *split_bytes, uint64_t host_bytes, struct plim_buffers *buffers);
