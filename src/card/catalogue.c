@@ -270,22 +270,26 @@ static bool matches_with_size(size_t i, const char *key, const struct query *q)
     return false;
 }
 
-static bool matches(size_t i, const struct query *q, enum strictness how)
+/* The strictest comparison that the card passes by one of its names; N_STRICTNESS when it passes none. */
+static enum strictness match(size_t i, const struct query *q)
 {
     const char *rest = NULL;
     char key[KEY_BYTES];
+    enum strictness best = N_STRICTNESS;
     if (is_mig(i) && !q->names_mig)
-        return false;
-    while (next_key(i, &rest, key)) {
-        if (how == AS_GIVEN && !strcmp(key, q->key))
-            return true;
-        if (how == AS_GIVEN)
+        return N_STRICTNESS;
+    while (best > AS_GIVEN && next_key(i, &rest, key)) {
+        if (!strcmp(key, q->key)) {
+            best = AS_GIVEN;
             continue;
+        }
         drop_common_words(key);
-        if (how == WITH_SIZE ? matches_with_size(i, key, q) : !strcmp(key, q->short_key))
-            return true;
+        if (best > WITHOUT_COMMON_WORDS && !strcmp(key, q->short_key))
+            best = WITHOUT_COMMON_WORDS;
+        else if (best > WITH_SIZE && matches_with_size(i, key, q))
+            best = WITH_SIZE;
     }
-    return false;
+    return best;
 }
 
 static bool is_same_card(size_t a, size_t b)
@@ -383,25 +387,27 @@ int plim_catalogue_find(const char *query, struct plim_card *ret_card, struct pl
     q.names_mig = strstr(q.key, "mig") != NULL;
     if (!q.key[0])
         return not_found(query, &q, reterr);
-    for (int how = AS_GIVEN; how < N_STRICTNESS; how++) {
-        size_t found[MAX_CANDIDATES];
-        size_t n = 0, n_all = 0;
-        for (size_t i = 0; i < plim_catalogue_size() && n < MAX_CANDIDATES; i++) {
-            if (!matches(i, &q, (enum strictness)how))
-                continue;
-            n_all++;
-            bool is_new = true;
-            for (size_t k = 0; k < n; k++)
-                is_new = is_new && !is_same_card(found[k], i);
-            if (is_new)
-                found[n++] = i;
-        }
-        if (n == 0)
+    struct {
+        size_t card[MAX_CANDIDATES], n, n_all; /* that differ, and all */
+    } found[N_STRICTNESS] = { 0 };
+    for (size_t i = 0; i < plim_catalogue_size(); i++) {
+        enum strictness how = match(i, &q);
+        if (how == N_STRICTNESS)
             continue;
-        if (n > 1)
-            return ambiguous(query, found, n, reterr);
-        plim_catalogue_card(found[0], ret_card);
-        return n_all > 1;
+        bool is_new = found[how].n < MAX_CANDIDATES;
+        for (size_t k = 0; k < found[how].n; k++)
+            is_new = is_new && !is_same_card(found[how].card[k], i);
+        if (is_new)
+            found[how].card[found[how].n++] = i;
+        found[how].n_all++;
+    }
+    for (int how = AS_GIVEN; how < N_STRICTNESS; how++) {
+        if (found[how].n > 1)
+            return ambiguous(query, found[how].card, found[how].n, reterr);
+        if (found[how].n == 1) {
+            plim_catalogue_card(found[how].card[0], ret_card);
+            return found[how].n_all > 1;
+        }
     }
     return not_found(query, &q, reterr);
 }

@@ -143,7 +143,7 @@ static void use_host_memory(struct plim_card *card)
     card->is_unified = true;
     card->total_basis = PLIM_BASIS_MEASURED;
     card->total_bytes = card->total_low_bytes = card->shared_bytes = host.total_bytes;
-    card->others_bytes = host.total_bytes - host.free_bytes;
+    card->others_bytes = host.free_bytes < host.total_bytes ? host.total_bytes - host.free_bytes : 0;
 }
 
 static void read_card(const struct nvml *nvml, nvml_device device, struct plim_card *card)
