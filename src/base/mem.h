@@ -13,6 +13,9 @@
 /* Zeroed memory of count * size bytes, or NULL (also on overflow). Freed with plim_free(). */
 void *plim_alloc(size_t count, size_t size);
 
+/* The same, not zeroed: for large arrays that are written before they are read, of which most is never touched. */
+void *plim_alloc_unset(size_t count, size_t size);
+
 /* Resize an array to count * size bytes; the new part is not zeroed. On failure the old array stays. */
 void *plim_realloc(void *pointer, size_t count, size_t size);
 

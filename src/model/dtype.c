@@ -3,17 +3,13 @@
  * The table of element types. Block sizes: ggml-common.h and the type traits of ggml.c at d99724f, checked against
  * what the engine allocates by the engine tests.
  */
-#include "plimsoll/dtype.h"
+#include "model/dtype_row.h"
 #include "model/ggml_type.h"
 
 #include <stddef.h>
 #include <strings.h>
 
-static const struct dtype {
-    const char *name;
-    uint16_t elements, bytes; /* of one block */
-    int8_t ggml_id;
-} dtypes[PLIM_DTYPE_MAX_] = {
+const struct plim_dtype_row plim_dtype_rows[PLIM_DTYPE_MAX_] = {
     [PLIM_DTYPE_UNKNOWN] = { "unknown", 1, 0, -1 },
     [PLIM_DTYPE_F32] = { "f32", 1, 4, 0 },
     [PLIM_DTYPE_F16] = { "f16", 1, 2, 1 },
@@ -71,9 +67,9 @@ static const char *const file_types[] = {
     [36] = "TQ1_0",  [37] = "TQ2_0",  [38] = "MXFP4_MOE", [39] = "NVFP4",  [40] = "Q1_0",    [41] = "Q2_0",
 };
 
-static const struct dtype *row(enum plim_dtype type)
+static const struct plim_dtype_row *row(enum plim_dtype type)
 {
-    return &dtypes[type > PLIM_DTYPE_UNKNOWN && type < PLIM_DTYPE_MAX_ ? type : PLIM_DTYPE_UNKNOWN];
+    return &plim_dtype_rows[type > PLIM_DTYPE_UNKNOWN && type < PLIM_DTYPE_MAX_ ? type : PLIM_DTYPE_UNKNOWN];
 }
 
 const char *plim_dtype_name(enum plim_dtype type) { return row(type)->name; }
@@ -83,13 +79,13 @@ bool plim_dtype_is_quantized(enum plim_dtype type) { return row(type)->elements 
 
 uint64_t plim_dtype_row_bytes(enum plim_dtype type, uint64_t n_elements)
 {
-    return n_elements / row(type)->elements * row(type)->bytes;
+    return n_elements / row(type)->elements * row(type)->bytes; /* also for types that are not valid */
 }
 
 enum plim_dtype plim_dtype_named(const char *name)
 {
     for (int type = PLIM_DTYPE_UNKNOWN + 1; type < PLIM_DTYPE_MAX_; type++)
-        if (!strcasecmp(dtypes[type].name, name))
+        if (!strcasecmp(plim_dtype_rows[type].name, name))
             return (enum plim_dtype)type;
     return PLIM_DTYPE_UNKNOWN;
 }
@@ -97,7 +93,7 @@ enum plim_dtype plim_dtype_named(const char *name)
 enum plim_dtype plim_dtype_from_ggml(uint32_t ggml_id)
 {
     for (int type = PLIM_DTYPE_UNKNOWN + 1; type < PLIM_DTYPE_MAX_; type++)
-        if (dtypes[type].ggml_id == (int64_t)ggml_id)
+        if (plim_dtype_rows[type].ggml_id == (int64_t)ggml_id)
             return (enum plim_dtype)type;
     return PLIM_DTYPE_UNKNOWN;
 }

@@ -2,6 +2,7 @@
 #include "engine/ggml/graph.h"
 
 #include "base/mem.h"
+#include "model/dtype_row.h"
 
 #include <string.h>
 
@@ -14,11 +15,11 @@ enum { MATRIX_ROW_PADDING = 512, MAX_KEEPS = 16384 };
 bool plim_graph_init(struct plim_graph *g)
 {
     *g = (struct plim_graph){
-        .tensor = plim_alloc(PLIM_GRAPH_MAX_TENSORS, sizeof *g->tensor),
-        .node = plim_alloc(PLIM_GRAPH_MAX_TENSORS, sizeof *g->node),
-        .leaf = plim_alloc(PLIM_GRAPH_MAX_TENSORS, sizeof *g->leaf),
+        .tensor = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->tensor),
+        .node = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->node),
+        .leaf = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->leaf),
         .is_placed = plim_alloc(PLIM_GRAPH_MAX_TENSORS, sizeof *g->is_placed),
-        .keep = plim_alloc(MAX_KEEPS, sizeof *g->keep),
+        .keep = plim_alloc_unset(MAX_KEEPS, sizeof *g->keep),
     };
     if (!g->tensor || !g->node || !g->leaf || !g->is_placed || !g->keep) {
         plim_graph_done(g);
@@ -50,7 +51,7 @@ void plim_graph_reset(struct plim_graph *g)
 static plim_node add(struct plim_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
                      uint64_t ne2, uint64_t ne3)
 {
-    uint64_t bytes = plim_dtype_row_bytes(type, ne0);
+    uint64_t bytes = plim_row_bytes(type, ne0);
     if (g->n_tensors >= PLIM_GRAPH_MAX_TENSORS || (ne0 | ne1 | ne2 | ne3) > UINT32_MAX ||
         __builtin_mul_overflow(bytes, ne1, &bytes) || __builtin_mul_overflow(bytes, ne2, &bytes) ||
         __builtin_mul_overflow(bytes, ne3, &bytes) || bytes > MAX_TENSOR_BYTES) {
@@ -79,9 +80,9 @@ plim_node plim_graph_input(struct plim_graph *g, enum plim_dtype type, uint64_t 
 
 static uint64_t row_padding(enum plim_dtype type, uint64_t ne0)
 {
-    if (!plim_dtype_is_quantized(type) || ne0 % MATRIX_ROW_PADDING == 0)
+    if (!plim_row_is_quantized(type) || ne0 % MATRIX_ROW_PADDING == 0)
         return 0;
-    return plim_dtype_row_bytes(type, MATRIX_ROW_PADDING - ne0 % MATRIX_ROW_PADDING);
+    return plim_row_bytes(type, MATRIX_ROW_PADDING - ne0 % MATRIX_ROW_PADDING);
 }
 
 plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, enum plim_dtype type, uint64_t ne0,
@@ -99,17 +100,6 @@ plim_node plim_graph_op(struct plim_graph *g, enum plim_op op, enum plim_dtype t
                         uint64_t ne2, uint64_t ne3)
 {
     return add(g, op, type, ne0, ne1, ne2, ne3);
-}
-
-void plim_graph_source(struct plim_graph *g, plim_node node, plim_node source)
-{
-    struct plim_gtensor *t = &g->tensor[node];
-    if (!source || !node)
-        return;
-    if (t->n_sources == PLIM_GRAPH_MAX_SOURCES)
-        g->overflow = true;
-    else
-        t->source[t->n_sources++] = source;
 }
 
 plim_node plim_graph_like(struct plim_graph *g, enum plim_op op, plim_node a, plim_node b)
@@ -148,8 +138,8 @@ plim_node plim_graph_heads(struct plim_graph *g, plim_node a, uint64_t ne0, uint
 {
     const struct plim_gtensor t = g->tensor[a];
     const enum plim_dtype type = (enum plim_dtype)t.type;
-    return parts(g, plim_graph_view(g, a, true, ne0, ne1, t.ne[1], 1), t.ne[1], plim_dtype_row_bytes(type, t.ne[0]),
-                 plim_dtype_row_bytes(type, ne0) * ne1);
+    return parts(g, plim_graph_view(g, a, true, ne0, ne1, t.ne[1], 1), t.ne[1], plim_row_bytes(type, t.ne[0]),
+                 plim_row_bytes(type, ne0) * ne1);
 }
 
 plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0)
@@ -157,13 +147,13 @@ plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0)
     const struct plim_gtensor t = g->tensor[a];
     const enum plim_dtype type = (enum plim_dtype)t.type;
     return parts(g, plim_graph_view(g, a, true, ne0, t.ne[1], t.ne[2], t.ne[3]), (uint64_t)t.ne[1] * t.ne[2] * t.ne[3],
-                 plim_dtype_row_bytes(type, t.ne[0]), plim_dtype_row_bytes(type, ne0));
+                 plim_row_bytes(type, t.ne[0]), plim_row_bytes(type, ne0));
 }
 
 plim_node plim_graph_plane(struct plim_graph *g, plim_node a)
 {
     const struct plim_gtensor t = g->tensor[a];
-    const uint64_t row_bytes = plim_dtype_row_bytes((enum plim_dtype)t.type, t.ne[0]);
+    const uint64_t row_bytes = plim_row_bytes((enum plim_dtype)t.type, t.ne[0]);
     return parts(g, plim_graph_view(g, a, true, t.ne[0], t.ne[2], 1, 1), t.ne[2], row_bytes * t.ne[1], row_bytes);
 }
 
@@ -185,18 +175,24 @@ plim_node plim_graph_store(struct plim_graph *g, plim_node cache, plim_node valu
     return n;
 }
 
+static void visit(struct plim_graph *g, plim_node node)
+{
+    const struct plim_gtensor *t = &g->tensor[node];
+    g->is_placed[node] = 1;
+    if (t->op == PLIM_OP_LEAF) {
+        g->leaf[g->n_leaves++] = node;
+        return;
+    }
+    for (int i = 0; i < t->n_sources; i++)
+        if (!g->is_placed[t->source[i]])
+            visit(g, t->source[i]);
+    g->node[g->n_nodes++] = node;
+}
+
 void plim_graph_expand(struct plim_graph *g, plim_node node)
 {
-    if (!node || g->is_placed[node])
-        return;
-    g->is_placed[node] = 1;
-    const struct plim_gtensor *t = &g->tensor[node];
-    for (int i = 0; i < t->n_sources; i++)
-        plim_graph_expand(g, t->source[i]);
-    if (t->op == PLIM_OP_LEAF)
-        g->leaf[g->n_leaves++] = node;
-    else
-        g->node[g->n_nodes++] = node;
+    if (node && !g->is_placed[node])
+        visit(g, node);
 }
 
 void plim_graph_keep(struct plim_graph *g, const struct plim_keep *keep)

@@ -104,7 +104,17 @@ plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, en
 
 plim_node plim_graph_op(struct plim_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
                         uint64_t ne2, uint64_t ne3);
-void plim_graph_source(struct plim_graph *g, plim_node node, plim_node source); /* append; 0 is ignored */
+/* Append a source; 0 is ignored. */
+static inline void plim_graph_source(struct plim_graph *g, plim_node node, plim_node source)
+{
+    struct plim_gtensor *t = &g->tensor[node];
+    if (!source || !node)
+        return;
+    if (t->n_sources == PLIM_GRAPH_MAX_SOURCES)
+        g->overflow = true;
+    else
+        t->source[t->n_sources++] = source;
+}
 
 /* Same shape as a, computed from a and b (b may be 0). */
 plim_node plim_graph_like(struct plim_graph *g, enum plim_op op, plim_node a, plim_node b);

@@ -12,17 +12,19 @@ struct run {
     struct plim_schedule *s;
     struct plim_graph *g;
     const struct plim_schedule_params *params;
-    int cpu; /* the last backend */
+    int cpu;        /* the last backend */
+    int n_homeless; /* nodes that compute and have no backend yet */
 };
 
 bool plim_schedule_init(struct plim_schedule *s)
 {
     *s = (struct plim_schedule){
-        .event = plim_alloc(MAX_EVENTS, sizeof *s->event),
-        .leaf = plim_alloc(MAX_EVENTS, sizeof *s->leaf),
-        .copy = plim_alloc((size_t)PLIM_MAX_BACKENDS * PLIM_GRAPH_MAX_TENSORS, sizeof *s->copy),
+        .event = plim_alloc_unset(MAX_EVENTS, sizeof *s->event),
+        .leaf = plim_alloc_unset(MAX_EVENTS, sizeof *s->leaf),
+        .batch_test = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *s->batch_test),
+        .copy = plim_alloc_unset((size_t)PLIM_MAX_BACKENDS * PLIM_GRAPH_MAX_TENSORS, sizeof *s->copy),
     };
-    if (s->event && s->leaf && s->copy)
+    if (s->event && s->leaf && s->batch_test && s->copy)
         return true;
     plim_schedule_done(s);
     return false;
@@ -32,13 +34,14 @@ void plim_schedule_done(struct plim_schedule *s)
 {
     plim_free(s->event);
     plim_free(s->leaf);
+    plim_free(s->batch_test);
     plim_free(s->copy);
     *s = (struct plim_schedule){ 0 };
 }
 
 /* --- which backend --- */
 
-static uint64_t batch_of(const struct plim_gtensor *t)
+uint64_t plim_schedule_batch(const struct plim_gtensor *t)
 {
     switch ((enum plim_op)t->op) {
     case PLIM_OP_GET_ROWS:
@@ -58,9 +61,18 @@ static bool can_compute(const struct run *r, const struct plim_gtensor *t, int b
     return backend == r->cpu || !(t->flags & PLIM_TENSOR_CPU_ONLY);
 }
 
-/* Nodes whose place follows from a buffer: where they write, or where their first weight lives. */
-static int place_by_buffer(const struct run *r, const struct plim_gtensor *t)
+static bool is_large(const struct run *r, plim_node node)
 {
+    struct plim_schedule *s = r->s;
+    const bool result = plim_schedule_batch(&r->g->tensor[node]) >= r->params->op_offload_batch;
+    s->batch_test[s->n_batch_tests++] = (struct plim_test){ node, 0, result };
+    return result;
+}
+
+/* Nodes whose place follows from a buffer: where they write, or where their first weight lives. */
+static int place_by_buffer(const struct run *r, plim_node node)
+{
+    const struct plim_gtensor *t = &r->g->tensor[node];
     if (t->root && r->g->tensor[t->root].home != PLIM_BACKEND_NONE)
         return r->g->tensor[t->root].home;
     if (t->op == PLIM_OP_ROPE || t->op == PLIM_OP_FLASH_ATTN)
@@ -70,9 +82,8 @@ static int place_by_buffer(const struct run *r, const struct plim_gtensor *t)
         if (!(source->flags & PLIM_TENSOR_WEIGHT))
             continue;
         const int gpu = r->params->offload_to;
-        bool move = r->params->op_offload && source->home == r->cpu && can_compute(r, t, gpu) &&
-                    batch_of(t) >= r->params->op_offload_batch;
-        if (move)
+        bool can_move = r->params->op_offload && source->home == r->cpu && can_compute(r, t, gpu);
+        if (can_move && is_large(r, node))
             return gpu;
         return can_compute(r, t, source->home) ? source->home : PLIM_BACKEND_NONE;
     }
@@ -80,21 +91,25 @@ static int place_by_buffer(const struct run *r, const struct plim_gtensor *t)
 }
 
 /* Let nodes without a place take the place of the one before (or after) them; only_gpu skips over the CPU's. */
-static void spread(const struct run *r, bool up, bool only_gpu)
+static void spread(struct run *r, bool up, bool only_gpu)
 {
     int current = PLIM_BACKEND_NONE;
-    for (int i = 0; i < r->g->n_nodes; i++) {
-        struct plim_gtensor *t = &r->g->tensor[r->g->node[up ? r->g->n_nodes - 1 - i : i]];
+    const int step = up ? -1 : 1, n = r->n_homeless > 0 ? r->g->n_nodes : 0;
+    const plim_node *node = r->g->node + (up ? r->g->n_nodes - 1 : 0);
+    for (int i = 0; i < n; i++, node += step) {
+        struct plim_gtensor *t = &r->g->tensor[*node];
         if (t->op == PLIM_OP_VIEW)
             continue;
         if (t->backend != PLIM_BACKEND_NONE)
             current = only_gpu && t->backend == r->cpu ? PLIM_BACKEND_NONE : t->backend;
-        else if (current != PLIM_BACKEND_NONE && can_compute(r, t, current))
+        else if (current != PLIM_BACKEND_NONE && can_compute(r, t, current)) {
             t->backend = (int8_t)current;
+            r->n_homeless--;
+        }
     }
 }
 
-static void assign(const struct run *r)
+static void assign(struct run *r)
 {
     struct plim_graph *g = r->g;
     for (int i = 0; i < g->n_leaves; i++) {
@@ -105,7 +120,8 @@ static void assign(const struct run *r)
     for (int i = 0; i < g->n_nodes; i++) {
         struct plim_gtensor *t = &g->tensor[g->node[i]];
         if (t->backend == PLIM_BACKEND_NONE)
-            t->backend = (int8_t)place_by_buffer(r, t);
+            t->backend = (int8_t)place_by_buffer(r, g->node[i]);
+        r->n_homeless += t->backend == PLIM_BACKEND_NONE && t->op != PLIM_OP_VIEW;
     }
     spread(r, false, true);
     spread(r, true, true);
@@ -286,9 +302,9 @@ static void localize_keeps(const struct run *r)
 
 void plim_schedule(struct plim_schedule *s, struct plim_graph *g, const struct plim_schedule_params *params)
 {
-    struct run r = { s, g, params, params->n_backends - 1 };
+    struct run r = { s, g, params, params->n_backends - 1, 0 };
     const int n_tensors = g->n_tensors;
-    s->n_events = s->n_leaves = 0;
+    s->n_events = s->n_leaves = s->n_batch_tests = 0;
     s->n_built = n_tensors;
     s->overflow = g->overflow;
     for (int b = 0; b < params->n_backends; b++)

@@ -29,13 +29,21 @@ struct plim_event {
     int8_t backend;
 };
 
+/* A comparison of sizes that the result rests on: of the layouts of two tensors, or (b 0) of a batch with the least. */
+struct plim_test {
+    plim_node a, b;
+    bool result;
+};
+
 struct plim_schedule {
     struct plim_event *event;
     int n_events;
     struct plim_event *leaf; /* leaves, in the order the allocator places them */
     int n_leaves;
-    plim_node *copy; /* scratch: copy[backend * PLIM_GRAPH_MAX_TENSORS + tensor] */
-    int n_built;     /* tensors of the graph before copies were added */
+    plim_node *copy;              /* scratch: copy[backend * PLIM_GRAPH_MAX_TENSORS + tensor] */
+    struct plim_test *batch_test; /* nodes that would have gone elsewhere with another batch */
+    int n_batch_tests;
+    int n_built; /* tensors of the graph before copies were added */
     bool overflow;
 };
 
@@ -44,6 +52,9 @@ void plim_schedule_done(struct plim_schedule *s);
 
 /* Fills s from g; nodes of g get their backend, copies are added to g as tensors. */
 void plim_schedule(struct plim_schedule *s, struct plim_graph *g, const struct plim_schedule_params *params);
+
+/* The batch of a node, as far as it decides about moving the node to a GPU. */
+uint64_t plim_schedule_batch(const struct plim_gtensor *t);
 
 /* What a tensor is a copy of; itself when it is none. */
 static inline plim_node plim_schedule_origin(const struct plim_graph *g, const struct plim_schedule *s,

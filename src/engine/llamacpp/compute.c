@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "engine/ggml/replay.h"
-#include "engine/ggml/schedule.h"
 #include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/build.h"
 #include "engine/llamacpp/fold.h"
@@ -14,7 +13,8 @@ enum { OP_OFFLOAD_MIN_BATCH = 32 /* ggml-cuda.cu: GGML_OP_OFFLOAD_MIN_BATCH */ }
 
 struct plim_workspace {
     struct plim_graph graph;
-    struct plim_schedule schedule;
+    struct plim_programs *programs;
+    const struct plim_program *program; /* of the graph measured last */
     struct plim_replay replay;
     struct plim_build build;
     plim_node *weight; /* of the build, per tensor of the model */
@@ -30,8 +30,9 @@ struct plim_workspace *plim_workspace_new(void)
     if (!w)
         return NULL;
     w->rhythm = 1;
-    w->weight = plim_alloc(PLIM_MAX_GGUF_TENSORS, sizeof *w->weight);
-    if (w->weight && plim_graph_init(&w->graph) && plim_schedule_init(&w->schedule) && plim_replay_init(&w->replay))
+    w->weight = plim_alloc_unset(PLIM_MAX_GGUF_TENSORS, sizeof *w->weight);
+    w->programs = plim_programs_new();
+    if (w->weight && w->programs && plim_graph_init(&w->graph) && plim_replay_init(&w->replay))
         return w;
     return plim_workspace_free(w);
 }
@@ -40,7 +41,7 @@ struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace)
 {
     if (workspace) {
         plim_graph_done(&workspace->graph);
-        plim_schedule_done(&workspace->schedule);
+        plim_programs_free(workspace->programs);
         plim_replay_done(&workspace->replay);
         plim_free(workspace->weight);
         plim_free(workspace);
@@ -70,16 +71,9 @@ struct run {
     const struct plim_placement *place;
 };
 
-static void schedule(const struct run *run, struct batch batch)
+static void build(const struct run *run, struct batch batch)
 {
     struct plim_workspace *w = run->w;
-    const struct plim_schedule_params params = {
-        .n_backends = run->place->n_gpu + 1,
-        .op_offload = run->cx->op_offload,
-        .op_offload_batch = OP_OFFLOAD_MIN_BATCH,
-        .offload_to = run->cx->first_gpu,
-        .pipeline = plim_compute_is_pipelined(run->cx, run->place),
-    };
     plim_graph_reset(&w->graph);
     memset(w->weight, 0, run->llama->n_tensors * sizeof *w->weight);
     w->build = (struct plim_build){
@@ -97,39 +91,66 @@ static void schedule(const struct run *run, struct batch batch)
         .weight = w->weight,
     };
     run->llama->hp.arch->build(&w->build);
-    plim_schedule(&w->schedule, &w->graph, &params);
 }
 
 /* What the graph of these layers needs; false when it cannot be represented. */
 static bool measure(const struct run *run, struct batch batch, uint64_t *ret_bytes, bool *ret_is_steady)
 {
     struct plim_workspace *w = run->w;
-    schedule(run, batch);
+    const struct plim_schedule_params params = {
+        .n_backends = run->place->n_gpu + 1,
+        .op_offload = run->cx->op_offload,
+        .op_offload_batch = OP_OFFLOAD_MIN_BATCH,
+        .offload_to = run->cx->first_gpu,
+        .pipeline = plim_compute_is_pipelined(run->cx, run->place),
+    };
+    build(run, batch);
     const bool is_marked = w->build.n_started == run->w->layers.n_layers;
     const int n = is_marked ? plim_fold_checkpoints(&run->w->layers, w->build.start, w->checkpoint) : 0;
-    if (!plim_replay(&w->replay, &w->graph, &w->schedule, run->place->n_gpu + 1, w->checkpoint, n, ret_bytes))
+    w->program = plim_programs_get(w->programs, &w->graph, &params, w->checkpoint, n);
+    if (!w->program)
         return false;
-    *ret_is_steady = run->w->layers.n_folds == 0 ||
-                     (is_marked && plim_fold_is_steady(&run->w->layers, w->checkpoint, &w->graph, &w->schedule));
+    plim_replay(&w->replay, &w->graph, w->program, w->checkpoint, n, ret_bytes);
+    *ret_is_steady = run->w->layers.n_folds == 0 || (is_marked && plim_fold_is_steady(&run->w->layers, w->checkpoint));
     return true;
+}
+
+/* Measure a sample of the layers; false when it does not stand for all of them, or cannot be represented. */
+static bool measure_sample(const struct run *run, struct batch batch, uint32_t rhythm, bool by_types,
+                           uint64_t *ret_bytes)
+{
+    struct plim_workspace *w = run->w;
+    bool is_steady = false;
+    plim_layers_fold(run->llama, run->place, rhythm, by_types, &w->layers);
+    return measure(run, batch, ret_bytes, &is_steady) && is_steady;
+}
+
+/*
+ * The types of weights matter where weights are copied, which they are for large batches. A rhythm that stood for all
+ * will do so again; else the other one is tried, and then every layer.
+ */
+static bool measure_layers(const struct run *run, struct batch batch, uint64_t *ret_bytes)
+{
+    struct plim_workspace *w = run->w;
+    const bool expects_copies = run->cx->op_offload && batch.n_tokens >= OP_OFFLOAD_MIN_BATCH;
+    for (int i = 0; i < 2 && !w->is_unfolded; i++) {
+        bool is_done =
+            !expects_copies && measure_sample(run, batch, w->rhythm, false, ret_bytes) && !w->program->copies_weights;
+        if (is_done || measure_sample(run, batch, w->rhythm, true, ret_bytes))
+            return true;
+        w->rhythm = 3 - w->rhythm;
+    }
+    bool is_steady;
+    plim_layers_all(run->llama, &w->layers);
+    return measure(run, batch, ret_bytes, &is_steady);
 }
 
 /* Raise ret_bytes to what this batch needs; false when the graph cannot be represented. */
 static bool reserve(const struct run *run, struct batch batch, uint64_t *ret_bytes)
 {
     uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1];
-    struct plim_workspace *w = run->w;
-    bool is_steady = false;
-    if (!measure(run, batch, bytes, &is_steady))
+    if (!measure_layers(run, batch, bytes))
         return false;
-    while (!is_steady) { /* try the other rhythm, then every layer */
-        if (w->rhythm == 1)
-            plim_layers_fold(run->llama, run->place, w->rhythm = 2, &w->layers);
-        else
-            plim_layers_all(run->llama, &w->layers);
-        if (!measure(run, batch, bytes, &is_steady))
-            return false;
-    }
     for (int i = 0; i <= run->place->n_gpu; i++)
         ret_bytes[i] = bytes[i] > ret_bytes[i] ? bytes[i] : ret_bytes[i];
     return true;
@@ -140,7 +161,7 @@ static bool flash_matches_layers(const struct run *run)
 {
     const struct plim_build *b = &run->w->build;
     for (int i = 0; i < b->n_flash; i++)
-        if (plim_graph_at(b->g, b->flash[i].node)->backend != run->place->layer[b->flash[i].layer])
+        if (run->w->program->backend[b->flash[i].node] != run->place->layer[b->flash[i].layer])
             return false;
     return true;
 }
@@ -177,10 +198,6 @@ void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama
     struct plim_context context = *cx;
     struct run run = { workspace, llama, &context, place };
     *c = (struct plim_compute){ .basis = PLIM_COMPUTE_BOUNDED, .flash_attn = cx->flash_attn };
-    if (llama->hp.arch->build && workspace->is_unfolded)
-        plim_layers_all(llama, &workspace->layers);
-    else if (llama->hp.arch->build)
-        plim_layers_fold(llama, place, workspace->rhythm, &workspace->layers);
     if (llama->hp.arch->build && reserve_all(&run, &context, c))
         c->basis = PLIM_COMPUTE_REPLAYED;
     else

@@ -19,6 +19,11 @@ static uint32_t or_default(uint32_t value, uint32_t otherwise) { return value ? 
 
 static bool is_on(enum plim_switch value, bool otherwise) { return value == PLIM_UNSET ? otherwise : value == PLIM_ON; }
 
+static enum plim_dtype cache_type(enum plim_dtype type)
+{
+    return type > PLIM_DTYPE_UNKNOWN && type < PLIM_DTYPE_MAX_ ? type : PLIM_DTYPE_F16;
+}
+
 static uint32_t round_context(uint64_t n_ctx)
 {
     uint64_t rounded = plim_align_up(n_ctx, CONTEXT_STEP);
@@ -174,8 +179,8 @@ void plim_context_resolve(const struct plim_llama *llama, const struct plim_setu
     const bool drafts = setup->draft || setup->mtp;
     const uint32_t n_draft = drafts ? or_default(setup->n_draft, DEFAULT_N_DRAFT) : 0;
     *cx = (struct plim_context){
-        .type_k = setup->type_k ? setup->type_k : PLIM_DTYPE_F16,
-        .type_v = setup->type_v ? setup->type_v : PLIM_DTYPE_F16,
+        .type_k = cache_type(setup->type_k),
+        .type_v = cache_type(setup->type_v),
         .offload_kqv = is_on(setup->kv_offload, true),
         .op_offload = is_on(setup->op_offload, true),
         .mmap = is_on(setup->mmap, true),

@@ -3,37 +3,41 @@
 
 enum { ROUNDS = PLIM_FOLD_ROUNDS, MAX_PERIOD = 16 };
 
-/* Tensors of both layers are in the same places and, where they may have to be copied, of the same types. */
-static bool is_placed_alike(const struct plim_llama *llama, const struct plim_placement *place, uint32_t a, uint32_t b)
+/* What folds: these layers, placed like this, by these rules. */
+struct folding {
+    const struct plim_llama *llama;
+    const struct plim_placement *place;
+    uint32_t rhythm;
+    bool by_types;
+};
+
+/* Tensors of both layers, which are of one kind, are in the same places. */
+static bool is_placed_alike(const struct folding *f, uint32_t a, uint32_t b)
 {
-    const bool is_on_cpu = place->layer[a] == place->cpu;
     for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
         for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
-            int32_t x = llama->layer[a].tensor[role][suffix], y = llama->layer[b].tensor[role][suffix];
-            if (!x)
-                continue; /* of one kind: the other has none either */
-            if (place->tensor && place->tensor[x - 1] != place->tensor[y - 1])
-                return false;
-            if ((is_on_cpu || place->tensor) && llama->tensors[x - 1].type != llama->tensors[y - 1].type)
+            int32_t x = f->llama->layer[a].tensor[role][suffix], y = f->llama->layer[b].tensor[role][suffix];
+            if (x && f->place->tensor[x - 1] != f->place->tensor[y - 1])
                 return false;
         }
     return true;
 }
 
-static bool is_same(const struct plim_llama *llama, const struct plim_placement *place, uint32_t a, uint32_t b)
+static bool is_same(const struct folding *f, uint32_t a, uint32_t b)
 {
-    if (llama->layer[a].kind != llama->layer[b].kind || place->layer[a] != place->layer[b])
+    const struct plim_layer *x = &f->llama->layer[a], *y = &f->llama->layer[b];
+    const bool may_be_copied = f->place->tensor || f->place->layer[a] == f->place->cpu;
+    if (x->kind != y->kind || f->place->layer[a] != f->place->layer[b] ||
+        (f->by_types && may_be_copied && x->types != y->types))
         return false;
-    bool needs_tensors = place->tensor || place->layer[a] == place->cpu;
-    return !needs_tensors || is_placed_alike(llama, place, a, b);
+    return !f->place->tensor || is_placed_alike(f, a, b);
 }
 
 /* How many layers from `first` on repeat with this period. */
-static uint32_t length_of_pattern(const struct plim_llama *llama, const struct plim_placement *place, uint32_t first,
-                                  uint32_t period)
+static uint32_t length_of_pattern(const struct folding *f, uint32_t first, uint32_t period)
 {
     uint32_t n = period;
-    while (first + n < llama->hp.n_layer && is_same(llama, place, first + n - period, first + n))
+    while (first + n < f->llama->hp.n_layer && is_same(f, first + n - period, first + n))
         n++;
     return n;
 }
@@ -51,14 +55,16 @@ static struct pattern make_pattern(uint32_t period, uint32_t rhythm, uint32_t le
     return (struct pattern){ round, length, rest, length > n_built ? length - n_built : 0 };
 }
 
-/* The pattern from `first` on that saves most, with `rhythm` repetitions of it to a round. */
-static struct pattern best_pattern(const struct plim_llama *llama, const struct plim_placement *place, uint32_t first,
-                                   uint32_t rhythm)
+/* The pattern from `first` on that saves most: longer periods save less at best. */
+static struct pattern best_pattern(const struct folding *f, uint32_t first)
 {
     struct pattern best = { .length = 1 };
-    const uint32_t n_left = llama->hp.n_layer - first;
-    for (uint32_t period = 1; period <= MAX_PERIOD && ROUNDS * period < n_left; period++) {
-        struct pattern p = make_pattern(period, rhythm, length_of_pattern(llama, place, first, period));
+    const uint32_t n_left = f->llama->hp.n_layer - first;
+    for (uint32_t period = 1; period <= MAX_PERIOD; period++) {
+        const uint32_t n_least = (ROUNDS * f->rhythm + 1) * period;
+        if (n_least + best.n_saved >= n_left)
+            break;
+        struct pattern p = make_pattern(period, f->rhythm, length_of_pattern(f, first, period));
         if (p.n_saved > best.n_saved)
             best = p;
     }
@@ -80,12 +86,13 @@ static void add_layers(struct plim_layers *layers, uint32_t from, uint32_t to)
 }
 
 void plim_layers_fold(const struct plim_llama *llama, const struct plim_placement *place, uint32_t rhythm,
-                      struct plim_layers *ret_layers)
+                      bool by_types, struct plim_layers *ret_layers)
 {
+    const struct folding f = { llama, place, rhythm, by_types };
     struct plim_layers *layers = ret_layers;
     layers->n_layers = layers->n_folds = 0;
     for (uint32_t il = 0; il < llama->hp.n_layer;) {
-        const struct pattern p = best_pattern(llama, place, il, rhythm);
+        const struct pattern p = best_pattern(&f, il);
         if (p.n_saved == 0 || layers->n_folds == PLIM_MAX_FOLDS) {
             add_layers(layers, il, il + p.length);
         } else {
@@ -112,24 +119,12 @@ int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *sta
     return n;
 }
 
-/* A leaf per layer, or a copy of one, is there before anything is computed: further rounds would bring more. */
-static bool brings_leaf(const struct plim_graph *g, const struct plim_schedule *schedule, plim_node from, plim_node to)
-{
-    for (int i = 0; i < schedule->n_leaves; i++) {
-        plim_node leaf = schedule->leaf[i].node, origin = plim_schedule_origin(g, schedule, leaf);
-        if (origin >= from && origin < to && g->tensor[leaf].home == PLIM_BACKEND_NONE)
-            return true;
-    }
-    return false;
-}
-
-bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints,
-                         const struct plim_graph *g, const struct plim_schedule *schedule)
+bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints)
 {
     for (int i = 0; i < layers->n_folds; i++) {
         const struct plim_checkpoint *before = &checkpoints[i * ROUNDS + ROUNDS - 2], *after = before + 1;
         if (before->to - before->from != after->to - after->from || before->state != after->state ||
-            before->window != after->window || brings_leaf(g, schedule, after->from, after->to))
+            before->window != after->window || after->brings_leaf)
             return false;
     }
     return true;

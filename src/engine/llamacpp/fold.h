@@ -8,7 +8,7 @@
  * in which it began it: then any further round would leave it there too. When it does not, the whole graph is built.
  */
 
-#include "engine/ggml/replay.h"
+#include "engine/ggml/program.h"
 #include "engine/llamacpp/place.h"
 
 enum { PLIM_FOLD_ROUNDS = 3, PLIM_MAX_FOLDS = 8 };
@@ -30,17 +30,17 @@ void plim_layers_all(const struct plim_llama *llama, struct plim_layers *ret_lay
 
 /*
  * One of each situation, with the patterns folded; rhythm repetitions of one (1 or 2) make a round. The first and the
- * last layer are always there.
+ * last layer are always there. by_types: layers that may be copied to another device differ when the types of their
+ * tensors do.
  */
 void plim_layers_fold(const struct plim_llama *llama, const struct plim_placement *place, uint32_t rhythm,
-                      struct plim_layers *ret_layers);
+                      bool by_types, struct plim_layers *ret_layers);
 
 /* The checkpoints at the ends of all rounds; start[] is the first tensor of each layer. Returns how many. */
 int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start,
                           struct plim_checkpoint *ret_checkpoints);
 
 /* True when the replay that passed these checkpoints stands for that of the whole graph. */
-bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints,
-                         const struct plim_graph *g, const struct plim_schedule *schedule);
+bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "engine/llamacpp/memory.h"
 
 #include <string.h>
 
@@ -190,13 +191,6 @@ static void place_tensor(struct plim_llama *llama, size_t i)
     add_to_layer(layer, tensor, llama->is_expert[i]);
 }
 
-const struct plim_tensor *plim_llama_layer_tensor(const struct plim_llama *llama, uint32_t il, enum plim_role role,
-                                                  enum plim_suffix suffix)
-{
-    int32_t i = llama->layer[il].tensor[role][suffix];
-    return i ? &llama->tensors[i - 1] : NULL;
-}
-
 const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
                                                    enum plim_suffix suffix)
 {
@@ -232,6 +226,33 @@ static bool same_kind(const struct plim_llama *llama, uint32_t a, uint32_t b)
     return true;
 }
 
+static bool same_types(const struct plim_llama *llama, uint32_t a, uint32_t b)
+{
+    if (llama->layer[a].kind != llama->layer[b].kind)
+        return false;
+    for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
+        for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
+            int32_t x = llama->layer[a].tensor[role][suffix], y = llama->layer[b].tensor[role][suffix];
+            if (x && y && llama->tensors[x - 1].type != llama->tensors[y - 1].type)
+                return false;
+        }
+    return true;
+}
+
+static void find_types(struct plim_llama *llama)
+{
+    uint32_t first_of_types[PLIM_MAX_LAYERS];
+    uint16_t n_types = 0;
+    for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
+        uint16_t types = 0;
+        while (types < n_types && !same_types(llama, first_of_types[types], il))
+            types++;
+        if (types == n_types)
+            first_of_types[n_types++] = il;
+        llama->layer[il].types = types;
+    }
+}
+
 static void find_kinds(struct plim_llama *llama)
 {
     uint32_t first_of_kind[PLIM_MAX_LAYERS];
@@ -254,6 +275,8 @@ static void find_sums(struct plim_llama *llama)
     bool has_output = plim_llama_global_tensor(llama, PLIM_GLOBAL_OUTPUT, PLIM_WEIGHT) != NULL;
     llama->is_tied = embd && !has_output && !llama->hp.arch->no_output;
     for (size_t i = 0; i < llama->n_tensors; i++) {
+        if (llama->slot[i] < 0 && llama->slot[i] != PLIM_SLOT_UNUSED)
+            llama->outside[llama->n_outside++] = (uint32_t)i;
         if (llama->slot[i] == PLIM_SLOT_OUTPUT)
             llama->output_device_bytes += plim_llama_device_bytes(&llama->tensors[i]);
         else if (llama->slot[i] == PLIM_SLOT_ROPE)
@@ -284,6 +307,7 @@ struct plim_llama *plim_llama_free(struct plim_llama *llama)
         plim_free(llama->slot);
         plim_free(llama->is_expert);
         plim_free(llama->layer);
+        plim_free(llama->outside);
         plim_free(llama);
     }
     return NULL;
@@ -305,13 +329,16 @@ int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama
     llama->slot = plim_alloc(llama->n_tensors, sizeof *llama->slot);
     llama->is_expert = plim_alloc(llama->n_tensors, sizeof *llama->is_expert);
     llama->layer = plim_alloc(llama->hp.n_layer_all, sizeof *llama->layer);
-    if (!llama->slot || !llama->is_expert || !llama->layer) {
+    llama->outside = plim_alloc(llama->n_tensors, sizeof *llama->outside);
+    if (!llama->slot || !llama->is_expert || !llama->layer || !llama->outside) {
         plim_llama_free(llama);
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
     for (size_t i = 0; i < llama->n_tensors; i++)
         place_tensor(llama, i);
     find_kinds(llama);
+    find_types(llama);
+    plim_memory_find(llama);
     find_sums(llama);
     find_widths(llama);
     *ret_llama = llama;

@@ -27,6 +27,8 @@ struct plim_layer {
     uint64_t expert_bytes;                            /* the part of device_bytes that -cmoe moves */
     uint64_t first_byte, end_byte;                    /* span of its data in the file (of a model of one part) */
     uint16_t kind;                                    /* layers of one kind build the same graph */
+    uint16_t types;                                   /* of one kind, and of tensors of the same types */
+    bool attends, recurs;                             /* has a cache of its own; has a state (memory.c) */
 };
 
 struct plim_llama {
@@ -37,6 +39,8 @@ struct plim_llama {
     int16_t *slot;            /* per tensor */
     bool *is_expert;          /* per tensor: moved by -cmoe */
     struct plim_layer *layer; /* n_layer_all of them */
+    uint32_t *outside;        /* the tensors that belong to no layer, n_outside of them */
+    size_t n_outside;
     int32_t global[PLIM_GLOBAL_MAX_][PLIM_SUFFIX_MAX_];
     bool is_tied; /* the token embedding is also the output */
     uint64_t output_device_bytes, rope_device_bytes;
@@ -66,8 +70,13 @@ static inline bool plim_cuda_has_ssm_scan(uint64_t width_a, uint64_t n_state, ui
 }
 
 /* The tensor in a role of a layer, or NULL. */
-const struct plim_tensor *plim_llama_layer_tensor(const struct plim_llama *llama, uint32_t il, enum plim_role role,
-                                                  enum plim_suffix suffix);
+static inline const struct plim_tensor *plim_llama_layer_tensor(const struct plim_llama *llama, uint32_t il,
+                                                                enum plim_role role, enum plim_suffix suffix)
+{
+    int32_t i = llama->layer[il].tensor[role][suffix];
+    return i ? &llama->tensors[i - 1] : NULL;
+}
+
 const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
                                                    enum plim_suffix suffix);
 

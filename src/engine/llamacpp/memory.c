@@ -3,10 +3,11 @@
 
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
+#include "model/dtype_row.h"
 
 enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MATRIX_ROW_PADDING = 512 };
 
-bool plim_memory_attends(const struct plim_llama *llama, uint32_t il)
+static bool attends(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
     /* most hybrids have a cache for their prediction layers as well, though only a draft context would use it */
@@ -32,19 +33,27 @@ bool plim_memory_attends(const struct plim_llama *llama, uint32_t il)
     return true;
 }
 
-bool plim_memory_recurs(const struct plim_llama *llama, uint32_t il)
+static bool recurs(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
     return il < hp->n_layer && hp->is_recurrent[il] &&
            (hp->arch->memory == PLIM_MEMORY_RECURRENT || hp->arch->memory == PLIM_MEMORY_HYBRID);
 }
 
+void plim_memory_find(struct plim_llama *llama)
+{
+    for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
+        llama->layer[il].attends = attends(llama, il);
+        llama->layer[il].recurs = recurs(llama, il);
+    }
+}
+
 /* A cache tensor of cells * streams rows: padded like any quantized tensor, aligned like any buffer. */
 static uint64_t cache_bytes(enum plim_dtype type, uint64_t width, uint64_t cells, uint64_t n_stream, bool on_cpu)
 {
-    uint64_t bytes = plim_dtype_row_bytes(type, width) * cells * n_stream;
-    if (!on_cpu && plim_dtype_is_quantized(type) && width % MATRIX_ROW_PADDING)
-        bytes += plim_dtype_row_bytes(type, MATRIX_ROW_PADDING - width % MATRIX_ROW_PADDING);
+    uint64_t bytes = plim_row_bytes(type, width) * cells * n_stream;
+    if (!on_cpu && plim_row_is_quantized(type) && width % MATRIX_ROW_PADDING)
+        bytes += plim_row_bytes(type, MATRIX_ROW_PADDING - width % MATRIX_ROW_PADDING);
     return plim_align_up(bytes, on_cpu ? HOST_ALIGNMENT : CUDA_ALIGNMENT);
 }
 

@@ -21,8 +21,13 @@ void plim_memory_size(const struct plim_llama *llama, const struct plim_context 
                       struct plim_memory *ret_memory);
 
 /* True when layer il writes K (and V) into a cache of its own. */
-bool plim_memory_attends(const struct plim_llama *llama, uint32_t il);
-bool plim_memory_recurs(const struct plim_llama *llama, uint32_t il);
+static inline bool plim_memory_attends(const struct plim_llama *llama, uint32_t il) { return llama->layer[il].attends; }
+
+/* True when it keeps a state per sequence. */
+static inline bool plim_memory_recurs(const struct plim_llama *llama, uint32_t il) { return llama->layer[il].recurs; }
+
+/* Find out both for all layers, once. */
+void plim_memory_find(struct plim_llama *llama);
 
 /* Cells a layer's stream has: all of the context, or the window of a sliding layer. */
 static inline uint32_t plim_memory_cells(const struct plim_llama *llama, const struct plim_context *cx, uint32_t il)

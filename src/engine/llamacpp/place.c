@@ -172,10 +172,9 @@ static void weigh_layers(const struct plim_llama *llama, const struct plim_conte
                 widen(&span, layer->first_byte, layer->end_byte);
         }
     }
-    for (size_t i = 0; i < llama->n_tensors; i++) {
+    for (size_t n = 0; n < llama->n_outside; n++) {
+        const size_t i = llama->outside[n];
         const struct plim_tensor *t = &llama->tensors[i];
-        if (llama->slot[i] >= 0 || llama->slot[i] == PLIM_SLOT_UNUSED)
-            continue;
         int backend =
             llama->slot[i] == PLIM_SLOT_ROPE ? p->layer[first_with_rope_factors(llama)] : plim_place_of(llama, p, i);
         if (backend != p->cpu) {

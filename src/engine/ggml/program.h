@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_GGML_PROGRAM_H
+#define PLIMSOLL_ENGINE_GGML_PROGRAM_H
+
+/*
+ * What ggml's graph allocator does with a scheduled graph, as a list of steps that no longer mentions who reads what:
+ * take space for a tensor, give it back, hand it on to the tensor that is written over it. Which steps there are, and
+ * in which order, follows from the graph's shape (who reads whom, on which backend) and from a few comparisons of
+ * sizes; where the space is and how large the buffers become follows from the sizes, and is found by running the steps
+ * (replay.h).
+ *
+ * A search tries the same graph in many sizes: contexts, micro-batches, cache types. So programs are kept, and a graph
+ * of the same shape whose comparisons come out the same gets the program made before, without being scheduled again.
+ *
+ * Rule: ggml-alloc.c, ggml_gallocr_alloc_graph_impl() at llama.cpp v0.5.0: a tensor is placed when it is first computed
+ * and given back when its last reader is done; some ops take over the place of a source.
+ */
+
+#include "engine/ggml/schedule.h"
+
+/*
+ * A place in the walk where the allocator's state is written down: when the last tensor of [from, to) is computed. Two
+ * states are equal when the free blocks are, and the tensors still held, those of the range by their number in it.
+ */
+struct plim_checkpoint {
+    plim_node from, to;
+    bool brings_leaf; /* a tensor of the range, or a copy of one, takes space before anything is computed */
+    uint64_t state;   /* at this place */
+    uint64_t window;  /* of the range's own operations since the last one: sizes, backends, order */
+};
+
+enum plim_step_kind {
+    PLIM_STEP_TAKE,  /* space for tensor */
+    PLIM_STEP_GIVE,  /* its space is free again */
+    PLIM_STEP_REUSE, /* tensor takes over the space of `from` and gives back what it does not need */
+    PLIM_STEP_SEEN,  /* tensor is computed: part of the window */
+    PLIM_STEP_HELD,  /* tensor has space: part of the state of the checkpoint that follows */
+    PLIM_STEP_CHECK, /* a checkpoint; mark: brings_leaf */
+};
+
+struct plim_step {
+    uint8_t kind;
+    int8_t backend;
+    plim_node tensor, from;
+    plim_node size_of; /* copies are as large as what they are a copy of: of tensor, or of `from` for REUSE */
+    uint64_t mark;     /* SEEN: the op; HELD: its readers and number in the range, 0 outside */
+};
+
+struct plim_program {
+    const struct plim_step *step;
+    int n_steps;
+    int n_backends;
+    const int8_t *backend; /* per tensor of the graph: where it is computed */
+    bool copies_weights;   /* some weight is copied to another backend */
+};
+
+struct plim_programs;
+struct plim_programs *plim_programs_new(void); /* NULL when out of memory */
+struct plim_programs *plim_programs_free(struct plim_programs *programs);
+
+/*
+ * The program of a graph that has just been built; NULL when it is too large to be represented. It is valid until the
+ * next call. The graph has been scheduled when this returns, or not.
+ */
+const struct plim_program *plim_programs_get(struct plim_programs *programs, struct plim_graph *g,
+                                             const struct plim_schedule_params *params,
+                                             const struct plim_checkpoint *checkpoints, int n_checkpoints);
+
+/* --- between programs.c, which keeps them, and program.c, which makes them --- */
+
+/* Where a program is written. */
+struct plim_compiler {
+    struct plim_reader *reader; /* scratch, per tensor */
+    struct plim_step *step;
+    int n_steps;
+    struct plim_test *test;
+    int n_tests;
+    bool copies_weights;
+    bool overflow; /* more than fit: the program means nothing */
+};
+
+bool plim_compiler_init(struct plim_compiler *compiler); /* false when out of memory */
+void plim_compiler_done(struct plim_compiler *compiler);
+
+/* The steps of a scheduled graph, and the comparisons of layouts that they rest on. */
+void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, const struct plim_schedule *s,
+                  int n_backends, const struct plim_checkpoint *checkpoints, int n_checkpoints);
+
+/* True when a tensor of one could be written over the other. */
+static inline bool plim_same_layout(const struct plim_gtensor *a, const struct plim_gtensor *b)
+{
+    return a->type == b->type && a->ne[0] == b->ne[0] && a->ne[1] == b->ne[1] && a->ne[2] == b->ne[2] &&
+           a->ne[3] == b->ne[3] && !((a->flags | b->flags) & PLIM_TENSOR_STRIDED);
+}
+
+#endif
