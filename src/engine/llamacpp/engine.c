@@ -404,7 +404,7 @@ static int write_bill(struct plim_engine *engine, const struct plim_setup *setup
     plim_overhead_host(setup, n_gpu, host);
     for (int i = 0; i < n_gpu; i++)
         add_share(&machine->card[i], &bill->device[i], host);
-    plim_speed_estimate(engine->llama, buffers, machine, bill);
+    plim_speed_estimate(engine->llama, buffers, machine, setup->backend, bill);
     return 0;
 }
 

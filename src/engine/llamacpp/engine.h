@@ -72,6 +72,6 @@ int plim_companions_add(struct plim_engine *engine, const struct plim_setup *set
 /* --- tokens per second (speed.c) --- */
 
 void plim_speed_estimate(const struct plim_llama *llama, const struct plim_buffers *buffers,
-                         const struct plim_machine *machine, struct plim_bill *bill);
+                         const struct plim_machine *machine, enum plim_backend backend, struct plim_bill *bill);
 
 #endif

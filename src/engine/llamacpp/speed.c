@@ -2,78 +2,90 @@
 /*
  * Tokens per second of one sequence, from bandwidths: every token reads the weights it uses and what the cache holds.
  * It is there to show what moving layers to the host costs, and no more precise than its band.
+ *
+ * The constants hold what was published for Llama 3 8B in Q4_K_M (4.3 GiB read per token), tokens/s at short contexts:
+ * RTX 3070 71, 3080 106 to 112, 3090 112, 4070 Ti 82, 4080 106, 4090 128, A6000 102, A100 138, H100 PCIe 144; M1 Max
+ * 34, M2 Ultra 76, M3 Max 51 (XiongjieDai/GPU-Benchmarks-on-LLM-Inference, May 2024); RTX 2080 72, RTX 4060 Laptop 47
+ * (AlexsJones/llmfit#773 and #958, 2026). That is 31 % of the bandwidth of an A100 and 85 % of that of a 4060.
  */
 #include "engine/llamacpp/engine.h"
 
 /* How much of a memory's bandwidth the engine reaches, and what each layer costs beside it. */
-#define GPU_EFFICIENCY_LOW   0.45
+#define CUDA_EFFICIENCY_LOW  0.55
+#define OTHER_EFFICIENCY_LOW 0.42
 #define GPU_EFFICIENCY_HIGH  0.90
 #define HOST_EFFICIENCY_LOW  0.50
 #define HOST_EFFICIENCY_HIGH 0.90
 #define GPU_LAYER_S_LOW      20e-6
-#define GPU_LAYER_S_HIGH     80e-6
+#define GPU_LAYER_S_HIGH     100e-6
 /* Host memory when nobody says: two channels of DDR4-2666 to two of DDR5-6400, in bytes per second. */
 #define HOST_BANDWIDTH_LOW  35e9
 #define HOST_BANDWIDTH_HIGH 90e9
 
-/* The part of its weights that a token uses: with experts, only those chosen. */
-static double active_ratio(const struct plim_llama *llama)
+struct reads {
+    double weights[PLIM_SETUP_MAX_DEVICES + 1]; /* bytes per token and backend */
+};
+
+/* Of the experts, a token reads those that are chosen. */
+static double used_ratio(const struct plim_hparams *hp)
 {
-    uint64_t all_bytes = llama->output_device_bytes, expert_bytes = 0;
-    for (uint32_t il = 0; il < llama->hp.n_layer; il++) {
-        all_bytes += llama->layer[il].device_bytes;
-        expert_bytes += llama->layer[il].expert_bytes;
-    }
-    if (llama->hp.n_expert == 0 || all_bytes == 0)
-        return 1;
-    double used = (double)llama->hp.n_expert_used / llama->hp.n_expert;
-    return 1 - (double)expert_bytes / (double)all_bytes * (1 - used);
+    return hp->n_expert ? (double)hp->n_expert_used / hp->n_expert : 1;
 }
 
-/*
- * Experts moved to the host leave the GPU with weights that are all used, and the host with hardly any: the ratio of
- * each side follows from how much of the experts it holds, which is taken to be what lies there beyond its layers.
- */
-static double host_weight_bytes(const struct plim_llama *llama, const struct plim_buffers *b)
+static void read_layers(const struct plim_llama *llama, const struct plim_placement *p, struct reads *reads)
 {
-    double bytes = 0;
-    for (uint32_t il = 0; il < llama->hp.n_layer; il++)
-        if (b->place.layer[il] == b->place.cpu)
-            bytes += (double)llama->layer[il].device_bytes;
-    if (b->place.tensor)
-        for (size_t i = 0; i < llama->n_tensors; i++)
-            if (llama->slot[i] >= 0 && b->place.layer[llama->slot[i]] != b->place.cpu &&
-                b->place.tensor[i] == b->place.cpu)
-                bytes += (double)plim_llama_device_bytes(&llama->tensors[i]);
-    if (b->place.layer[llama->hp.n_layer_all] == b->place.cpu)
-        bytes += (double)llama->output_device_bytes;
-    return bytes;
+    const double ratio = used_ratio(&llama->hp);
+    for (uint32_t il = 0; il < llama->hp.n_layer; il++) {
+        const struct plim_layer *layer = &llama->layer[il];
+        reads->weights[p->layer[il]] +=
+            (double)(layer->device_bytes - layer->expert_bytes) + (double)layer->expert_bytes * ratio;
+    }
+}
+
+/* The same where tensors are apart from their layer. */
+static void read_tensors(const struct plim_llama *llama, const struct plim_placement *p, struct reads *reads)
+{
+    const double ratio = used_ratio(&llama->hp);
+    for (size_t i = 0; i < llama->n_tensors; i++)
+        if (llama->slot[i] >= 0 && llama->slot[i] < (int)llama->hp.n_layer)
+            reads->weights[p->tensor[i]] +=
+                (double)plim_llama_device_bytes(&llama->tensors[i]) * (llama->is_expert[i] ? ratio : 1);
+}
+
+/* What one sequence has in the cache when it is full, and its state. */
+static double cache_bytes(const struct plim_buffers *b, int backend)
+{
+    return (double)b->memory.kv_bytes[backend] / b->context.n_stream +
+           (double)b->memory.rs_bytes[backend] / b->context.n_seq_max;
 }
 
 void plim_speed_estimate(const struct plim_llama *llama, const struct plim_buffers *buffers,
-                         const struct plim_machine *machine, struct plim_bill *bill)
+                         const struct plim_machine *machine, enum plim_backend backend, struct plim_bill *bill)
 {
-    const struct plim_buffers *b = buffers;
-    const double ratio = active_ratio(llama);
-    double slow_s = 0, fast_s = 0;
+    const struct plim_placement *p = &buffers->place;
+    const double gpu_low = backend == PLIM_BACKEND_CUDA ? CUDA_EFFICIENCY_LOW : OTHER_EFFICIENCY_LOW;
+    const double host = machine->host.bandwidth_bytes_per_s;
+    struct reads reads = { { 0 } };
+    double slow_s = llama->hp.n_layer * GPU_LAYER_S_HIGH, fast_s = llama->hp.n_layer * GPU_LAYER_S_LOW;
     if (llama->hp.arch->no_output)
         return;
-    for (int i = 0; i < b->place.n_gpu; i++) {
-        double bandwidth = machine->card[i].bandwidth_bytes_per_s;
-        double weights = (double)b->weights.device_bytes[i] * ratio, cache = (double)b->memory.kv_bytes[i];
-        if (weights + cache <= 0)
+    if (p->tensor)
+        read_tensors(llama, p, &reads);
+    else
+        read_layers(llama, p, &reads);
+    reads.weights[p->layer[llama->hp.n_layer_all]] += (double)llama->output_device_bytes;
+    for (int i = 0; i < p->n_gpu; i++) {
+        const double bandwidth = machine->card[i].bandwidth_bytes_per_s;
+        if (reads.weights[i] + cache_bytes(buffers, i) <= 0)
             continue;
         if (bandwidth <= 0)
             return; /* an unknown card: no estimate */
-        slow_s += (weights + cache) / (bandwidth * GPU_EFFICIENCY_LOW);
-        fast_s += weights / (bandwidth * GPU_EFFICIENCY_HIGH);
+        slow_s += (reads.weights[i] + cache_bytes(buffers, i)) / (bandwidth * gpu_low);
+        fast_s += reads.weights[i] / (bandwidth * GPU_EFFICIENCY_HIGH);
     }
-    const double host = machine->host.bandwidth_bytes_per_s;
-    const double weights = host_weight_bytes(llama, b) * ratio, cache = (double)b->memory.kv_bytes[b->place.cpu];
-    slow_s += (weights + cache) / ((host > 0 ? host : HOST_BANDWIDTH_LOW) * HOST_EFFICIENCY_LOW);
-    fast_s += weights / ((host > 0 ? host : HOST_BANDWIDTH_HIGH) * HOST_EFFICIENCY_HIGH);
-    slow_s += llama->hp.n_layer * GPU_LAYER_S_HIGH;
-    fast_s += llama->hp.n_layer * GPU_LAYER_S_LOW;
+    slow_s += (reads.weights[p->cpu] + cache_bytes(buffers, p->cpu)) /
+              ((host > 0 ? host : HOST_BANDWIDTH_LOW) * HOST_EFFICIENCY_LOW);
+    fast_s += reads.weights[p->cpu] / ((host > 0 ? host : HOST_BANDWIDTH_HIGH) * HOST_EFFICIENCY_HIGH);
     bill->tokens_per_s_low = 1 / slow_s;
     bill->tokens_per_s_high = 1 / fast_s;
 }
