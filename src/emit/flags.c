@@ -136,7 +136,8 @@ static int take_split(const char *text, struct plim_setup *setup, struct plim_er
     for (const char *p = text; *p;) {
         char *end;
         double part = strtod(p, &end);
-        if (end == p || part < 0 || setup->n_tensor_split == PLIM_SETUP_MAX_DEVICES || (*end && !strchr(",/", *end)))
+        if (end == p || !(part >= 0 && part < 1e9) || setup->n_tensor_split == PLIM_SETUP_MAX_DEVICES ||
+            (*end && !strchr(",/", *end)))
             return bad_value(PLIM_FLAG_TENSOR_SPLIT, text, "a list of at most 16 shares, like 3,1", reterr);
         setup->tensor_split[setup->n_tensor_split++] = part;
         p = *end ? end + 1 : end;
