@@ -102,13 +102,14 @@ bool plim_context_can_flash(const struct plim_llama *llama, enum plim_dtype type
  * "auto" starts as on; it goes off, too late for the layout of the cache, when a kernel or a device is missing. It is
  * on for good when V is quantized: only flash attention reads that (llama_init_from_model()).
  */
-static void resolve_flash(const struct plim_llama *llama, const struct plim_setup *setup, int n_gpu,
-                          struct plim_context *cx)
+static void resolve_flash(const struct plim_llama *llama, const struct plim_setup *setup,
+                          const struct plim_epoch *epoch, int n_gpu, struct plim_context *cx)
 {
+    const bool is_off = setup->flash_attn == PLIM_OFF || (setup->flash_attn == PLIM_UNSET && !epoch->has_gpu_defaults);
     bool is_ruled_out = !strcmp(llama->hp.arch->name, "grok"); /* llama_init_from_model() */
     bool is_forced = plim_dtype_is_quantized(cx->type_v);
-    cx->flash_attn_auto = setup->flash_attn == PLIM_UNSET && !is_ruled_out && !is_forced;
-    cx->flash_attn = setup->flash_attn != PLIM_OFF && !is_ruled_out;
+    cx->flash_attn_auto = setup->flash_attn == PLIM_UNSET && !is_off && !is_ruled_out && !is_forced;
+    cx->flash_attn = !is_off && !is_ruled_out;
     cx->v_trans = !cx->flash_attn;
     if (cx->flash_attn_auto && n_gpu > 0 && !llama->hp.arch->build)
         cx->flash_attn = plim_context_can_flash(llama, cx->type_k, cx->type_v);
@@ -124,7 +125,7 @@ static void resolve_slots(const struct plim_setup *setup, const struct plim_epoc
     if (automatic)
         cx->kv_unified = true; /* the server sets both together */
     cx->n_stream = cx->kv_unified ? 1 : cx->n_seq_max;
-    cx->swa_full = is_on(setup->swa_full, setup->client == PLIM_CLIENT_LIBRARY);
+    cx->swa_full = is_on(setup->swa_full, setup->client == PLIM_CLIENT_LIBRARY) || !epoch->has_swa_cache;
 }
 
 static void resolve_sizes(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_context *cx)
@@ -196,10 +197,11 @@ void plim_context_resolve(const struct plim_llama *llama, const struct plim_setu
                                             : 0,
         .has_kv_scratch = epoch->reserves_kv_scratch,
     };
-    cx->n_gpu_layers = n_gpu == 0                ? 0
-                       : setup->n_gpu_layers < 0 ? hp->n_layer_all + 1
-                                                 : min_u32((uint32_t)setup->n_gpu_layers, hp->n_layer_all + 1);
-    resolve_flash(llama, setup, n_gpu, cx);
+    const bool has_default_layers = setup->n_gpu_layers == PLIM_NGL_AUTO && !epoch->has_gpu_defaults;
+    cx->n_gpu_layers = n_gpu == 0 || has_default_layers ? 0
+                       : setup->n_gpu_layers < 0        ? hp->n_layer_all + 1
+                                                        : min_u32((uint32_t)setup->n_gpu_layers, hp->n_layer_all + 1);
+    resolve_flash(llama, setup, epoch, n_gpu, cx);
     resolve_slots(setup, epoch, cx);
     resolve_sizes(llama, setup, cx);
     resolve_graph(llama, setup, epoch, cx);

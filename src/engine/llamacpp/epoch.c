@@ -10,6 +10,8 @@
  * the number is that of the first release seen after it, so that a build in between gets the older, larger figure.
  */
 enum {
+    BUILD_SWA_CACHE = 5450,       /* pull request 13194, 20 May 2025 */
+    BUILD_GPU_DEFAULTS = 6330,    /* pull request 15434, 30 August 2025 */
     BUILD_AUTOMATIC_SLOTS = 6945, /* pull request 16736, November 2025 */
     BUILD_FIT = 7418,             /* pull request 16653, December 2025 */
     BUILD_CAPPED_OUTPUTS = 9512,  /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
@@ -31,6 +33,8 @@ static void from_build(long build, struct plim_epoch *e)
     e->has_cublas_workspace = build >= BUILD_WORKSPACE;
     e->has_fit = build >= BUILD_FIT;
     e->has_automatic_slots = build >= BUILD_AUTOMATIC_SLOTS;
+    e->has_gpu_defaults = build >= BUILD_GPU_DEFAULTS;
+    e->has_swa_cache = build >= BUILD_SWA_CACHE;
 }
 
 static int bad_version(const char *version, struct plim_error *reterr)
@@ -49,7 +53,7 @@ int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct pl
     int end = 0;
     if (!version || !*version)
         version = NEWEST_PROVEN;
-    if (strlen(version) >= sizeof e.version)
+    if (strlen(version) >= sizeof e.version || version[1] < '0' || version[1] > '9')
         return bad_version(version, reterr);
     strcpy(e.version, version);
     if (version[0] == 'b') {

@@ -19,6 +19,8 @@ struct plim_epoch {
     bool has_cublas_workspace; /* an explicit one; before, cuBLAS took its own */
     bool has_fit;              /* --fit exists and is on */
     bool has_automatic_slots;  /* llama-server without -np: four slots that share one cache */
+    bool has_gpu_defaults;     /* without -fa and -ngl: automatic, and all layers; before, off and none */
+    bool has_swa_cache;        /* sliding layers keep their window; before, all of the context */
 };
 
 /* From the version part of an engine spec ("v0.5.0", "b10256"); NULL or "" is the newest proven. */

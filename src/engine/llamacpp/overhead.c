@@ -8,38 +8,77 @@ enum { COMPUTE_CAPABILITY_HOPPER = 90, POOL_GRANULE_MIB = 2, DEFAULT_CACHE_RAM_M
 static uint64_t mib(double n) { return (uint64_t)(n * (double)PLIM_MIB); }
 
 /*
- * The CUDA context with the kernels it has loaded grows with the number of multiprocessors, each of which has stacks
- * and local memory set aside. Seen: 73 MiB on one small card, just under 300 on an A40 (84), 506 on an RTX 5090 (170),
- * about 700 on an RTX PRO 6000 (188). Without a count the memory of the card stands in for it.
+ * What the driver sets aside for a process before it runs a kernel: stacks and local memory of each multiprocessor, so
+ * it grows with their number. Seen with cudaMemGetInfo or in nvidia-smi: 73 MiB on one small card, 107 on an RTX 4060
+ * Ti (34 multiprocessors), 250 and 256 on RTX 3090s (82), just under 300 on an A40 (84), 506 on an RTX 5090 (170), 555
+ * on an RTX PRO 6000 (188): ggml-org/llama.cpp#23604 and #25465, ollama/ollama#10553, invoke-ai/InvokeAI#9413. Without
+ * a count the memory of the card stands in for it.
  */
 static void add_context(const struct plim_card *card, struct plim_device_bill *device)
 {
     double n = card->sm_count ? card->sm_count : 20 + 3 * ((double)card->total_bytes / (double)PLIM_GIB);
     n = n > 200 ? 200 : n;
-    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_ASSUMED,
-                                                mib(60 + 2.5 * n), mib(35 + 1.5 * n), mib(160 + 3.3 * n));
-    plim_line_because(line, "grows with the card's %0 multiprocessors; seen: 73 to 700 MiB",
+    struct plim_line *line = card->sm_count
+                                 ? plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_FORMULA,
+                                                      mib(20 + 2.85 * n), mib(15 + 2.4 * n), mib(45 + 3.4 * n))
+                                 : plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_ASSUMED,
+                                                      mib(20 + 2.85 * n), mib(15 + 1.2 * n), mib(45 + 5.1 * n));
+    plim_line_because(line, "grows with the card's %0 multiprocessors; seen: 107 MiB at 34, 256 at 82, 555 at 188",
                       (const uint64_t[]){ (uint64_t)n }, 1);
 }
 
-/* Taken when a product first goes through cuBLAS, which quantized weights may never need. */
+/*
+ * Kernels are loaded when they first run (since CUDA 11.7). With a model loaded the same processes held 291 MiB beside
+ * its buffers on an RTX 3090 (ggml-org/llama.cpp#24608) and about 700 on an RTX PRO 6000: 40 and 145 above the bare
+ * context.
+ */
+static void add_kernels(struct plim_device_bill *device)
+{
+    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "kernels", PLIM_BASIS_ASSUMED,
+                                                60 * PLIM_MIB, 20 * PLIM_MIB, 160 * PLIM_MIB);
+    plim_line_because(line, "code that is loaded when it first runs; seen: 40 to 145 MiB", NULL, 0);
+}
+
+/*
+ * Taken when a product first goes through cuBLAS, which quantized weights may never need. The handle has a workspace of
+ * its own, 8 MiB at compute capability 8.9 and 64 at 9.0 (measured with CUDA 13.0); ggml gives it another of 4 or 32
+ * since August 2026 (ggml-cuda.cu; pull request 26574).
+ */
 static void add_workspace(const struct plim_card *card, const struct plim_epoch *epoch, struct plim_device_bill *device)
 {
-    bool is_hopper = card->compute_capability >= COMPUTE_CAPABILITY_HOPPER;
-    uint64_t bytes = (is_hopper ? 32 : epoch->has_cublas_workspace ? 4 : 8) * PLIM_MIB;
+    const bool is_hopper = card->compute_capability >= COMPUTE_CAPABILITY_HOPPER;
+    const uint64_t own_bytes = (is_hopper ? 64 : 8) * PLIM_MIB, given_bytes = (is_hopper ? 32 : 4) * PLIM_MIB;
+    const uint64_t bytes = own_bytes + (epoch->has_cublas_workspace ? given_bytes : 0);
     struct plim_line *line =
         plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "cuBLAS workspace", PLIM_BASIS_FORMULA, bytes, 0, bytes);
-    plim_line_because(line,
-                      is_hopper ? "32 MiB from compute capability 9.0 on, once cuBLAS is used"
-                                : "4 MiB below compute capability 9.0 (8 in older builds), once cuBLAS is used",
-                      NULL, 0);
+    plim_line_because(line, "%b0 of the handle, and what ggml adds in newer builds, once cuBLAS is used",
+                      (const uint64_t[]){ own_bytes }, 1);
+}
+
+/*
+ * GPUs without integer kernels for large products (Volta, and Pascal's P100) turn a quantized matrix into f16 first
+ * (mmq.cu: ggml_cuda_should_use_mmq()).
+ */
+static uint64_t unpacked_bytes(const struct plim_llama *llama, const struct plim_card *card)
+{
+    uint64_t largest = 0;
+    if (card->compute_capability != 60 && card->compute_capability != 70)
+        return 0;
+    for (size_t i = 0; i < llama->n_tensors; i++) {
+        const struct plim_tensor *t = &llama->tensors[i];
+        const uint64_t n = t->ne[0] * t->ne[1];
+        if (llama->slot[i] >= 0 && plim_dtype_is_quantized(t->type) && n > largest)
+            largest = n;
+    }
+    return 2 * largest;
 }
 
 /*
  * The pool grows in steps of 2 MiB to the largest set of temporaries and stays: activations quantized to q8_1 (36 bytes
  * for 32 values) or halved for the products, and before mid-2026 the f16 copy of a quantized cache.
  */
-static void add_pool(const struct plim_llama *llama, const struct plim_context *cx, struct plim_device_bill *device)
+static void add_pool(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_card *card,
+                     struct plim_device_bill *device)
 {
     uint64_t quantized_bytes = llama->quantized_width * cx->n_ubatch * 36 / 32;
     uint64_t float_bytes = llama->float_width * cx->n_ubatch * 2;
@@ -47,6 +86,7 @@ static void add_pool(const struct plim_llama *llama, const struct plim_context *
     bool has_quantized_cache = plim_dtype_is_quantized(cx->type_k) || plim_dtype_is_quantized(cx->type_v);
     if (has_quantized_cache && !cx->has_kv_scratch)
         bytes += 2 * (uint64_t)cx->n_ctx * (plim_hparams_k_gqa(&llama->hp, 0) + plim_hparams_v_gqa(&llama->hp, 0));
+    bytes += unpacked_bytes(llama, card);
     bytes = plim_align_up(bytes, POOL_GRANULE_MIB * PLIM_MIB);
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "memory pool", PLIM_BASIS_FORMULA, bytes,
                                                 bytes / 4, 2 * bytes + 16 * PLIM_MIB);
@@ -57,15 +97,17 @@ static void add_pool(const struct plim_llama *llama, const struct plim_context *
 void plim_overhead_device(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_epoch *epoch,
                           enum plim_backend backend, const struct plim_card *card, struct plim_device_bill *device)
 {
-    if (backend == PLIM_BACKEND_CUDA || backend == PLIM_BACKEND_HIP) {
+    if (backend == PLIM_BACKEND_CUDA) {
         add_context(card, device);
+        add_kernels(device);
         add_workspace(card, epoch, device);
-        add_pool(llama, cx, device);
-        return;
+    } else {
+        struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "runtime", PLIM_BASIS_ASSUMED,
+                                                    120 * PLIM_MIB, 20 * PLIM_MIB, 400 * PLIM_MIB);
+        plim_line_because(line, "context, pipelines and staging of the backend; not measured", NULL, 0);
     }
-    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "runtime", PLIM_BASIS_ASSUMED,
-                                                120 * PLIM_MIB, 20 * PLIM_MIB, 400 * PLIM_MIB);
-    plim_line_because(line, "context, pipelines and staging of the backend; not measured", NULL, 0);
+    if (backend == PLIM_BACKEND_CUDA || backend == PLIM_BACKEND_HIP) /* one source for both */
+        add_pool(llama, cx, card, device);
 }
 
 void plim_overhead_host(const struct plim_setup *setup, int n_gpu, struct plim_device_bill *device)
