@@ -136,8 +136,8 @@ static uint64_t tensor_bytes(const struct plim_model *model)
 }
 
 /*
- * The projector warms up on its largest image. Seen: 121 MiB (Gemma 3) to 705 (Qwen2.5-VL) with flash attention, 1.1
- * to 4.8 GiB without, which is what GPUs without its kernels get.
+ * The projector warms up on its largest image. Seen with flash attention: 121 MiB (Gemma 3), 267 (Qwen2-VL), 323
+ * (Qwen3-VL), 705 (Qwen2.5-VL); without it 1.1 to 4.8 GiB (gpustack/gguf-parser-go#44).
  */
 static void add_projector(const struct plim_setup *setup, int n_gpu, struct plim_bill *bill)
 {
@@ -148,9 +148,14 @@ static void add_projector(const struct plim_setup *setup, int n_gpu, struct plim
     struct plim_line *line =
         plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "mmproj buffer", PLIM_BASIS_FORMULA, tensor_bytes(setup->mmproj));
     plim_line_because(line, "every tensor of the projector, on the first GPU unless --no-mmproj-offload", NULL, 0);
+    const bool has_flash = setup->flash_attn != PLIM_OFF;
     line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "mmproj compute buffer", PLIM_BASIS_ASSUMED,
-                              300 * PLIM_MIB, 100 * PLIM_MIB, 750 * PLIM_MIB);
-    plim_line_because(line, "its warm-up on the largest image; seen: 121 to 705 MiB with flash attention", NULL, 0);
+                              (has_flash ? 300 : 4600) * PLIM_MIB, (has_flash ? 100 : 1000) * PLIM_MIB,
+                              (has_flash ? 750 : 5000) * PLIM_MIB);
+    plim_line_because(line,
+                      has_flash ? "its warm-up on the largest image; seen: 121 to 705 MiB with flash attention"
+                                : "its warm-up on the largest image; seen: 1.1 to 4.8 GiB without flash attention",
+                      NULL, 0);
 }
 
 /* --- adapters --- */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Versions of llama.cpp: which are known, which are proven, and what the old ones do without flags. */
+#include "engine/llamacpp/epoch.h"
+#include "unit.h"
+
+static void test_nonsense_is_refused(void **state)
+{
+    static const char *const versions[] = { "foo",
+                                            "b",
+                                            "bb",
+                                            "b1",
+                                            "b-5000",
+                                            "b+5000",
+                                            "b 5000",
+                                            "v",
+                                            "v1",
+                                            "v-1.2",
+                                            "v1.2.3.4",
+                                            "1.2",
+                                            "b99999999999999999999",
+                                            "V0.5.0",
+                                            "v0.5.0-rc1",
+                                            "v100.0.0" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(versions); i++) {
+        struct plim_epoch epoch;
+        struct plim_error error = { 0 };
+        if (plim_epoch_find(versions[i], &epoch, &error) != PLIM_E_USAGE)
+            fail_msg("'%s' is taken for a version", versions[i]);
+        assert_true(error.hint[0]);
+    }
+}
+
+static void test_only_tested_versions_are_proven(void **state)
+{
+    static const struct {
+        const char *version;
+        bool is_proven;
+    } rows[] = { { NULL, true },      { "", true },        { "v0.5.0", true },  { "v0.5", true },
+                 { "v0.4.1", true },  { "v0.6.0", true },  { "v0.4.0", false }, { "v0.6.1", false },
+                 { "v0.1.2", false }, { "b10256", false }, { "b4000", false } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_epoch epoch;
+        assert_int_equal(plim_epoch_find(rows[i].version, &epoch, NULL), 0);
+        assert_int_equal(epoch.is_proven, rows[i].is_proven);
+    }
+}
+
+static struct plim_bill bill_of(const char *spec, const char *model_name, uint32_t n_ctx)
+{
+    struct plim_model *model = zoo_model(model_name);
+    struct plim_engine *engine = NULL;
+    struct plim_machine machine = { .n_cards = 1 };
+    struct plim_setup setup;
+    struct plim_bill bill;
+    assert_int_equal(plim_engine_new(model, spec, &engine, NULL), 0);
+    plim_card_of_budget((uint64_t)48 << 30, &machine.card[0]);
+    plim_setup_init(&setup);
+    setup.n_ctx = n_ctx;
+    setup.n_parallel = 1;
+    assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, NULL), 0);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    return bill;
+}
+
+static void test_defaults_of_their_time(void **state)
+{
+    (void)state;
+    const struct plim_bill now = bill_of("llama.cpp", "gemma-3-4b-Q4_K_M", 32768);
+    const struct plim_bill before = bill_of("llama.cpp@b6000", "gemma-3-4b-Q4_K_M", 32768);
+    const struct plim_bill long_ago = bill_of("llama.cpp@b5000", "gemma-3-4b-Q4_K_M", 32768);
+    assert_true(now.resolved.flash_attn && now.resolved.n_gpu_layers == 35);
+    assert_null(now.caveat);
+    assert_true(!before.resolved.flash_attn && before.resolved.n_gpu_layers == 0);
+    assert_non_null(before.caveat);
+    assert_true(!before.resolved.swa_full && long_ago.resolved.swa_full); /* windows have their own cache since b5450 */
+    assert_true(long_ago.device[1].need_bytes > before.device[1].need_bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nonsense_is_refused),
+        cmocka_unit_test(test_only_tested_versions_are_proven),
+        cmocka_unit_test(test_defaults_of_their_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
