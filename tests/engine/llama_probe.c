@@ -61,6 +61,27 @@ struct context_params {
 };
 _Static_assert(sizeof(struct context_params) == 160, "llama_context_params of llama.cpp v0.5.0");
 
+/* Caches on the host are zeroed when they are made: leave gigabytes of fresh pages, which are zero, alone. */
+void *memset(void *address, int byte, size_t size)
+{
+    enum { BIG_BYTES = 16 << 20 };
+    if (byte == 0 && size >= BIG_BYTES)
+        return address;
+    volatile unsigned char *p = address; /* volatile: or this loop would be made a call of memset() */
+    for (size_t i = 0; i < size; i++)
+        p[i] = (unsigned char)byte;
+    return address;
+}
+
+/* Weights that are read, not mapped: they are zeros in a file and zeros in fresh memory. */
+size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict file)
+{
+    enum { BIG_BYTES = 1 << 20 };
+    if (size * n < BIG_BYTES)
+        return (fread_unlocked)(to, size, n, file);
+    return fseeko(file, (off_t)(size * n), SEEK_CUR) ? 0 : n;
+}
+
 /* Sparse models: do not let the loader pull gigabytes of zeros into the page cache. */
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {

@@ -12,7 +12,7 @@ compared with the line of the same name in `plimsoll fit --json`:
                                         with a median width of at most 10 % and none over 40 %
 
     receipts.py --plimsoll PROGRAM --probe PROGRAM --double DIR --engine DIR
-                --models-dir DIR [MODEL...] [--setups A,B] [-v]
+                --models-dir DIR [MODEL...] [--setups A,B | --random N --seed S] [-v]
 
 Exit status: 0 all of it holds, 1 it does not, 77 the engine is not there (skipped).
 """
@@ -29,7 +29,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from setups import BIG_CARD_MIB, SETUPS, Setup
+from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
 EQUAL_MIB = 0.0101  # both sides are rounded to 0.01
@@ -50,6 +50,7 @@ class Case:
     setup: str
     engine: dict = field(default_factory=dict)
     bill: dict = field(default_factory=dict)  # -> (MiB, low, high, basis)
+    flags: str = ""
     refused: str = ""  # the engine turns the setup down
     bill_refused: bool = False
     verdict: str = ""
@@ -84,7 +85,8 @@ def run_engine(options: argparse.Namespace, path: str, setup: Setup, n_layer: in
 
 def run_bill(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
     cards = [word for _ in range(setup.cards) for word in ("--budget", f"{BIG_CARD_MIB}MiB")]
-    command = [options.plimsoll, "fit", "--json", "--client", "library", *cards, path, *setup.flags_for(n_layer)]
+    command = [options.plimsoll, "fit", "--json", "--client", "library", "--ram", f"{BIG_CARD_MIB}MiB", *cards, path,
+               *setup.flags_for(n_layer)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"receipts: {' '.join(command)}: exit {done.returncode}: {done.stderr}")
@@ -108,10 +110,10 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
     model = describe(options, path)
     name = os.path.basename(path).removesuffix(".gguf")
     cases = []
-    for setup in SETUPS:
+    for setup in random_setups(f"{options.seed}/{name}", options.random) if options.random else SETUPS:
         if options.setups and setup.name not in options.setups:
             continue
-        case = Case(name, model["arch"], setup.name)
+        case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)")
         run_engine(options, path, setup, model["n_layer"], case)
         run_bill(options, path, setup, model["n_layer"], case)
         cases.append(case)
@@ -190,6 +192,9 @@ def print_table(cases: list[Case], verbose: bool) -> bool:
             if not a.is_inside or (verbose and abs(a.truth - a.bytes) > EQUAL_MIB):
                 print(f"    {'OUTSIDE' if not a.is_inside else 'off'} {a.case.setup}: {a.device} compute buffer: "
                       f"engine {a.truth:.2f}, bill {a.bytes:.2f} ({a.low:.2f} to {a.high:.2f}) MiB")
+        for case in ran:
+            if case.setup.startswith("random") and (wrong[case.setup] or not all(a.is_inside for a in activations(case))):
+                print(f"    {case.setup} is {case.flags}")
         for case in rows:
             if case.refused and verbose:
                 print(f"    refused {case.setup}: {case.refused[:100]}")
@@ -232,6 +237,8 @@ def main() -> int:
     parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
     parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
     parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
+    parser.add_argument("--random", type=int, metavar="N", help="N setups by chance for each model instead")
+    parser.add_argument("--seed", default="1", help="of --random (default: 1)")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("-v", "--verbose", action="store_true")

@@ -166,13 +166,33 @@ struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x)
 
 /* --- the product --- */
 
+/*
+ * The most tokens CUDA's vector kernel takes, which reads these cache types as they are (fattn.cu v0.5.0:
+ * ggml_cuda_get_best_fattn_kernel(), built without GGML_CUDA_FA_ALL_QUANTS, on compute capability 8.9 and above).
+ */
+static uint32_t vector_kernel_tokens(uint32_t n_gqa, const struct plim_gtensor *k, const struct plim_gtensor *v)
+{
+    enum { MAX_HEAD = 256, HEAD_STEP = 64, MANY_QUERIES = 4, LONG_CACHE = 8192 };
+    if (k->type != v->type || k->ne[0] > MAX_HEAD || k->ne[0] % HEAD_STEP)
+        return 0;
+    switch (k->type) {
+    case PLIM_DTYPE_Q4_0:
+    case PLIM_DTYPE_Q8_0:
+        return 2;
+    case PLIM_DTYPE_BF16:
+        return n_gqa > MANY_QUERIES && k->ne[2] >= LONG_CACHE ? 0 : 1;
+    default:
+        return 0;
+    }
+}
+
 /* Bytes the CUDA kernels want beside the result: f16 copies of a cache of another type (fattn.cu: get_alloc_size). */
 static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k, plim_node v, bool v_is_k)
 {
-    enum { VECTOR_KERNEL_TOKENS = 2 };
-    const struct plim_gtensor *kt = plim_at(b, k), *vt = plim_at(b, v);
+    const struct plim_gtensor *qt = plim_at(b, q), *kt = plim_at(b, k), *vt = plim_at(b, v);
     uint64_t bytes = 0;
-    if (plim_at(b, q)->ne[2] <= VECTOR_KERNEL_TOKENS || !b->cx->has_kv_scratch)
+    const uint32_t n_gqa = kt->ne[1] ? qt->ne[1] / kt->ne[1] : 0;
+    if (qt->ne[2] <= vector_kernel_tokens(n_gqa, kt, vt) || !b->cx->has_kv_scratch)
         return 0;
     if (kt->type != PLIM_DTYPE_F16)
         bytes += 2 * (uint64_t)kt->ne[0] * kt->ne[1] * kt->ne[2] * kt->ne[3];

@@ -174,9 +174,10 @@ static bool reserve_all(const struct run *run, struct plim_context *cx, struct p
 {
     const struct plim_placement *place = run->place;
     const bool is_on_one_gpu = place->is_full && place->n_gpu == 1 && !place->has_overrides && cx->offload_kqv;
+    const bool has_most_outputs = cx->n_outputs >= cx->n_seq_max;
     const struct batch prompt = { cx->n_tokens, cx->n_outputs, 0 }, one_each = { cx->n_seq_max, cx->n_seq_max, 0 };
     const struct batch one_seq = { cx->n_ubatch < cx->n_ctx ? cx->n_ubatch : cx->n_ctx, cx->n_outputs, 1 };
-    const bool is_prompt_enough = is_on_one_gpu && !run->w->is_unfolded;
+    const bool is_prompt_enough = is_on_one_gpu && has_most_outputs && !run->w->is_unfolded;
     const struct batch first = is_prompt_enough ? prompt : one_each;
     if (!reserve(run, first, c->bytes))
         return false;

@@ -143,6 +143,17 @@ static void apply_lowest_layers(struct run *run, const struct plim_setup *setup)
 
 /* --- */
 
+/* A rule that names a tied embedding names its copy for the output too: both are called token_embd. */
+static void move_tied_output(const struct run *run, struct plim_placement *placement)
+{
+    if (!run->llama->is_tied)
+        return;
+    const struct plim_tensor *embd = plim_llama_global_tensor(run->llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
+    const size_t i = (size_t)(embd - run->llama->tensors);
+    if (run->is_moved[i])
+        placement->tied_output = run->tensor[i];
+}
+
 int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup,
                          struct plim_placement *placement, struct plim_error *reterr)
 {
@@ -161,6 +172,7 @@ int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup
         apply_lowest_layers(&run, setup);
         for (uint32_t i = 0; i < setup->n_overflows; i++)
             apply_overflow(&run, &setup->overflow[i]);
+        move_tied_output(&run, placement);
     }
     plim_free(run.is_moved);
     if (result < 0) {

@@ -52,6 +52,7 @@ int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, c
     p->tensor = NULL;
     p->has_overrides = false;
     split_layers(llama, setup, cx, split_bytes, p);
+    p->tied_output = p->layer[llama->hp.n_layer_all];
     return plim_place_overrides(llama, setup, p, reterr);
 }
 
@@ -196,11 +197,10 @@ void plim_place_weights(const struct plim_llama *llama, const struct plim_contex
         weigh_tensors(llama, cx, p, w);
     else
         weigh_layers(llama, cx, p, w);
-    /* a tied embedding is loaded a second time where the output layer is, unless that is where it already is */
-    int output = p->layer[llama->hp.n_layer_all];
+    /* a tied embedding is loaded a second time for the output, unless that is where it already is */
     const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
-    if (llama->is_tied && output != p->cpu)
-        w->device_bytes[output] += plim_llama_device_bytes(embd);
+    if (llama->is_tied && p->tied_output != plim_place_of(llama, p, (size_t)(embd - llama->tensors)))
+        w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
     /* RoPE's factors belong to the first layer that reads them; every other device with such layers gets a copy */
     const uint32_t first = first_with_rope_factors(llama);
     bool has_copy[PLIM_SETUP_MAX_DEVICES + 1] = { false };

@@ -13,6 +13,7 @@ struct plim_placement {
     int n_gpu, cpu;                    /* cpu == n_gpu */
     int8_t layer[PLIM_MAX_LAYERS + 1]; /* [n_layer_all] is the output layer */
     int8_t *tensor;                    /* per tensor, only when overrides make it differ from its layer; else NULL */
+    int tied_output;                   /* where a tied embedding is loaded for the output */
     bool is_full;                      /* every layer and the output are on GPUs */
     bool has_overrides;
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef int status;
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101 };
@@ -167,11 +168,18 @@ status cudaMallocManaged(void **pointer, size_t size, unsigned flags)
 
 status cudaFree(void *pointer) { return !pointer || double_free(pointer) ? SUCCESS : fail(INVALID_VALUE); }
 
-/* Pinned memory is plain page-aligned memory, which costs nothing until touched. */
+/* Pinned memory is address space as well, behind a page that knows its size: as much as asked for, on any machine. */
+enum { PAGE_BYTES = 4096 };
+
 status cudaMallocHost(void **pointer, size_t size)
 {
-    *pointer = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
-    return *pointer ? SUCCESS : fail(OUT_OF_MEMORY);
+    char *start =
+        mmap(NULL, size + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return fail(OUT_OF_MEMORY);
+    memcpy(start, &size, sizeof size);
+    *pointer = start + PAGE_BYTES;
+    return SUCCESS;
 }
 
 status cudaHostAlloc(void **pointer, size_t size, unsigned flags)
@@ -182,7 +190,11 @@ status cudaHostAlloc(void **pointer, size_t size, unsigned flags)
 
 status cudaFreeHost(void *pointer)
 {
-    free(pointer);
+    size_t size;
+    if (pointer) {
+        memcpy(&size, (char *)pointer - PAGE_BYTES, sizeof size);
+        munmap((char *)pointer - PAGE_BYTES, size + PAGE_BYTES);
+    }
     return SUCCESS;
 }
 
