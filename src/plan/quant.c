@@ -13,30 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LOSS 5.0 /* in perplexity, of 6.2: what loses more has stopped making sense */
+#define MOST_LOSS   5.0           /* in perplexity, of 6.2: what loses more has stopped making sense */
+#define BITS_OF_GIB (8.59 / 8.03) /* bits per weight for each GiB of a file of 8.03e9 weights */
 
 enum { MAX_QUANTS = 64 };
 
 struct quant {
     const struct plim_mixture *mixture;
-    double loss;
-    uint64_t tensor_bytes;
+    double loss, bits; /* bits per weight, of Llama 3 8B */
 };
 
-/* The perplexity that a mixture adds; false when nobody has measured it. */
-static bool loss_of(const char *mixture, double *ret_loss)
+/* --- the table --- */
+
+static double number_in(size_t row, const char *column)
+{
+    return strtod(plim_table_cell(&plim_quants_table, row, plim_table_column(&plim_quants_table, column)), NULL);
+}
+
+/* What a mixture loses and how large it is; false when nobody has measured it. */
+static bool measured(const char *name, double *ret_loss, double *ret_bits)
 {
     const struct plim_table *t = &plim_quants_table;
-    const size_t name = plim_table_column(t, "name"), kind = plim_table_column(t, "kind");
-    const size_t family = plim_table_column(t, "family"), delta = plim_table_column(t, "ppl_delta");
-    *ret_loss = 0;
-    if (!strcmp(mixture, "F32") || !strcmp(mixture, "F16") || !strcmp(mixture, "BF16"))
-        return true;
+    const size_t names = plim_table_column(t, "name"), families = plim_table_column(t, "family");
     for (size_t row = 0; row < t->n_rows; row++)
-        if (!strcmp(plim_table_cell(t, row, name), mixture) && !strcmp(plim_table_cell(t, row, kind), "mixture") &&
-            !strcmp(plim_table_cell(t, row, family), "gguf-file")) {
-            *ret_loss = strtod(plim_table_cell(t, row, delta), NULL);
-            return *ret_loss > 0;
+        if (!strcmp(plim_table_cell(t, row, names), name) && !strcmp(plim_table_cell(t, row, families), "gguf-file")) {
+            const double bits = number_in(row, "model_bpw_llama31_8b");
+            *ret_loss = number_in(row, "ppl_delta");
+            *ret_bits = bits > 0 ? bits : number_in(row, "file_gib_llama3_8b") * BITS_OF_GIB;
+            return *ret_loss > 0 && *ret_bits > 0;
         }
     return false;
 }
@@ -47,11 +51,30 @@ static int by_loss(const void *a, const void *b)
     return (x->loss > y->loss) - (x->loss < y->loss);
 }
 
+/* The quants worth choosing, from good to small: each is smaller than all that lose less. */
+static size_t list_quants(struct quant *quants)
+{
+    const struct plim_mixture *mixture;
+    size_t n = 0, n_kept = 0;
+    for (size_t i = 0; (mixture = plim_mixture_at(i)) && n < MAX_QUANTS; i++) {
+        struct quant *q = &quants[n];
+        q->mixture = mixture;
+        n += measured(mixture->name, &q->loss, &q->bits) && q->loss <= MOST_LOSS;
+    }
+    qsort(quants, n, sizeof *quants, by_loss);
+    for (size_t i = 0; i < n; i++)
+        if (n_kept == 0 || quants[i].bits < quants[n_kept - 1].bits)
+            quants[n_kept++] = quants[i];
+    return n_kept;
+}
+
+/* --- trying --- */
+
 /* The model as this mixture; false when llama-quantize would not make it, or memory runs out. */
-static bool requantize(struct plim_planner *p, const struct plim_mixture *mixture, struct plim_model **ret_model)
+static bool requantize(struct plim_planner *p, const struct quant *quant, struct plim_model **ret_model)
 {
     struct plim_error error = { 0 };
-    const int result = plim_model_requantize(plim_engine_model(p->engine), mixture->name, ret_model, &error);
+    const int result = plim_model_requantize(plim_engine_model(p->engine), quant->mixture->name, ret_model, &error);
     if (result != PLIM_E_NOMEM)
         return result >= 0;
     p->result = result;
@@ -60,30 +83,7 @@ static bool requantize(struct plim_planner *p, const struct plim_mixture *mixtur
     return false;
 }
 
-/* The quants worth choosing, from good to small: each is smaller than what loses less. */
-static size_t list_quants(struct plim_planner *p, struct quant *quants)
-{
-    const struct plim_mixture *mixture;
-    uint64_t smallest_bytes = plim_model_tensor_bytes(plim_engine_model(p->engine));
-    size_t n = 0, n_kept = 0;
-    for (size_t i = 0; (mixture = plim_mixture_at(i)) && n < MAX_QUANTS && p->result >= 0; i++) {
-        struct plim_model *made = NULL;
-        double loss;
-        if (!loss_of(mixture->name, &loss) || loss > MOST_LOSS || !requantize(p, mixture, &made))
-            continue;
-        quants[n++] = (struct quant){ mixture, loss, plim_model_tensor_bytes(made) };
-        plim_model_free(made);
-    }
-    qsort(quants, n, sizeof *quants, by_loss);
-    for (size_t i = 0; i < n; i++)
-        if (quants[i].tensor_bytes < smallest_bytes) {
-            smallest_bytes = quants[i].tensor_bytes;
-            quants[n_kept++] = quants[i];
-        }
-    return n_kept;
-}
-
-/* The verdict on the setup with another quant; its bill is then in p->bill. */
+/* The verdict on the setup with another quant; its bill is then in p->bill. UNKNOWN: there can be no such file. */
 static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *quant)
 {
     char spec[64];
@@ -91,7 +91,7 @@ static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *q
     struct plim_engine *engine = NULL, *before = p->engine;
     enum plim_verdict verdict = PLIM_VERDICT_UNKNOWN;
     snprintf(spec, sizeof spec, "%s@%s", plim_engine_name(before), plim_engine_version(before));
-    if (requantize(p, quant->mixture, &made))
+    if (requantize(p, quant, &made))
         p->result = plim_engine_new(made, spec, &engine, p->err);
     if (engine) {
         p->engine = engine;
@@ -103,18 +103,41 @@ static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *q
     return verdict;
 }
 
+/* The first quant that fits, or the last there is; -1: none. */
+static int search(struct plim_planner *p, struct quant *quants, size_t n)
+{
+    size_t low = 0, high = n;
+    while (low < high && p->result >= 0) {
+        const size_t middle = low + (high - low) / 2;
+        const enum plim_verdict verdict = try_quant(p, &quants[middle]);
+        if (verdict == PLIM_VERDICT_FITS) {
+            high = middle;
+        } else if (verdict != PLIM_VERDICT_UNKNOWN) {
+            low = middle + 1;
+        } else {
+            memmove(&quants[middle], &quants[middle + 1], (--n - middle) * sizeof *quants);
+            high--;
+        }
+    }
+    return high < n ? (int)high : (int)n - 1;
+}
+
+/* --- */
+
 static void describe(const struct plim_planner *p, const struct quant *quant, struct plim_fix *fix)
 {
     const char *file_type = plim_model_file_type(plim_engine_model(p->engine)), *name = quant->mixture->name;
-    double loss = 0;
-    const bool is_known = file_type && loss_of(file_type, &loss);
+    double loss = 0, bits;
+    const bool is_full =
+        file_type && (!strcmp(file_type, "F16") || !strcmp(file_type, "BF16") || !strcmp(file_type, "F32"));
+    const bool is_known = file_type && measured(file_type, &loss, &bits);
     fix->mixture = name;
-    fix->is_from_quantized = !is_known || loss > 0;
+    fix->is_from_quantized = !is_full;
     fix->needs_imatrix = quant->mixture->needs_imatrix;
     snprintf(fix->change, sizeof fix->change, "the %s file of this model%s%s", name, file_type ? " instead of " : "",
              file_type ? file_type : "");
     int n = snprintf(fix->costs, sizeof fix->costs, "quality: perplexity +%.2f over f16", quant->loss);
-    if (is_known && loss > 0)
+    if (is_known)
         n += snprintf(fix->costs + n, sizeof fix->costs - (size_t)n, ", where this one has +%.2f", loss);
     snprintf(fix->costs + n, sizeof fix->costs - (size_t)n, " (on Llama 3 8B)%s",
              fix->is_from_quantized ? "; download it: one made from this file is worse" : "");
@@ -125,20 +148,13 @@ void plim_fix_quant(struct plim_planner *p)
     struct quant quants[MAX_QUANTS];
     if (p->n == p->max)
         return;
-    const size_t n = list_quants(p, quants);
-    size_t low = 0, high = n; /* the first that fits, or n */
-    while (low < high && p->result >= 0) {
-        const size_t middle = low + (high - low) / 2;
-        if (try_quant(p, &quants[middle]) == PLIM_VERDICT_FITS)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    if (p->result < 0 || n == 0 || (high == n && p->n > 0))
-        return; /* the smallest of all does not fit: no advice as long as there is other */
-    const struct quant *best = &quants[high < n ? high : n - 1];
-    try_quant(p, best);
+    const int best = search(p, quants, list_quants(quants));
+    if (p->result < 0 || best < 0)
+        return;
+    const bool is_fit = try_quant(p, &quants[best]) == PLIM_VERDICT_FITS;
+    if (!is_fit && p->n > 0)
+        return; /* not even the smallest fits: no advice as long as there is other */
     struct plim_fix *fix = plim_offer(p, PLIM_FIX_QUANT, p->setup);
     if (fix)
-        describe(p, best, fix);
+        describe(p, &quants[best], fix);
 }
