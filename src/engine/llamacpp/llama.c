@@ -274,7 +274,7 @@ static void find_sums(struct plim_llama *llama)
     const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
     bool has_output = plim_llama_global_tensor(llama, PLIM_GLOBAL_OUTPUT, PLIM_WEIGHT) != NULL;
     llama->is_tied = embd && !has_output && !llama->hp.arch->no_output;
-    for (size_t i = 0; i < llama->n_tensors; i++) {
+    for (size_t i = 0; llama->tensors && i < llama->n_tensors; i++) {
         if (llama->slot[i] < 0 && llama->slot[i] != PLIM_SLOT_UNUSED)
             llama->outside[llama->n_outside++] = (uint32_t)i;
         if (llama->slot[i] == PLIM_SLOT_OUTPUT)
