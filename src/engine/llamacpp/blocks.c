@@ -305,8 +305,8 @@ static void build_logits(struct plim_build *b, plim_node x)
     if (!output && llama->hp.arch->no_output) /* BitNet: tied, without a copy */
         output = plim_global(b, PLIM_GLOBAL_TOKEN_EMBD);
     else if (!output) /* tied: the copy of the token embedding beside the output layer */
-        output = leaf_at(b, plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT),
-                         b->place->tied_output);
+        output =
+            leaf_at(b, plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT), b->place->tied_output);
     if (b->hp->arch->graph & PLIM_GRAPH_HEAD_SCALE)
         x = plim_unary(b, x);
     x = plim_add(b, plim_mul_mat(b, output, x), plim_global_bias(b, PLIM_GLOBAL_OUTPUT));
