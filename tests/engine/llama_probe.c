@@ -64,7 +64,7 @@ _Static_assert(sizeof(struct context_params) == 160, "llama_context_params of ll
 /* Caches on the host are zeroed when they are made: leave gigabytes of fresh pages, which are zero, alone. */
 void *memset(void *address, int byte, size_t size)
 {
-    enum { BIG_BYTES = 16 << 20 };
+    enum { BIG_BYTES = 512 << 20 }; /* the scheduler's own tables, which are used again, are smaller */
     if (byte == 0 && size >= BIG_BYTES)
         return address;
     volatile unsigned char *p = address; /* volatile: or this loop would be made a call of memset() */
