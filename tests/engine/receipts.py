@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
-EQUAL_MIB = 0.0101  # both sides are rounded to 0.01
+ROUNDED_MIB = 0.0051  # the engine rounds each buffer it prints to 0.01
 ENGINE_TIMEOUT_S = 120
 EXACT_LABELS = ("model buffer", "KV buffer", "RS buffer", "output buffer")
 BUFFER = re.compile(r"^\w+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
@@ -49,6 +49,7 @@ class Case:
     arch: str
     setup: str
     engine: dict = field(default_factory=dict)
+    n_printed: dict = field(default_factory=dict)  # how many buffers the engine's figure is the sum of
     bill: dict = field(default_factory=dict)  # -> (MiB, low, high, basis)
     flags: str = ""
     refused: str = ""  # the engine turns the setup down
@@ -72,11 +73,14 @@ def run_engine(options: argparse.Namespace, path: str, setup: Setup, n_layer: in
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
                           timeout=ENGINE_TIMEOUT_S)
     found: dict = defaultdict(float)
+    printed: dict = defaultdict(int)
     for line in done.stdout.splitlines():
         match = BUFFER.match(line)
         if match:
-            found[device_of(match.group(1)), match.group(2) + " buffer"] += float(match.group(3))
-    case.engine = dict(found)
+            key = device_of(match.group(1)), match.group(2) + " buffer"
+            found[key] += float(match.group(3))
+            printed[key] += 1
+    case.engine, case.n_printed = dict(found), dict(printed)
     if "probe: ready" not in done.stdout:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         case.refused = next((line for line in reversed(said) if "rror" in line or "fail" in line or "require" in line),
@@ -128,8 +132,7 @@ def wrong_buffers(case: Case) -> list[str]:
             continue
         engine = case.engine.get((device, label), 0.0)
         bill = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))[0]
-        # A mapped model may be several ranges, each rounded on its own.
-        if abs(engine - bill) > EQUAL_MIB:
+        if abs(engine - bill) > ROUNDED_MIB * max(case.n_printed.get((device, label), 1), 1):
             wrong.append(f"{device} {label}: engine {engine:.2f}, bill {bill:.2f} MiB")
     return wrong
 
@@ -142,6 +145,11 @@ class Activation:
     bytes: float
     low: float
     high: float
+    rounded: float
+
+    @property
+    def is_equal(self) -> bool:
+        return abs(self.truth - self.bytes) <= self.rounded
 
     @property
     def error(self) -> float:
@@ -153,7 +161,7 @@ class Activation:
 
     @property
     def is_inside(self) -> bool:
-        return self.low - EQUAL_MIB <= self.truth <= self.high + EQUAL_MIB
+        return self.low - self.rounded <= self.truth <= self.high + self.rounded
 
 
 def activations(case: Case) -> list[Activation]:
@@ -161,7 +169,8 @@ def activations(case: Case) -> list[Activation]:
     for (device, label), truth in case.engine.items():
         if label == "compute buffer" and truth > 0:
             mid, low, high, _ = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))
-            found.append(Activation(case, device, truth, mid, low, high))
+            rounded = ROUNDED_MIB * case.n_printed[device, label]
+            found.append(Activation(case, device, truth, mid, low, high, rounded))
     return found
 
 
@@ -189,11 +198,12 @@ def print_table(cases: list[Case], verbose: bool) -> bool:
             for word in words:
                 print(f"    WRONG {setup}: {word}")
         for a in found:
-            if not a.is_inside or (verbose and abs(a.truth - a.bytes) > EQUAL_MIB):
+            if not a.is_inside or (verbose and not a.is_equal):
                 print(f"    {'OUTSIDE' if not a.is_inside else 'off'} {a.case.setup}: {a.device} compute buffer: "
                       f"engine {a.truth:.2f}, bill {a.bytes:.2f} ({a.low:.2f} to {a.high:.2f}) MiB")
         for case in ran:
-            if case.setup.startswith("random") and (wrong[case.setup] or not all(a.is_inside for a in activations(case))):
+            shown = [a for a in activations(case) if not (a.is_equal if verbose else a.is_inside)]
+            if case.setup.startswith("random") and (wrong[case.setup] or shown):
                 print(f"    {case.setup} is {case.flags}")
         for case in rows:
             if case.refused and verbose:
@@ -205,7 +215,7 @@ def print_summary(cases: list[Case], every: list[Activation], exact_cases: int, 
     refused = [case for case in cases if case.refused]
     archs = {case.arch for case in cases if not case.refused}
     inside = sum(a.is_inside for a in every) / max(len(every), 1)
-    equal = sum(abs(a.truth - a.bytes) <= EQUAL_MIB for a in every)
+    equal = sum(a.is_equal for a in every)
     widths = [a.width for a in every] or [0.0]
     errors = sorted(abs(a.error) for a in every) or [0.0]
     print(f"\n{len(archs)} architectures, {len({c.model for c in cases})} models, {compared} runs of the engine "

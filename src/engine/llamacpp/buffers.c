@@ -25,7 +25,7 @@ static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_c
 {
     uint64_t n_outputs = cx->n_seq_max;
     uint64_t per_output = llama->hp.n_vocab;
-    if (cx->embeddings)
+    if (cx->embeddings || !strcmp(llama->hp.arch->name, "t5"))
         per_output += llama->hp.n_embd_out;
     return n_outputs * per_output * sizeof(float);
 }
