@@ -90,7 +90,8 @@ plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, en
 {
     plim_node n = add(g, PLIM_OP_LEAF, type, ne0, ne1, ne2, ne3);
     struct plim_gtensor *t = &g->tensor[n];
-    t->home = (int8_t)home;
+    t->home = t->backend = (int8_t)home;
+    g->is_placed[n] = 1; /* it needs no place among the leaves: it has its memory already */
     t->flags = (uint8_t)flags;
     t->extra_bytes = row_padding(type, ne0);
     return n;

@@ -78,7 +78,7 @@ struct plim_graph {
     int n_tensors;
     plim_node *node; /* computed tensors in order */
     int n_nodes;
-    plim_node *leaf; /* leaves in the order they were met */
+    plim_node *leaf; /* leaves that have no memory yet, in the order they were met */
     int n_leaves;
     uint8_t *is_placed; /* per tensor: already in node[] or leaf[] */
     struct plim_keep *keep;

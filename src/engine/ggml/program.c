@@ -14,6 +14,7 @@ struct plim_reader {
 };
 
 enum { MAX_STEPS = 4 * PLIM_GRAPH_MAX_TENSORS, MAX_TESTS = 2 * PLIM_GRAPH_MAX_TENSORS };
+enum { MAX_SIZED = 3 * PLIM_GRAPH_MAX_TENSORS };
 
 bool plim_compiler_init(struct plim_compiler *compiler)
 {
@@ -21,8 +22,10 @@ bool plim_compiler_init(struct plim_compiler *compiler)
         .reader = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *compiler->reader),
         .step = plim_alloc_unset(MAX_STEPS, sizeof *compiler->step),
         .test = plim_alloc_unset(MAX_TESTS, sizeof *compiler->test),
+        .range = plim_alloc_unset(PLIM_MAX_CHECKPOINTS, sizeof *compiler->range),
+        .sized = plim_alloc_unset(MAX_SIZED, sizeof *compiler->sized),
     };
-    return compiler->reader && compiler->step && compiler->test;
+    return compiler->reader && compiler->step && compiler->test && compiler->range && compiler->sized;
 }
 
 void plim_compiler_done(struct plim_compiler *compiler)
@@ -30,6 +33,8 @@ void plim_compiler_done(struct plim_compiler *compiler)
     plim_free(compiler->reader);
     plim_free(compiler->step);
     plim_free(compiler->test);
+    plim_free(compiler->range);
+    plim_free(compiler->sized);
     *compiler = (struct plim_compiler){ 0 };
 }
 
@@ -190,6 +195,33 @@ static bool brings_leaf(const struct run *run, const struct plim_checkpoint *c)
     return false;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static void write_range(const struct run *run, const struct plim_checkpoint *checkpoint)
+{
+    struct plim_compiler *c = run->c;
+    struct plim_range range = { .first = c->n_sized, .brings_leaf = brings_leaf(run, checkpoint) };
+    for (int i = 0; i < run->s->n_events; i++) {
+        const struct plim_event *event = &run->s->event[i];
+        const plim_node origin = plim_schedule_origin(run->g, run->s, event->node);
+        if (!is_within(checkpoint, origin))
+            continue;
+        const uint64_t number = (uint64_t)(origin - checkpoint->from);
+        range.shape =
+            mix(range.shape, number << 16 | (uint64_t)run->g->tensor[event->node].op << 8 | (uint8_t)event->backend);
+        if (c->n_sized == MAX_SIZED)
+            c->overflow = true;
+        else
+            c->sized[c->n_sized++] = origin;
+    }
+    range.end = c->n_sized;
+    c->range[c->n_ranges++] = range;
+}
+
 static void write_state(const struct run *run, const struct plim_checkpoint *c)
 {
     for (plim_node t = 1; t < run->g->n_tensors; t++) {
@@ -199,7 +231,7 @@ static void write_state(const struct run *run, const struct plim_checkpoint *c)
         uint64_t readers = (uint64_t)(uint16_t)r->n_children << 16 | (uint16_t)r->n_views;
         step(run, PLIM_STEP_HELD, r->backend, t, 0, is_within(c, t) ? (uint64_t)(t - c->from + 1) << 32 | readers : 0);
     }
-    step(run, PLIM_STEP_CHECK, 0, 0, 0, brings_leaf(run, c));
+    step(run, PLIM_STEP_CHECK, 0, 0, 0, 0);
 }
 
 /* The last tensor of the range that is computed. */
@@ -220,8 +252,6 @@ static void expect_next(struct run *run)
 static void watch_event(struct run *run, const struct plim_event *event)
 {
     struct watch *w = &run->watch;
-    if (is_within(w->next, plim_schedule_origin(run->g, run->s, event->node)))
-        step(run, PLIM_STEP_SEEN, event->backend, event->node, 0, run->g->tensor[event->node].op);
     if (event->node != w->node)
         return;
     write_state(run, w->next);
@@ -238,7 +268,7 @@ void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, co
         compiler, compiler->reader, g, s, n_backends - 1, { checkpoints, checkpoints + n_checkpoints, 0 }
     };
     const struct plim_keep *keep = g->keep, *const last_keep = g->keep + g->n_keeps;
-    compiler->n_steps = compiler->n_tests = 0;
+    compiler->n_steps = compiler->n_tests = compiler->n_ranges = compiler->n_sized = 0;
     compiler->copies_weights = false;
     compiler->overflow = s->overflow;
     for (plim_node t = (plim_node)s->n_built; t < g->n_tensors; t++)
@@ -246,6 +276,8 @@ void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, co
             compiler->copies_weights = true;
     for (int i = 0; i < s->n_batch_tests; i++)
         note(compiler, &s->batch_test[i]);
+    for (int i = 0; i < n_checkpoints; i++)
+        write_range(&run, &checkpoints[i]);
     count_readers(&run);
     expect_next(&run);
     for (int i = 0; i < s->n_leaves; i++)

@@ -18,24 +18,25 @@
 
 #include "engine/ggml/schedule.h"
 
+enum { PLIM_MAX_CHECKPOINTS = 32 };
+
 /*
  * A place in the walk where the allocator's state is written down: when the last tensor of [from, to) is computed. Two
  * states are equal when the free blocks are, and the tensors still held, those of the range by their number in it.
  */
 struct plim_checkpoint {
     plim_node from, to;
-    bool brings_leaf; /* a tensor of the range, or a copy of one, takes space before anything is computed */
-    uint64_t state;   /* at this place */
-    uint64_t window;  /* of the range's own operations since the last one: sizes, backends, order */
+    bool brings_leaf;    /* a tensor of the range, or a copy of one, takes space before anything is computed */
+    uint64_t state;      /* at this place */
+    uint64_t operations; /* of the range: sizes, backends, order */
 };
 
 enum plim_step_kind {
     PLIM_STEP_TAKE,  /* space for tensor */
     PLIM_STEP_GIVE,  /* its space is free again */
     PLIM_STEP_REUSE, /* tensor takes over the space of `from` and gives back what it does not need */
-    PLIM_STEP_SEEN,  /* tensor is computed: part of the window */
     PLIM_STEP_HELD,  /* tensor has space: part of the state of the checkpoint that follows */
-    PLIM_STEP_CHECK, /* a checkpoint; mark: brings_leaf */
+    PLIM_STEP_CHECK, /* a checkpoint */
 };
 
 struct plim_step {
@@ -43,15 +44,24 @@ struct plim_step {
     int8_t backend;
     plim_node tensor, from;
     plim_node size_of; /* copies are as large as what they are a copy of: of tensor, or of `from` for REUSE */
-    uint64_t mark;     /* SEEN: the op; HELD: its readers and number in the range, 0 outside */
+    uint64_t mark;     /* HELD: its readers and number in the range, 0 outside */
+};
+
+/* What is computed in the range of a checkpoint. */
+struct plim_range {
+    uint64_t shape; /* ops, backends, order */
+    int first, end; /* of the list of tensors whose sizes count */
+    bool brings_leaf;
 };
 
 struct plim_program {
     const struct plim_step *step;
     int n_steps;
     int n_backends;
-    const int8_t *backend; /* per tensor of the graph: where it is computed */
-    bool copies_weights;   /* some weight is copied to another backend */
+    const struct plim_range *range; /* per checkpoint */
+    const plim_node *sized;         /* the list of the ranges */
+    const int8_t *backend;          /* per tensor of the graph: where it is computed */
+    bool copies_weights;            /* some weight is copied to another backend */
 };
 
 struct plim_programs;
@@ -75,6 +85,10 @@ struct plim_compiler {
     int n_steps;
     struct plim_test *test;
     int n_tests;
+    struct plim_range *range;
+    int n_ranges;
+    plim_node *sized;
+    int n_sized;
     bool copies_weights;
     bool overflow; /* more than fit: the program means nothing */
 };

@@ -175,12 +175,17 @@ static bool keep_program(struct plim_programs *p, struct entry *e)
     struct plim_step *step = take_room(p, c->n_steps, sizeof *step);
     e->test = take_room(p, c->n_tests, sizeof *e->test);
     e->n_tests = c->n_tests;
-    if (!step || !e->test)
+    struct plim_range *range = take_room(p, c->n_ranges, sizeof *range);
+    plim_node *sized = take_room(p, c->n_sized, sizeof *sized);
+    if (!step || !e->test || !range || !sized)
         return false;
     memcpy(step, c->step, (size_t)c->n_steps * sizeof *step);
     memcpy(e->test, c->test, (size_t)c->n_tests * sizeof *e->test);
+    memcpy(range, c->range, (size_t)c->n_ranges * sizeof *range);
+    memcpy(sized, c->sized, (size_t)c->n_sized * sizeof *sized);
     memcpy(e->backend, p->backend, (size_t)e->n_tensors);
-    e->program = (struct plim_program){ step, c->n_steps, e->params.n_backends, e->backend, c->copies_weights };
+    e->program =
+        (struct plim_program){ step, c->n_steps, e->params.n_backends, range, sized, e->backend, c->copies_weights };
     return true;
 }
 
@@ -214,7 +219,8 @@ static const struct plim_program *make(struct plim_programs *p, struct plim_grap
         p->latest = p->n_entries++;
         return &e->program;
     }
-    p->unkept = (struct plim_program){ c->step, c->n_steps, params->n_backends, p->backend, c->copies_weights };
+    p->unkept = (struct plim_program){ c->step,  c->n_steps, params->n_backends, c->range,
+                                       c->sized, p->backend, c->copies_weights };
     return &p->unkept;
 }
 
@@ -223,7 +229,7 @@ const struct plim_program *plim_programs_get(struct plim_programs *programs, str
                                              const struct plim_checkpoint *checkpoints, int n_checkpoints)
 {
     struct plim_programs *p = programs;
-    if (g->overflow)
+    if (g->overflow || n_checkpoints > PLIM_MAX_CHECKPOINTS)
         return NULL;
     for (int i = 0; i < p->n_entries; i++) {
         const int k = (p->latest + i) % p->n_entries;

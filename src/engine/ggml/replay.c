@@ -118,8 +118,8 @@ struct run {
     uint64_t *start;
     struct plim_blocks *blocks;
     int n_backends;
-    struct plim_checkpoint *next; /* the checkpoint to come, and what it has seen so far */
-    uint64_t window, within, others;
+    struct plim_checkpoint *next; /* the checkpoint to come, and what is held there */
+    uint64_t within, others;
 };
 
 static uint64_t size_of(const struct run *run, plim_node node, int backend)
@@ -144,9 +144,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static void see(struct run *run, const struct plim_step *step)
+static uint64_t operations_of(const struct plim_program *program, const struct plim_graph *g,
+                              const struct plim_range *range)
 {
-    run->window = mix(run->window, run->tensor[step->size_of].bytes << 16 | step->mark << 8 | (uint8_t)step->backend);
+    uint64_t hash = range->shape;
+    for (int i = range->first; i < range->end; i++)
+        hash = mix(hash, g->tensor[program->sized[i]].bytes);
+    return hash;
 }
 
 static void hold(struct run *run, const struct plim_step *step)
@@ -158,17 +162,15 @@ static void hold(struct run *run, const struct plim_step *step)
         run->others += held; /* in any order */
 }
 
-static void check(struct run *run, const struct plim_step *step)
+static void check(struct run *run)
 {
     uint64_t hash = mix(run->within, run->others);
     for (int b = 0; b < run->n_backends; b++)
         for (int i = 0; i < run->blocks[b].n; i++)
             hash = mix(mix(hash, run->blocks[b].block[i].start), run->blocks[b].block[i].size);
     run->next->state = hash;
-    run->next->window = run->window;
-    run->next->brings_leaf = step->mark != 0;
     run->next++;
-    run->window = run->within = run->others = 0;
+    run->within = run->others = 0;
 }
 
 static void take_step(struct run *run, const struct plim_step *step)
@@ -184,14 +186,11 @@ static void take_step(struct run *run, const struct plim_step *step)
     case PLIM_STEP_REUSE:
         reuse(run, step);
         break;
-    case PLIM_STEP_SEEN:
-        see(run, step);
-        break;
     case PLIM_STEP_HELD:
         hold(run, step);
         break;
     case PLIM_STEP_CHECK:
-        check(run, step);
+        check(run);
         break;
     }
 }
@@ -199,9 +198,12 @@ static void take_step(struct run *run, const struct plim_step *step)
 void plim_replay(struct plim_replay *r, const struct plim_graph *g, const struct plim_program *program,
                  struct plim_checkpoint *checkpoints, int n_checkpoints, uint64_t *ret_bytes)
 {
-    struct run run = { g->tensor, r->start, r->blocks, program->n_backends, checkpoints, 0, 0, 0 };
-    for (int i = 0; i < n_checkpoints; i++)
+    struct run run = { g->tensor, r->start, r->blocks, program->n_backends, checkpoints, 0, 0 };
+    for (int i = 0; i < n_checkpoints; i++) {
         checkpoints[i].state = (uint64_t)i; /* those that are never reached are equal to none */
+        checkpoints[i].operations = operations_of(program, g, &program->range[i]);
+        checkpoints[i].brings_leaf = program->range[i].brings_leaf;
+    }
     for (int b = 0; b < run.n_backends; b++) {
         struct plim_blocks *blocks = &run.blocks[b];
         blocks->n = 1;

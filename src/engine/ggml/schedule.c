@@ -114,8 +114,8 @@ static void assign(struct run *r)
     struct plim_graph *g = r->g;
     for (int i = 0; i < g->n_leaves; i++) {
         struct plim_gtensor *t = &g->tensor[g->leaf[i]];
-        if (t->home != PLIM_BACKEND_NONE || t->flags & PLIM_TENSOR_INPUT)
-            t->backend = t->home != PLIM_BACKEND_NONE ? t->home : (int8_t)r->cpu;
+        if (t->flags & PLIM_TENSOR_INPUT)
+            t->backend = (int8_t)r->cpu;
     }
     for (int i = 0; i < g->n_nodes; i++) {
         struct plim_gtensor *t = &g->tensor[g->node[i]];

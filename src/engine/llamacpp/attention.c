@@ -5,10 +5,10 @@
 /* --- inputs --- */
 
 /* Quantized caches are rotated by a Hadamard matrix if the heads allow it (llama_kv_cache: attn_rot_k, attn_rot_v). */
-static plim_node rotation(struct plim_build *b, enum plim_dtype type, uint32_t head, bool is_k)
+static plim_node rotation(struct plim_build *b, uint32_t head, bool is_k)
 {
     uint32_t size = 64;
-    if (!plim_dtype_is_quantized(type) || head == 0 || head % size)
+    if (head == 0 || head % size)
         return 0;
     while (is_k && head % (size * 2) == 0)
         size *= 2;
@@ -48,10 +48,12 @@ static void one_cache(struct plim_build *b, bool is_swa, struct plim_attn_inputs
                                 b->n_tokens / cx->n_stream, 1, cx->n_stream);
     /* hybrids with a window forget to (build_inp_mem_hybrid_iswa) */
     const bool is_rotated = !is_mla && !(b->hp->n_swa && b->hp->arch->memory == PLIM_MEMORY_HYBRID);
-    if (is_rotated && same_heads(b, is_swa, true, &head) && b->hp->n_embd_head_k % 64 == 0)
-        in->k_rot = rotation(b, cx->type_k, head, true);
-    if (is_rotated && same_heads(b, is_swa, false, &head) && b->hp->n_embd_head_v % 64 == 0)
-        in->v_rot = rotation(b, cx->type_v, head, false);
+    const bool rotates_k = is_rotated && plim_dtype_is_quantized(cx->type_k) && b->hp->n_embd_head_k % 64 == 0;
+    const bool rotates_v = is_rotated && plim_dtype_is_quantized(cx->type_v) && b->hp->n_embd_head_v % 64 == 0;
+    if (rotates_k && same_heads(b, is_swa, true, &head))
+        in->k_rot = rotation(b, head, true);
+    if (rotates_v && same_heads(b, is_swa, false, &head))
+        in->v_rot = rotation(b, head, false);
 }
 
 void plim_build_attn_inputs(struct plim_build *b)

@@ -19,7 +19,7 @@ struct plim_workspace {
     struct plim_build build;
     plim_node *weight; /* of the build, per tensor of the model */
     struct plim_layers layers;
-    struct plim_checkpoint checkpoint[PLIM_MAX_FOLDS * PLIM_FOLD_ROUNDS];
+    struct plim_checkpoint checkpoint[PLIM_MAX_FOLDS * PLIM_FOLD_WATCHED];
     uint32_t rhythm;  /* of the last fold that stood for the whole */
     bool is_unfolded; /* always build every layer */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/fold.h"
 
-enum { ROUNDS = PLIM_FOLD_ROUNDS, MAX_PERIOD = 16 };
+enum { ROUNDS = PLIM_FOLD_ROUNDS, WATCHED = PLIM_FOLD_WATCHED, MAX_PERIOD = 16 };
 
 /* What folds: these layers, placed like this, by these rules. */
 struct folding {
@@ -111,7 +111,7 @@ int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *sta
 {
     int n = 0;
     for (int i = 0; i < layers->n_folds; i++)
-        for (int k = 0; k < ROUNDS; k++) {
+        for (int k = ROUNDS - WATCHED; k < ROUNDS; k++) {
             const struct plim_fold *fold = &layers->fold[i];
             ret_checkpoints[n++] = (struct plim_checkpoint){ .from = start[fold->first + k * fold->round],
                                                              .to = start[fold->first + (k + 1) * fold->round] };
@@ -122,9 +122,9 @@ int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *sta
 bool plim_fold_is_steady(const struct plim_layers *layers, const struct plim_checkpoint *checkpoints)
 {
     for (int i = 0; i < layers->n_folds; i++) {
-        const struct plim_checkpoint *before = &checkpoints[i * ROUNDS + ROUNDS - 2], *after = before + 1;
+        const struct plim_checkpoint *before = &checkpoints[i * WATCHED], *after = before + 1;
         if (before->to - before->from != after->to - after->from || before->state != after->state ||
-            before->window != after->window || after->brings_leaf)
+            before->operations != after->operations || after->brings_leaf)
             return false;
     }
     return true;

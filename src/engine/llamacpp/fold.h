@@ -11,7 +11,7 @@
 #include "engine/ggml/program.h"
 #include "engine/llamacpp/place.h"
 
-enum { PLIM_FOLD_ROUNDS = 3, PLIM_MAX_FOLDS = 8 };
+enum { PLIM_FOLD_ROUNDS = 3, PLIM_FOLD_WATCHED = 2 /* the last of them */, PLIM_MAX_FOLDS = 8 };
 
 /* A pattern in the list of layers: PLIM_FOLD_ROUNDS rounds of `round` layers from layer[first] on. */
 struct plim_fold {
@@ -36,7 +36,8 @@ void plim_layers_all(const struct plim_llama *llama, struct plim_layers *ret_lay
 void plim_layers_fold(const struct plim_llama *llama, const struct plim_placement *place, uint32_t rhythm,
                       bool by_types, struct plim_layers *ret_layers);
 
-/* The checkpoints at the ends of all rounds; start[] is the first tensor of each layer. Returns how many. */
+/* The checkpoints at the ends of the last two rounds of each fold; start[] is the first tensor of each layer. Returns
+ * how many. */
 int plim_fold_checkpoints(const struct plim_layers *layers, const plim_node *start,
                           struct plim_checkpoint *ret_checkpoints);
 

@@ -78,6 +78,15 @@ static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim
     return bytes;
 }
 
+/* Layers of one kind have caches of one size on one device. */
+static bool is_alike(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
+                     uint32_t a, uint32_t b)
+{
+    const uint32_t n_dense = llama->hp.n_layer_dense_lead;
+    return llama->layer[a].kind == llama->layer[b].kind && (a < n_dense) == (b < n_dense) &&
+           (!cx->offload_kqv || p->layer[a] == p->layer[b]);
+}
+
 static uint64_t layer_rs_bytes(const struct plim_llama *llama, const struct plim_context *cx, bool on_cpu)
 {
     uint64_t rows = (uint64_t)cx->n_seq_max * (1 + (uint64_t)cx->n_rs_seq);
@@ -95,10 +104,15 @@ void plim_memory_size(const struct plim_llama *llama, const struct plim_context 
         plim_bound_memory(llama, cx, p, m);
         return;
     }
+    uint32_t last = PLIM_MAX_LAYERS; /* the layer that kv_bytes is of */
+    uint64_t kv_bytes = 0;
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
         int backend = cx->offload_kqv ? p->layer[il] : p->cpu;
         if (plim_memory_attends(llama, il)) {
-            m->kv_bytes[backend] += layer_kv_bytes(llama, cx, il, v_gqa_max, backend == p->cpu);
+            if (last == PLIM_MAX_LAYERS || !is_alike(llama, cx, p, last, il))
+                kv_bytes = layer_kv_bytes(llama, cx, il, v_gqa_max, backend == p->cpu);
+            last = il;
+            m->kv_bytes[backend] += kv_bytes;
             m->n_kv_layers++;
         }
         if (plim_memory_recurs(llama, il)) {
