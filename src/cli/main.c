@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +107,19 @@ static int help(const char *name)
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }
 
+/* Workspaces come and go while setups are compared: keep their memory instead of asking the kernel for it again. */
+static void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    keep_freed_memory();
     if (argc < 2) {
         plim_help_short(stderr);
         return PLIM_EXIT_USAGE;
