@@ -15,7 +15,7 @@ for job in "$@"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc" ;;
     fuzz) wanted="$wanted $build $fuzz" ;;
-    bench) wanted="$wanted $build" ;;
+    bench) wanted="$wanted $build python3-venv" ;;
     format) wanted="$wanted clang-format" ;;
     *) echo "install-packages.sh: there is no job '$job'" >&2; exit 2 ;;
     esac
