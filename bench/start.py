@@ -177,7 +177,7 @@ def main():
         for runner in runners:
             runner.run(arguments.stopwatch)
     plimsoll = runners[0]
-    title = (f"{cpu_name()}, {time.strftime('%Y-%m-%d')}. Start to verdict, by turns and with a warm page cache, of an 8B "
+    title = (f"{cpu_name()}, {time.strftime('%Y-%m-%d')}. Start to verdict, by turns and with a warm page cache, of an 8B\n"
              f"model with a vocabulary of 128 256 tokens and its merges ({MODEL}):")
     text = (f"{title}\n\n{table([r.row(plimsoll) for r in runners])}\n\n"
             f"Bills on one core, of the same model once it is read:\n\n```\n{bills(arguments.bills, model)}\n```")
