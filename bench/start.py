@@ -81,7 +81,8 @@ def gguf_parser(source, folder, model):
         program = install_program(folder)
         return (f"gguf-parser {GGUF_PARSER}", "estimate for -c 32768 as JSON",
                 [program, "--path", model, "--ctx-size", CTX, "--json"])
-    except Missing:
+    except Missing as reason:
+        print(f"the program gguf-parser cannot be installed, so its library stands in for it: {reason}")
         program = build_on_library(source, folder)
         return (f"gguf-parser {GGUF_PARSER}", "its library: header and estimate for -c 32768 as JSON", [program, model])
 
@@ -146,7 +147,7 @@ def table(rows):
 
 def bills(program, model):
     done = subprocess.run([program, model], stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.strip()
+    return done.stdout.rstrip()
 
 
 def write_readme(path, text):
