@@ -20,25 +20,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import statistics
-import subprocess
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import engine
 from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
 ROUNDED_MIB = 0.0051  # the engine rounds each buffer it prints to 0.01
-ENGINE_TIMEOUT_S = 120
 EXACT_LABELS = ("model buffer", "KV buffer", "RS buffer", "output buffer")
 BUFFER = re.compile(r"^\w+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
-
-# Models of the zoo that the library loads but no program runs alone, and why.
-NOT_ALONE = {"lora": "an adapter", "mmproj": "a projector"}
 
 
 @dataclass
@@ -50,11 +45,9 @@ class Case:
     setup: str
     engine: dict = field(default_factory=dict)
     n_printed: dict = field(default_factory=dict)  # how many buffers the engine's figure is the sum of
-    bill: dict = field(default_factory=dict)  # -> (MiB, low, high, basis)
+    bill: dict = field(default_factory=dict)  # -> (MiB, low, high)
     flags: str = ""
-    refused: str = ""  # the engine turns the setup down
-    bill_refused: bool = False
-    verdict: str = ""
+    refused: str = ""  # why the engine turns the setup down
 
 
 def device_of(buffer: str) -> str:
@@ -63,63 +56,38 @@ def device_of(buffer: str) -> str:
     return f"gpu{match.group(1)}" if match else "host"
 
 
-def run_engine(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
-    environment = dict(
-        os.environ,
-        LD_LIBRARY_PATH=f"{options.double}:{options.engine}",
-        PLIM_DOUBLE_DEVICES=",".join([str(BIG_CARD_MIB)] * setup.cards),
-    )
-    command = [options.probe, options.engine, path, *setup.flags_for(n_layer)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
-                          timeout=ENGINE_TIMEOUT_S)
+def read_engine(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
+    said, case.refused = engine.run_engine(options, path, setup.flags_for(n_layer), [str(BIG_CARD_MIB)] * setup.cards)
     found: dict = defaultdict(float)
     printed: dict = defaultdict(int)
-    for line in done.stdout.splitlines():
+    for line in said.splitlines():
         match = BUFFER.match(line)
         if match:
             key = device_of(match.group(1)), match.group(2) + " buffer"
             found[key] += float(match.group(3))
             printed[key] += 1
     case.engine, case.n_printed = dict(found), dict(printed)
-    if "probe: ready" not in done.stdout:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        case.refused = next((line for line in reversed(said) if "rror" in line or "fail" in line or "require" in line),
-                            said[-1] if said else f"exit {done.returncode}")
 
 
-def run_bill(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
-    cards = [word for _ in range(setup.cards) for word in ("--budget", f"{BIG_CARD_MIB}MiB")]
-    command = [options.plimsoll, "fit", "--json", "--client", "library", "--ram", f"{BIG_CARD_MIB}MiB", *cards, path,
-               *setup.flags_for(n_layer)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"receipts: {' '.join(command)}: exit {done.returncode}: {done.stderr}")
-    document = json.loads(done.stdout)
-    case.verdict = document["verdict"]
-    case.bill_refused = bool(document.get("refusal"))
-    for device in document["devices"]:
+def read_bill(options: argparse.Namespace, path: str, setup: Setup, n_layer: int, case: Case) -> None:
+    size = f"{BIG_CARD_MIB}MiB"
+    machine = ["--ram", size] + ["--budget", size] * setup.cards
+    answer = engine.run_fit(options, path, ["--client", "library", *machine, *setup.flags_for(n_layer)])
+    for device in answer["devices"]:
         for line in device["lines"]:
-            case.bill[device["id"], line["label"]] = (line["bytes"] / MIB, line["low"] / MIB, line["high"] / MIB,
-                                                      line["basis"])
-
-
-def describe(options: argparse.Namespace, path: str) -> dict:
-    done = subprocess.run([options.plimsoll, "fit", "--json", "--budget", "1TiB", path], capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"receipts: {path}: {done.stderr}")
-    return json.loads(done.stdout)["model"]
+            case.bill[device["id"], line["label"]] = (line["bytes"] / MIB, line["low"] / MIB, line["high"] / MIB)
 
 
 def measure(options: argparse.Namespace, path: str) -> list[Case]:
-    model = describe(options, path)
-    name = os.path.basename(path).removesuffix(".gguf")
+    model = engine.run_fit(options, path, ["--budget", "1TiB"])["model"]
+    name = engine.name_of(path)
     cases = []
     for setup in random_setups(f"{options.seed}/{name}", options.random) if options.random else SETUPS:
         if options.setups and setup.name not in options.setups:
             continue
         case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)")
-        run_engine(options, path, setup, model["n_layer"], case)
-        run_bill(options, path, setup, model["n_layer"], case)
+        read_engine(options, path, setup, model["n_layer"], case)
+        read_bill(options, path, setup, model["n_layer"], case)
         cases.append(case)
     return cases
 
@@ -131,7 +99,7 @@ def wrong_buffers(case: Case) -> list[str]:
         if label not in EXACT_LABELS:
             continue
         engine = case.engine.get((device, label), 0.0)
-        bill = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))[0]
+        bill = case.bill.get((device, label), (0.0, 0.0, 0.0))[0]
         if abs(engine - bill) > ROUNDED_MIB * max(case.n_printed.get((device, label), 1), 1):
             wrong.append(f"{device} {label}: engine {engine:.2f}, bill {bill:.2f} MiB")
     return wrong
@@ -168,7 +136,7 @@ def activations(case: Case) -> list[Activation]:
     found = []
     for (device, label), truth in case.engine.items():
         if label == "compute buffer" and truth > 0:
-            mid, low, high, _ = case.bill.get((device, label), (0.0, 0.0, 0.0, ""))
+            mid, low, high = case.bill.get((device, label), (0.0, 0.0, 0.0))
             rounded = ROUNDED_MIB * case.n_printed[device, label]
             found.append(Activation(case, device, truth, mid, low, high, rounded))
     return found
@@ -229,35 +197,18 @@ def print_summary(cases: list[Case], every: list[Activation], exact_cases: int, 
     return exact_cases == compared and inside >= 0.95 and statistics.median(widths) <= 0.10 and max(widths) <= 0.40
 
 
-def zoo(options: argparse.Namespace) -> list[str]:
-    """The models to load."""
-    names = sorted(name for name in os.listdir(options.models_dir) if name.endswith(".gguf"))
-    names = [name for name in names if name.split("-")[0] not in NOT_ALONE]
-    if options.models:
-        names = [name for name in names if any(name.startswith(prefix) for prefix in options.models)]
-    return [os.path.join(options.models_dir, name) for name in names]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Compare bills with what llama.cpp allocates.")
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="models whose names begin so (default: all)")
-    parser.add_argument("--plimsoll", required=True)
-    parser.add_argument("--probe", required=True)
-    parser.add_argument("--double", required=True, help="folder of the CUDA test double's libraries")
-    parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
-    parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
+    engine.add_arguments(parser)
     parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
     parser.add_argument("--random", type=int, metavar="N", help="N setups by chance for each model instead")
     parser.add_argument("--seed", default="1", help="of --random (default: 1)")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
-    if not os.path.isdir(options.engine):
-        print(f"receipts: skipped: no engine in {options.engine}")
+    if not engine.is_there(options):
         return 77
     with ThreadPoolExecutor(options.jobs) as pool:
-        cases = [case for part in pool.map(lambda path: measure(options, path), zoo(options)) for case in part]
+        cases = [case for part in pool.map(lambda path: measure(options, path), engine.models(options)) for case in part]
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump([{"model": c.model, "arch": c.arch, "setup": c.setup, "refused": c.refused,

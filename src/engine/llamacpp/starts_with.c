@@ -31,6 +31,7 @@ struct fit {
     int n_gpu;
     uint64_t split_bytes[PLIM_SETUP_MAX_DEVICES];
     int64_t free_bytes[PLIM_SETUP_MAX_DEVICES], target_bytes; /* target: what stays free per device */
+    int64_t state_bytes[PLIM_SETUP_MAX_DEVICES];              /* recurrent states of the setup measured last */
     struct plim_error *err;
     int result; /* the first failure */
     const struct plim_llama *draft;
@@ -69,6 +70,7 @@ static void measure(struct fit *f, const struct plim_setup *setup, int64_t *byte
         return;
     for (int i = 0; i < f->n_gpu; i++) {
         bytes[i] = (int64_t)plim_buffers_sum(&b, i);
+        f->state_bytes[i] = (int64_t)b.memory.rs_bytes[i];
         if (ret_weights)
             *ret_weights += (int64_t)b.weights.device_bytes[i];
     }
@@ -357,6 +359,9 @@ static int run(struct fit *f)
     measure(f, &f->setup, used, &weights);
     if (f->result < 0)
         return f->result;
+    /* while --fit measures nothing is allocated but recurrent states, and it asks for the free memory after that */
+    for (int i = 0; i < f->n_gpu; i++)
+        f->free_bytes[i] -= f->state_bytes[i];
     bool fits = true;
     for (int i = 0; i < f->n_gpu; i++)
         fits = fits && f->free_bytes[i] - used[i] >= f->target_bytes;

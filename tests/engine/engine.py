@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""
+The two programs that are compared: llama.cpp behind llama_probe, and `plimsoll fit`.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+
+ENGINE_TIMEOUT_S = 120
+
+# Models of the zoo that no program runs alone: adapters and projectors.
+NOT_ALONE = ("lora", "mmproj")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="models whose names begin so (default: all)")
+    parser.add_argument("--plimsoll", required=True)
+    parser.add_argument("--probe", required=True)
+    parser.add_argument("--double", required=True, help="folder of the CUDA test double's libraries")
+    parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
+    parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("-v", "--verbose", action="store_true")
+
+
+def is_there(options: argparse.Namespace) -> bool:
+    if os.path.isdir(options.engine):
+        return True
+    print(f"skipped: no engine in {options.engine}; tests/engine/fetch.sh brings it")
+    return False
+
+
+def models(options: argparse.Namespace) -> list[str]:
+    """The paths of the models to load."""
+    names = sorted(name for name in os.listdir(options.models_dir) if name.endswith(".gguf"))
+    names = [name for name in names if name.split("-")[0] not in NOT_ALONE]
+    if options.models:
+        names = [name for name in names if any(name.startswith(prefix) for prefix in options.models)]
+    return [os.path.join(options.models_dir, name) for name in names]
+
+
+def name_of(path: str) -> str:
+    return os.path.basename(path).removesuffix(".gguf")
+
+
+def run_engine(options: argparse.Namespace, path: str, flags: list[str], devices: list[str]) -> tuple[str, str]:
+    """What the engine prints with these flags and GPUs ("MIB" or "MIB:FREE"), and why it gave up ("" when it did not)."""
+    environment = dict(
+        os.environ, LD_LIBRARY_PATH=f"{options.double}:{options.engine}", PLIM_DOUBLE_DEVICES=",".join(devices)
+    )
+    command = [options.probe, options.engine, path, *flags]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
+                          timeout=ENGINE_TIMEOUT_S)
+    if "probe: ready" in done.stdout:
+        return done.stdout, ""
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    telling = (line for line in reversed(said) if "rror" in line or "fail" in line or "require" in line)
+    return done.stdout, next(telling, said[-1] if said else f"exit {done.returncode}")
+
+
+def run_fit(options: argparse.Namespace, path: str, arguments: list[str]) -> dict:
+    """The answer of `plimsoll fit --json`."""
+    command = [options.plimsoll, "fit", "--json", *arguments, path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
