@@ -52,8 +52,11 @@ def run_engine(options: argparse.Namespace, path: str, flags: list[str], devices
         os.environ, LD_LIBRARY_PATH=f"{options.double}:{options.engine}", PLIM_DOUBLE_DEVICES=",".join(devices)
     )
     command = [options.probe, options.engine, path, *flags]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
-                          timeout=ENGINE_TIMEOUT_S)
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
+                              timeout=ENGINE_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return "", f"nothing after {ENGINE_TIMEOUT_S} s"
     if "probe: ready" in done.stdout:
         return done.stdout, ""
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

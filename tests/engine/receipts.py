@@ -25,29 +25,14 @@ import statistics
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
+import accuracy
 import engine
+from case import Activation, Case, activations, wrong_buffers
 from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
-ROUNDED_MIB = 0.0051  # the engine rounds each buffer it prints to 0.01
-EXACT_LABELS = ("model buffer", "KV buffer", "RS buffer", "output buffer")
 BUFFER = re.compile(r"^\w+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
-
-
-@dataclass
-class Case:
-    """One model in one setup: (device, label) -> MiB on either side."""
-
-    model: str
-    arch: str
-    setup: str
-    engine: dict = field(default_factory=dict)
-    n_printed: dict = field(default_factory=dict)  # how many buffers the engine's figure is the sum of
-    bill: dict = field(default_factory=dict)  # -> (MiB, low, high)
-    flags: str = ""
-    refused: str = ""  # why the engine turns the setup down
 
 
 def device_of(buffer: str) -> str:
@@ -90,56 +75,6 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
         read_bill(options, path, setup, model["n_layer"], case)
         cases.append(case)
     return cases
-
-
-def wrong_buffers(case: Case) -> list[str]:
-    """Exact buffers that differ, in words."""
-    wrong = []
-    for device, label in sorted(set(case.engine) | set(case.bill)):
-        if label not in EXACT_LABELS:
-            continue
-        engine = case.engine.get((device, label), 0.0)
-        bill = case.bill.get((device, label), (0.0, 0.0, 0.0))[0]
-        if abs(engine - bill) > ROUNDED_MIB * max(case.n_printed.get((device, label), 1), 1):
-            wrong.append(f"{device} {label}: engine {engine:.2f}, bill {bill:.2f} MiB")
-    return wrong
-
-
-@dataclass
-class Activation:
-    case: Case
-    device: str
-    truth: float
-    bytes: float
-    low: float
-    high: float
-    rounded: float
-
-    @property
-    def is_equal(self) -> bool:
-        return abs(self.truth - self.bytes) <= self.rounded
-
-    @property
-    def error(self) -> float:
-        return self.bytes / self.truth - 1
-
-    @property
-    def width(self) -> float:
-        return (self.high - self.low) / self.truth
-
-    @property
-    def is_inside(self) -> bool:
-        return self.low - self.rounded <= self.truth <= self.high + self.rounded
-
-
-def activations(case: Case) -> list[Activation]:
-    found = []
-    for (device, label), truth in case.engine.items():
-        if label == "compute buffer" and truth > 0:
-            mid, low, high = case.bill.get((device, label), (0.0, 0.0, 0.0))
-            rounded = ROUNDED_MIB * case.n_printed[device, label]
-            found.append(Activation(case, device, truth, mid, low, high, rounded))
-    return found
 
 
 def print_table(cases: list[Case], verbose: bool) -> bool:
@@ -203,6 +138,7 @@ def main() -> int:
     parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
     parser.add_argument("--random", type=int, metavar="N", help="N setups by chance for each model instead")
     parser.add_argument("--seed", default="1", help="of --random (default: 1)")
+    parser.add_argument("--readme", metavar="FILE", help="write the table of results into this file")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")
     options = parser.parse_args()
     if not engine.is_there(options):
@@ -214,6 +150,8 @@ def main() -> int:
             json.dump([{"model": c.model, "arch": c.arch, "setup": c.setup, "refused": c.refused,
                         "engine_mib": {" ".join(k): v for k, v in c.engine.items()},
                         "bill_mib": {" ".join(k): v[0] for k, v in c.bill.items()}} for c in cases], out, indent=1)
+    if options.readme:
+        accuracy.write(options.readme, cases)
     return 0 if print_table(cases, options.verbose) else 1
 
 
