@@ -13,7 +13,10 @@ wanted=''
 for job in "$@"; do
     case $job in
     build) wanted="$wanted $build" ;;
-    test) wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc" ;;
+    test)
+        wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc"
+        command -v npm >/dev/null || wanted="$wanted npm" # brings the engine; a newer one than Debian's will do
+        ;;
     fuzz) wanted="$wanted $build $fuzz" ;;
     bench) wanted="$wanted $build python3-venv" ;;
     format) wanted="$wanted clang-format" ;;
