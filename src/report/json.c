@@ -162,12 +162,13 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
         json_array_append_new(notes, text(answer->notes[i]));
-    return json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1",
-                     "model", model_json(answer->engine), "engine", "name", plim_engine_name(answer->engine), "version",
-                     plim_engine_version(answer->engine), "speed",
+    return json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
+                     "plimsoll.fit/1", "model", model_json(answer->engine), "engine", "name",
+                     plim_engine_name(answer->engine), "version", plim_engine_version(answer->engine), "speed",
                      speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer),
                      "devices", devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with",
-                     starts_with_json(answer), "limiting", limiting_json(bill), "fixes", fixes, "notes", notes);
+                     starts_with_json(answer), "limiting", limiting_json(bill), "fixes", fixes, "notes", notes,
+                     "refusal", bill->is_refused ? text(bill->refusal) : json_null());
 }
 
 /* --- whole documents --- */

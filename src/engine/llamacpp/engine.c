@@ -430,7 +430,8 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
         ret_bill->is_refused = ret_bill->refusal != NULL;
         plim_bill_judge(ret_bill, margin);
         find_shared_line(machine, ret_bill);
-        if (!plim_engine_knows_model(engine) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED)
+        const bool is_bound = !plim_engine_knows_model(engine) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED;
+        if (is_bound && !ret_bill->is_refused)
             ret_bill->verdict = PLIM_VERDICT_UNKNOWN;
     }
     plim_buffers_done(&buffers);
