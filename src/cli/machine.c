@@ -90,13 +90,27 @@ static void hide_cards(struct plim_machine *machine, const char *visible, struct
         plim_note(notes, "CUDA_VISIBLE_DEVICES hides all cards");
 }
 
-static void add_live(const char *visible, struct plim_machine *machine, struct plim_notes *notes)
+/* NVML lists cards by their place on the bus; CUDA numbers the fastest first unless it is told to do the same. */
+static void note_order(const struct plim_machine *machine, const char *visible, const char *order,
+                       struct plim_notes *notes)
+{
+    const bool is_by_uuid = visible && (!strncmp(visible, "GPU-", 4) || !strncmp(visible, "MIG-", 4));
+    bool are_alike = true;
+    for (uint32_t i = 1; i < machine->n_cards; i++)
+        are_alike = are_alike && !strcmp(machine->card[i].name, machine->card[0].name);
+    if (!are_alike && !is_by_uuid && !(order && !strcmp(order, "PCI_BUS_ID")))
+        plim_note(notes, "these cards differ, and CUDA may number them in another order, the fastest first; "
+                         "CUDA_DEVICE_ORDER=PCI_BUS_ID makes it the order shown here");
+}
+
+static void add_live(const struct plim_command *command, struct plim_machine *machine, struct plim_notes *notes)
 {
     struct plim_error error = { 0 };
+    const char *visible = command->visible ? command->visible : getenv("CUDA_VISIBLE_DEVICES");
+    const char *order = command->device_order ? command->device_order : getenv("CUDA_DEVICE_ORDER");
     if (plim_cards_live(getenv("PLIMSOLL_NVML"), machine->card, PLIM_SETUP_MAX_DEVICES, &machine->n_cards, &error) < 0)
         plim_note(notes, "%s", error.what);
-    if (!visible)
-        visible = getenv("CUDA_VISIBLE_DEVICES");
+    note_order(machine, visible, order, notes);
     if (visible)
         hide_cards(machine, visible, notes);
 }
@@ -140,7 +154,7 @@ int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_
     if (options->n_cards)
         result = add_all_named(options, machine, notes, reterr);
     else if (!options->n_budgets)
-        add_live(options->command.visible, machine, notes);
+        add_live(&options->command, machine, notes);
     if (result < 0)
         return result;
     const bool is_named = options->n_budgets || options->n_cards, has_devices = arguments->devices.n > 0;

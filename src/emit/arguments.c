@@ -183,6 +183,7 @@ int plim_command_read(int argc, char *const *argv, struct plim_arguments *argume
     memset(command, 0, sizeof *command);
     arguments->setup.client = program.client;
     command->visible = program.visible;
+    command->device_order = program.device_order;
     for (int i = 0; i < program.n_words; i++)
         plim_command_add(command, argv[i]);
     if (program.client == PLIM_CLIENT_OLLAMA) {

@@ -22,11 +22,12 @@ struct plim_word {
 struct plim_command {
     int n_words;
     struct plim_word words[PLIM_COMMAND_WORDS];
-    bool is_cut;         /* more words than fit */
-    bool is_flags_only;  /* no program: the words are flags, for whatever takes them */
-    const char *visible; /* CUDA_VISIBLE_DEVICES as set in front of the program; NULL: not set there */
-    char unknown[160];   /* flags and words that are not known, */
-    char uncounted[160]; /* and flags that take memory which no bill counts: for notes */
+    bool is_cut;              /* more words than fit */
+    bool is_flags_only;       /* no program: the words are flags, for whatever takes them */
+    const char *visible;      /* CUDA_VISIBLE_DEVICES as set in front of the program; NULL: not set there */
+    const char *device_order; /* CUDA_DEVICE_ORDER in the same way */
+    char unknown[160];        /* flags and words that are not known, */
+    char uncounted[160];      /* and flags that take memory which no bill counts: for notes */
 };
 
 void plim_command_add(struct plim_command *command, const char *word);

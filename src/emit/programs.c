@@ -106,6 +106,8 @@ static int apply_variable(const char *word, size_t length, struct plim_arguments
     name[length] = '\0';
     if (!strcmp(name, "CUDA_VISIBLE_DEVICES"))
         program->visible = value;
+    if (!strcmp(name, "CUDA_DEVICE_ORDER"))
+        program->device_order = value;
     for (size_t i = 0; i < sizeof ollama_variables / sizeof *ollama_variables && result >= 0; i++) {
         bool on;
         if (!strcmp(name, ollama_variables[i].name) && *value)

@@ -9,7 +9,8 @@
 struct plim_program {
     int n_words; /* up to and with the program, and its subcommand if it has one */
     enum plim_client client;
-    const char *visible; /* CUDA_VISIBLE_DEVICES */
+    const char *visible;      /* CUDA_VISIBLE_DEVICES */
+    const char *device_order; /* CUDA_DEVICE_ORDER */
 };
 
 /*

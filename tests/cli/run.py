@@ -3,7 +3,7 @@
 """
 Run the cases of *.cases against the program.
 
-    run.py --plimsoll PROGRAM [--update] [NAME...]
+    run.py --plimsoll PROGRAM [--nvml LIBRARY] [--update] [NAME...]
 
 A case is a block of lines; NAME selects cases by a part of their name.
 
@@ -11,6 +11,8 @@ A case is a block of lines; NAME selects cases by a part of their name.
     $ plimsoll fit llama.gguf --card 4060      the words, as a shell splits them
     sh plimsoll cards | head -1                the same through sh
     env NAME=value                             set for this case
+    nvml HOW                                   the machine has the cards of tests/unit/fake_nvml.c, which acts like this;
+                                               left out without --nvml
     tty                                        stdout and stderr are one terminal
     exit 1                                     the exit status; 0 when not said
     out TEXT                                   stdout has a line with this text
@@ -54,6 +56,7 @@ class Case:
     where: str
     argv: list[str] = dataclasses.field(default_factory=list)
     env: dict[str, str] = dataclasses.field(default_factory=dict)
+    nvml: str = ""
     tty: bool = False
     wide: bool = False
     exit: int = 0
@@ -77,6 +80,8 @@ def read_cases(path: pathlib.Path) -> list[Case]:
         elif word == "env":
             name, _, value = rest.partition("=")
             case.env[name] = value
+        elif word == "nvml":
+            case.nvml = rest
         elif word in ("tty", "wide"):
             setattr(case, word, True)
         elif word == "exit":
@@ -105,8 +110,10 @@ def run_on_terminal(argv: list[str], cwd: str, env: dict[str, str]) -> tuple[int
     return process.wait(TIMEOUT_S), output.decode().replace("\r\n", "\n")
 
 
-def run(case: Case, world: fixture.World) -> tuple[int, str, str]:
+def run(case: Case, world: fixture.World, nvml: str) -> tuple[int, str, str]:
     env = {**world.env, **case.env}
+    if case.nvml:
+        env |= {"PLIMSOLL_NVML": nvml, "FAKE_NVML": case.nvml}
     if case.tty:
         status, out = run_on_terminal(case.argv, world.models, env)
         return status, out, ""
@@ -156,8 +163,8 @@ def check(case: Case, kind: str, text: str, out: str, err: str, update: bool) ->
     return None if text in {"out": out, "err": err}[kind] else f"no {text!r} in std{kind}"
 
 
-def failures(case: Case, world: fixture.World, update: bool) -> list[str]:
-    status, out, err = run(case, world)
+def failures(case: Case, world: fixture.World, nvml: str, update: bool) -> list[str]:
+    status, out, err = run(case, world, nvml)
     found = []
     if status != case.exit:
         found.append(f"exit status {status}, not {case.exit}")
@@ -178,16 +185,18 @@ def failures(case: Case, world: fixture.World, update: bool) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the command line of plimsoll.")
     parser.add_argument("--plimsoll", required=True, metavar="PROGRAM")
+    parser.add_argument("--nvml", default="", metavar="LIBRARY")
     parser.add_argument("--update", action="store_true", help="write the golden files anew")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     cases = [case for path in sorted(HERE.glob("*.cases")) for case in read_cases(path)]
     chosen = [case for case in cases if not options.names or any(name in case.name for name in options.names)]
+    chosen = [case for case in chosen if options.nvml or not case.nvml]
     n_failed = 0
     with tempfile.TemporaryDirectory(prefix="plimsoll-cli-") as directory:
         world = fixture.make(directory, options.plimsoll)
         for case in chosen:
-            found = failures(case, world, options.update)
+            found = failures(case, world, options.nvml, options.update)
             n_failed += bool(found)
             for line in found[:1]:
                 print(f"FAIL {case.where} {case.name}: {line}")

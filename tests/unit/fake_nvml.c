@@ -67,7 +67,7 @@ const char *nvmlErrorString(int result)
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
-    *count = is("none") ? 0 : is("many") ? 40 : is("lost") ? 2 : 1;
+    *count = is("none") ? 0 : is("many") ? 40 : is("lost") || is("two kinds") ? 2 : 1;
     return is("no count") ? NO_PERMISSION : SUCCESS;
 }
 
@@ -85,9 +85,10 @@ int nvmlDeviceGetName(struct device *device, char *name, unsigned size)
     if (is("no name"))
         return INSUFFICIENT_SIZE;
     snprintf(name, size, "%s",
-             device->slice   ? "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
-             : is("unified") ? "NVIDIA GB10"
-                             : "NVIDIA GeForce RTX 4060");
+             device->slice                       ? "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+             : is("unified")                     ? "NVIDIA GB10"
+             : is("two kinds") && device->number ? "NVIDIA GeForce RTX 3060"
+                                                 : "NVIDIA GeForce RTX 4060");
     return SUCCESS;
 }
 
