@@ -36,7 +36,7 @@ static void add_slot(struct walk *w, uint64_t at, uint32_t n_bytes)
 static void skip_text(struct plim_cursor *c)
 {
     uint64_t length = plim_cursor_u64(c);
-    plim_cursor_take(c, length, NULL);
+    plim_cursor_skip(c, length);
 }
 
 static void walk_array(struct plim_cursor *c, struct walk *w, int depth)
@@ -53,7 +53,7 @@ static void walk_array(struct plim_cursor *c, struct walk *w, int depth)
         } else {
             if (i < KEPT_ELEMENTS && plim_cursor_left(c) >= value_bytes[type])
                 add_slot(w, c->at, value_bytes[type]);
-            plim_cursor_take(c, value_bytes[type], NULL);
+            plim_cursor_skip(c, value_bytes[type]);
         }
     }
 }
@@ -69,7 +69,7 @@ static void walk_value(struct plim_cursor *c, struct walk *w)
         walk_array(c, w, 0);
     } else if (plim_cursor_left(c) >= value_bytes[type]) {
         add_slot(w, c->at, value_bytes[type]);
-        plim_cursor_take(c, value_bytes[type], NULL);
+        plim_cursor_skip(c, value_bytes[type]);
     }
 }
 
@@ -116,7 +116,7 @@ void walk_gguf(unsigned char *data, size_t size, bool do_repair, struct walk *re
     struct plim_cursor c = plim_cursor(data, size);
     uint64_t offset = 0;
     ret_walk->n_slots = 0;
-    plim_cursor_take(&c, 8, NULL); /* magic and version: little-endian is taken for granted */
+    plim_cursor_skip(&c, 8); /* magic and version: little-endian is taken for granted */
     uint64_t n_tensors = plim_cursor_u64(&c), n_keys = plim_cursor_u64(&c);
     for (uint64_t i = 0; i < n_keys && !c.failed; i++) {
         skip_text(&c);

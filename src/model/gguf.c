@@ -3,7 +3,7 @@
  * The GGUF reader: one file, versions 2 and 3, either byte order.
  *
  * A GGUF file is a header (magic, version, counts), the metadata keys, the tensor descriptions, padding, and the data.
- * We walk the header in memory, keep what is small (names, numbers, short strings, per-layer arrays) in an arena and
+ * We walk the header once, keep what is small (names, numbers, short strings, per-layer arrays) in an arena and
  * step over the rest (vocabularies, merges, chat templates). The data is never looked at; that it would be there, in
  * order and without overlap, is checked against the file size, as llama.cpp does when it loads the file.
  *
@@ -48,6 +48,8 @@ static int truncated(struct reader *r)
 {
     char size[PLIM_SIZE_TEXT], name[NAME_TEXT];
     const bool has_name = r->name != NULL;
+    if (r->c.error)
+        return plim_fail(r->err, PLIM_E_IO, r->c.failed_at, "cannot read: %s", strerror(r->c.error));
     int code = plim_fail(r->err, PLIM_E_TRUNCATED, r->c.failed_at,
                          "the file ends inside %s%s%s%s: %" PRIu64 " bytes wanted, %" PRIu64 " left", r->section,
                          has_name ? ", at '" : "", has_name ? shown(name, r->name, strlen(r->name)) : "",
@@ -139,30 +141,30 @@ static int read_header(struct reader *r)
 
 /* --- strings --- */
 
-static bool take_string(struct reader *r, const char **ret_text, uint64_t *ret_length)
+/* The length of a string whose text, all of it there, comes next. */
+static bool read_length(struct reader *r, uint64_t *ret_length)
 {
-    const unsigned char *text = NULL;
     *ret_length = plim_cursor_u64(&r->c);
-    bool ok = plim_cursor_take(&r->c, *ret_length, &text);
-    *ret_text = (const char *)text;
-    return ok;
+    return !r->c.failed && (*ret_length <= plim_cursor_left(&r->c) || plim_cursor_skip(&r->c, *ret_length));
 }
 
 /* A key or tensor name: bounded, not empty, without NUL bytes; copied into the arena. */
 static int read_name(struct reader *r, const char *what, uint64_t number, uint64_t max_bytes, const char **ret_name)
 {
-    const char *text;
+    const unsigned char *text;
     uint64_t length, at = r->c.at;
     r->name = NULL;
-    if (!take_string(r, &text, &length))
+    if (!read_length(r, &length))
         return truncated(r);
     if (length == 0 || length > max_bytes)
         return plim_fail(r->err, PLIM_E_CORRUPT, at,
                          "the name of %s %" PRIu64 " has %" PRIu64 " bytes; 1 to %" PRIu64 " are expected", what,
                          number, length, max_bytes);
+    if (!plim_cursor_take(&r->c, length, &text))
+        return truncated(r);
     if (memchr(text, '\0', length))
         return plim_fail(r->err, PLIM_E_CORRUPT, at, "the name of %s %" PRIu64 " contains a NUL byte", what, number);
-    *ret_name = r->name = plim_arena_copy(r->arena, text, length);
+    *ret_name = r->name = plim_arena_copy(r->arena, (const char *)text, length);
     return *ret_name ? 0 : out_of_memory(r);
 }
 
@@ -218,23 +220,29 @@ static int read_scalar(struct reader *r, struct plim_key *key)
 /* The hot loop: a vocabulary and its merges are 400 000 strings, each found by the length of the one before. */
 static int skip_strings(struct reader *r, uint64_t n)
 {
-    const unsigned char *const data = r->c.data;
-    const uint64_t size = r->c.size;
     const bool is_foreign = r->c.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    uint64_t at = r->c.at, length;
-    for (; n > 0 && size - at >= sizeof length; n--) {
-        memcpy(&length, data + at, sizeof length);
-        if (is_foreign)
-            length = __builtin_bswap64(length);
-        if (length > size - at - sizeof length)
+    while (n > 0) {
+        const unsigned char *start;
+        uint64_t length;
+        if (!plim_cursor_peek(&r->c, sizeof length, &start))
+            return truncated(r);
+        const unsigned char *p = start, *const end = r->c.data + (r->c.data_end - r->c.data_at);
+        for (; n > 0 && (size_t)(end - p) >= sizeof length; n--) {
+            memcpy(&length, p, sizeof length);
+            if (is_foreign)
+                length = __builtin_bswap64(length);
+            if (length > (size_t)(end - p) - sizeof length)
+                break;
+            p += sizeof length + length;
+        }
+        r->c.at += (uint64_t)(p - start);
+        if (n == 0)
             break;
-        at += sizeof length + length;
+        n--; /* the one that reaches past what is at hand */
+        if (!plim_cursor_skip(&r->c, plim_cursor_u64(&r->c)))
+            return truncated(r);
     }
-    r->c.at = at;
-    if (n == 0)
-        return 0;
-    plim_cursor_take(&r->c, plim_cursor_u64(&r->c), NULL); /* the one that is cut short: says where */
-    return truncated(r);
+    return 0;
 }
 
 static int keep_numbers(struct reader *r, struct plim_key *key)
@@ -286,18 +294,20 @@ static int read_array(struct reader *r, struct plim_key *key, unsigned depth)
     }
     if (depth == 0 && n <= PLIM_MAX_KEPT_ARRAY && !is_float(item))
         return keep_numbers(r, key);
-    return plim_cursor_take(&r->c, n * value_bytes[item], NULL) ? 0 : truncated(r);
+    return plim_cursor_skip(&r->c, n * value_bytes[item]) ? 0 : truncated(r);
 }
 
 static int read_string_value(struct reader *r, struct plim_key *key)
 {
-    const char *text;
+    const unsigned char *text;
     uint64_t length;
-    if (!take_string(r, &text, &length))
+    if (!read_length(r, &length))
         return truncated(r);
     if (length > PLIM_MAX_KEPT_STRING_BYTES)
-        return 0;
-    key->string = plim_arena_copy(r->arena, text, length);
+        return plim_cursor_skip(&r->c, length) ? 0 : truncated(r);
+    if (!plim_cursor_take(&r->c, length, &text))
+        return truncated(r);
+    key->string = plim_arena_copy(r->arena, (const char *)text, length);
     return key->string ? 0 : out_of_memory(r);
 }
 
@@ -449,10 +459,10 @@ static int read_tensors(struct reader *r, const struct plim_gguf_file *file)
     return check_layout(r, file->tensors, alignment);
 }
 
-int plim_gguf_parse(const void *data, uint64_t data_bytes, uint64_t file_bytes, struct plim_arena *arena,
+int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_arena *arena,
                     struct plim_gguf_file *ret_file, struct plim_error *reterr)
 {
-    struct reader r = { .c = plim_cursor(data, data_bytes), .arena = arena, .err = reterr, .file_bytes = file_bytes };
+    struct reader r = { .c = cursor, .arena = arena, .err = reterr, .file_bytes = file_bytes };
     struct plim_gguf_file file = { 0 };
     int result = read_header(&r);
     if (result < 0)

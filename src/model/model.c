@@ -310,12 +310,13 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
 {
     struct plim_file source;
     struct plim_gguf_file file = { 0 };
-    int result = plim_file_map(path, PLIM_MAX_GGUF_HEADER_BYTES, &source, reterr);
+    int result = plim_file_open(path, &source, reterr);
     if (result < 0)
         return result;
-    result = plim_gguf_parse(source.data, source.map_bytes, source.file_bytes, &model->arena, &file, reterr);
-    uint64_t file_bytes = source.file_bytes;
-    plim_file_unmap(&source);
+    const uint64_t file_bytes = source.file_bytes;
+    result = plim_gguf_parse(plim_file_cursor(&source, PLIM_MAX_GGUF_HEADER_BYTES), file_bytes, &model->arena, &file,
+                             reterr);
+    plim_file_close(&source);
     if (result == 0) {
         uint64_t says_count = key_or(&file, "split.count", 0), says_number = key_or(&file, "split.no", part - 1);
         if (part == 1 && count == 1 && says_count > 1) {
@@ -396,7 +397,7 @@ int plim_model_read(const void *data, uint64_t data_bytes, uint64_t file_bytes, 
     struct plim_model *model = plim_model_new("");
     if (!model)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    int result = plim_gguf_parse(data, data_bytes, file_bytes, &model->arena, &file, reterr);
+    int result = plim_gguf_parse(plim_cursor(data, data_bytes), file_bytes, &model->arena, &file, reterr);
     if (result == 0)
         result = add_file(model, &file, file_bytes, reterr);
     if (result == 0)

@@ -4,6 +4,7 @@
 
 /* What a struct plim_model is made of, and how the readers fill it. */
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "plimsoll/model.h"
@@ -63,8 +64,8 @@ struct plim_gguf_file {
     size_t n_tensors;
 };
 
-/* Read the header in data (the first data_bytes of a file of file_bytes). */
-int plim_gguf_parse(const void *data, uint64_t data_bytes, uint64_t file_bytes, struct plim_arena *arena,
+/* Read the header of a file of file_bytes, of which the cursor reads at least the start. */
+int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_arena *arena,
                     struct plim_gguf_file *ret_file, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* A model of this path without keys and tensors, or NULL; freed with plim_model_free(). */

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/file.h"
 
+#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Small enough to stay in a processor's cache while it is walked, large enough that calls do not count. */
+enum { WINDOW_BYTES = 512 << 10 };
+_Static_assert((int)WINDOW_BYTES >= (int)PLIM_CURSOR_MOST, "a cursor may want this much at once");
 
 static int fail_errno(struct plim_error *reterr, const char *path, int error)
 {
@@ -26,44 +31,76 @@ static const char *kind_of(mode_t mode)
     return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
-int plim_file_map(const char *path, uint64_t max_bytes, struct plim_file *ret_file, struct plim_error *reterr)
+static int check_kind(const char *path, const struct stat *status, struct plim_error *reterr)
+{
+    int result = 0;
+    if (!S_ISREG(status->st_mode)) {
+        result = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s",
+                           kind_of(status->st_mode));
+    } else if (status->st_size == 0) {
+        result = plim_fail(reterr, PLIM_E_TRUNCATED, 0, "the file is empty");
+        plim_error_hint(reterr, "download it again");
+    }
+    if (result < 0)
+        plim_error_where(reterr, path);
+    return result;
+}
+
+int plim_file_open(const char *path, struct plim_file *ret_file, struct plim_error *reterr)
 {
     struct stat status;
-    int result = 0;
     /* O_NONBLOCK: opening a FIFO must not wait for a writer */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fail_errno(reterr, path, errno);
-    if (fstat(fd, &status) < 0) {
-        result = fail_errno(reterr, path, errno);
-    } else if (!S_ISREG(status.st_mode)) {
-        result =
-            plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s", kind_of(status.st_mode));
-        plim_error_where(reterr, path);
-    } else if (status.st_size == 0) {
-        result = plim_fail(reterr, PLIM_E_TRUNCATED, 0, "the file is empty");
-        plim_error_hint(reterr, "download it again");
-        plim_error_where(reterr, path);
-    } else {
-        uint64_t file_bytes = (uint64_t)status.st_size;
-        uint64_t map_bytes = file_bytes < max_bytes ? file_bytes : max_bytes;
-        void *data = mmap(NULL, map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
-            result = fail_errno(reterr, path, errno);
-        } else {
-            madvise(data, map_bytes, MADV_SEQUENTIAL);
-            *ret_file = (struct plim_file){ data, map_bytes, file_bytes };
-        }
+    int result = fstat(fd, &status) < 0 ? fail_errno(reterr, path, errno) : check_kind(path, &status, reterr);
+    unsigned char *window = result == 0 ? plim_alloc_unset(WINDOW_BYTES, 1) : NULL;
+    if (result == 0 && !window)
+        result = fail_errno(reterr, path, ENOMEM);
+    if (result < 0) {
+        close(fd);
+        return result;
     }
-    close(fd);
-    return result;
+    *ret_file = (struct plim_file){ .fd = fd, .file_bytes = (uint64_t)status.st_size, .window = window };
+    return 0;
 }
 
-void plim_file_unmap(struct plim_file *file)
+/* Move the window to where the cursor is. */
+static bool fill_window(struct plim_cursor *c, uint64_t n)
 {
-    if (file->data)
-        munmap((void *)(uintptr_t)file->data, file->map_bytes);
-    *file = (struct plim_file){ 0 };
+    struct plim_file *file = c->source;
+    const uint64_t left = c->size - c->at, wanted = left < WINDOW_BYTES ? left : WINDOW_BYTES;
+    uint64_t length = 0;
+    while (length < wanted) {
+        ssize_t got = pread(file->fd, file->window + length, wanted - length, (off_t)(c->at + length));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            c->error = errno;
+        if (got <= 0)
+            break;
+        length += (uint64_t)got;
+    }
+    if (length < wanted)
+        c->size = c->at + length; /* the file was longer when it was opened, or cannot be read further */
+    c->data = file->window;
+    c->data_at = c->at;
+    c->data_end = c->at + length;
+    return n <= length;
+}
+
+struct plim_cursor plim_file_cursor(struct plim_file *file, uint64_t max_bytes)
+{
+    return (struct plim_cursor){ .size = file->file_bytes < max_bytes ? file->file_bytes : max_bytes,
+                                 .fill = fill_window,
+                                 .source = file };
+}
+
+void plim_file_close(struct plim_file *file)
+{
+    close(file->fd);
+    plim_free(file->window);
+    *file = (struct plim_file){ .fd = -1 };
 }
 
 long plim_file_read_text(const char *path, char *buffer, size_t size)

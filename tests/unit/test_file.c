@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a file through its window: across its edges, and while the file is shortened. */
+#include "source/file.h"
+#include "unit.h"
+
+#include <unistd.h>
+
+enum { FILE_BYTES = 3 << 20 };
+
+static char path[] = "plimsoll-file-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    strcpy(path, "plimsoll-file-XXXXXX");
+    int fd = mkstemp(path);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    for (int i = 0; out && i < FILE_BYTES; i++)
+        fputc(i % 251, out);
+    return out ? fclose(out) : -1;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static struct plim_file open_file(void)
+{
+    struct plim_error error = { 0 };
+    struct plim_file file;
+    if (plim_file_open(path, &file, &error) < 0)
+        fail_msg("%s", error.what);
+    assert_int_equal(file.file_bytes, FILE_BYTES);
+    return file;
+}
+
+/* Reads of every kind, none of which knows where a window ends. */
+static void test_across_windows(void **state)
+{
+    struct plim_file file = open_file();
+    struct plim_cursor c = plim_file_cursor(&file, FILE_BYTES - 1);
+    const unsigned char *p = NULL;
+    (void)state;
+    for (uint64_t at = 0; plim_cursor_left(&c) >= 5000; at = c.at) {
+        const uint64_t n = at % 4999 + 1;
+        assert_true(plim_cursor_take(&c, n, &p));
+        assert_int_equal(p[0], at % 251);
+        assert_int_equal(p[n - 1], (at + n - 1) % 251);
+    }
+    assert_true(plim_cursor_skip(&c, plim_cursor_left(&c)));
+    assert_int_equal(c.at, FILE_BYTES - 1);
+    assert_false(plim_cursor_take(&c, 1, &p));
+    plim_file_close(&file);
+}
+
+static void test_skips_what_is_far_away(void **state)
+{
+    struct plim_file file = open_file();
+    struct plim_cursor c = plim_file_cursor(&file, UINT64_MAX);
+    const unsigned char *p = NULL;
+    (void)state;
+    assert_true(plim_cursor_take(&c, 1, &p) && plim_cursor_skip(&c, FILE_BYTES - 2) && plim_cursor_take(&c, 1, &p));
+    assert_int_equal(p[0], (FILE_BYTES - 1) % 251);
+    plim_file_close(&file);
+}
+
+/* Nothing asks for so much at once; a window would not hold it. */
+static void test_refuses_too_much_at_once(void **state)
+{
+    struct plim_file file = open_file();
+    struct plim_cursor c = plim_file_cursor(&file, UINT64_MAX);
+    const unsigned char *p = NULL;
+    (void)state;
+    assert_false(plim_cursor_take(&c, PLIM_CURSOR_MOST + 1, &p));
+    assert_true(c.failed && c.at == 0);
+    plim_file_close(&file);
+}
+
+/* A mapped file would end the process here. */
+static void test_survives_a_file_that_shrinks(void **state)
+{
+    struct plim_file file = open_file();
+    struct plim_cursor c = plim_file_cursor(&file, UINT64_MAX);
+    const unsigned char *p = NULL;
+    (void)state;
+    assert_true(plim_cursor_take(&c, 10, &p));
+    assert_return_code(truncate(path, 2 << 20), 0);
+    assert_true(plim_cursor_skip(&c, (2 << 20) - 15));
+    assert_false(plim_cursor_take(&c, 10, &p));
+    assert_true(c.failed && c.error == 0);
+    assert_int_equal(c.failed_at, (2 << 20) - 5);
+    assert_int_equal(plim_cursor_left(&c), 5);
+    plim_file_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_across_windows, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_skips_what_is_far_away, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_refuses_too_much_at_once, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_survives_a_file_that_shrinks, make_file, remove_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
