@@ -42,8 +42,8 @@ void plim_graph_done(struct plim_graph *g)
 void plim_graph_reset(struct plim_graph *g)
 {
     memset(g->is_placed, 0, (size_t)g->n_tensors);
-    g->n_tensors = 1; /* 0 is "none"; what did not fit was written there */
-    g->tensor[0] = (struct plim_gtensor){ 0 };
+    g->n_tensors = 1;                                             /* 0 is "none"; what did not fit was written there */
+    g->tensor[0] = (struct plim_gtensor){ .ne = { 1, 1, 1, 1 } }; /* whoever divides by a size of "none" may */
     g->n_nodes = g->n_leaves = g->n_keeps = 0;
     g->overflow = false;
 }
@@ -130,7 +130,9 @@ plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint6
 /* A strided view that reaches over n_parts parts, stride_bytes from one to the next. */
 static plim_node parts(struct plim_graph *g, plim_node view, uint64_t n_parts, uint64_t stride_bytes, uint64_t bytes)
 {
-    if (view && n_parts > 0)
+    if (bytes > MAX_TENSOR_BYTES || (n_parts > 1 && stride_bytes > MAX_TENSOR_BYTES / n_parts))
+        g->overflow = true;
+    else if (view && n_parts > 0)
         g->tensor[view].bytes = (n_parts - 1) * stride_bytes + bytes;
     return view;
 }

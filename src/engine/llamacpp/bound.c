@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/bound.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -17,14 +18,11 @@ enum {
     F32 = 4,
 };
 
-#define MARGIN     1.125 /* for a graph unlike all that were looked at */
-#define MOST_BYTES 0x1p56
+#define MARGIN 1.125 /* for a graph unlike all that were looked at */
 
-static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static double max_of(double a, double b) { return a > b ? a : b; }
 
-/* Hostile files and setups multiply to more than 64 bits hold; a bound may be cut off, but never wraps around. */
-static uint64_t bytes_of(double n) { return n < MOST_BYTES ? (uint64_t)n : (uint64_t)MOST_BYTES; }
+static uint64_t bytes_of(double n) { return n < (double)PLIM_MOST_BYTES ? (uint64_t)n : PLIM_MOST_BYTES; }
 
 bool plim_bound_applies(const struct plim_llama *llama)
 {
@@ -52,7 +50,7 @@ static uint64_t cache_width(const struct plim_hparams *hp, uint32_t il, uint32_t
 {
     if (!head)
         return hp->n_embd;
-    return max_u64(head, head_swa) * (hp->n_head[il] ? hp->n_head_kv[il] : n_heads(hp, il));
+    return plim_max_u64(head, head_swa) * (hp->n_head[il] ? hp->n_head_kv[il] : n_heads(hp, il));
 }
 
 static uint64_t k_width(const struct plim_hparams *hp, uint32_t il)
@@ -73,9 +71,9 @@ static bool scans_on_cpu(const struct plim_llama *llama)
     const struct plim_hparams *hp = &llama->hp;
     for (uint32_t il = 0; il < hp->n_layer; il++) {
         const struct plim_tensor *a = plim_llama_layer_tensor(llama, il, PLIM_ROLE_SSM_A, PLIM_WEIGHT);
-        if (a &&
-            !plim_cuda_has_ssm_scan(a->ne[0], a->ne[0] == 1 ? hp->ssm_d_state : a->ne[0],
-                                    a->ne[1] ? hp->ssm_d_inner / a->ne[1] : 0, a->ne[1], max_u64(hp->ssm_n_group, 1)))
+        if (a && !plim_cuda_has_ssm_scan(a->ne[0], a->ne[0] == 1 ? hp->ssm_d_state : a->ne[0],
+                                         a->ne[1] ? hp->ssm_d_inner / a->ne[1] : 0, a->ne[1],
+                                         plim_max_u64(hp->ssm_n_group, 1)))
             return true;
     }
     return false;
@@ -151,7 +149,7 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
     }
     for (uint32_t il = 0; il < hp->n_layer_all; il++) {
         const uint64_t head =
-            max_u64(max_u64(hp->n_embd_head_k, hp->n_embd_head_v), (uint64_t)hp->n_lora_kv + hp->n_rot);
+            plim_max_u64(plim_max_u64(hp->n_embd_head_k, hp->n_embd_head_v), (uint64_t)hp->n_lora_kv + hp->n_rot);
         const double attended = 2.0 * n_heads(hp, il) * (double)head;
         widest = max_of(widest, max_of(2 * attention[il] + attended, 2 * feed_forward[il]));
     }
@@ -245,7 +243,7 @@ void plim_bound_memory(const struct plim_llama *llama, const struct plim_context
     const double state_bytes = F32 * ((double)plim_hparams_n_embd_r(hp) + (double)plim_hparams_n_embd_s(hp));
     uint64_t widest_v = 0;
     for (uint32_t il = 0; il < hp->n_layer_all; il++)
-        widest_v = max_u64(widest_v, v_width(hp, il));
+        widest_v = plim_max_u64(widest_v, v_width(hp, il));
     for (uint32_t il = 0; il < hp->n_layer_all; il++) {
         const int backend = cx->offload_kqv ? p->layer[il] : p->cpu;
         /* an indexer has a cache of its own, with the values of one head (MiniMax-M3) */
@@ -281,7 +279,7 @@ void plim_bound_weights(const struct plim_llama *llama, const struct plim_placem
     uint64_t slack = 0;
     if (p->n_gpu > 1 || !p->is_full || p->has_overrides) /* a layer may be on the other side of a split */
         for (uint32_t il = 0; il < llama->hp.n_layer_all; il++)
-            slack = max_u64(slack, llama->layer[il].device_bytes);
+            slack = plim_max_u64(slack, llama->layer[il].device_bytes);
     for (size_t i = 0; i < llama->n_tensors; i++)
         if (!has_known_place(llama, i))
             slack += plim_llama_device_bytes(&llama->tensors[i]);
@@ -295,5 +293,5 @@ void plim_bound_weights(const struct plim_llama *llama, const struct plim_placem
         ret_high->device_bytes[i] = bytes + slack;
     }
     ret_low->host_bytes = 0;
-    ret_high->host_bytes = max_u64(weights->host_bytes + slack, plim_model_tensor_bytes(llama->model));
+    ret_high->host_bytes = plim_max_u64(weights->host_bytes + slack, plim_model_tensor_bytes(llama->model));
 }

@@ -5,6 +5,7 @@
  */
 #include "engine/llamacpp/engine.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -109,9 +110,9 @@ static void add_mtp(const struct plim_engine *engine, const struct plim_setup *s
         enum plim_dtype type_k = setup->type_k_draft ? setup->type_k_draft : PLIM_DTYPE_F16;
         enum plim_dtype type_v = setup->type_v_draft ? setup->type_v_draft : PLIM_DTYPE_F16;
         uint64_t cells = (uint64_t)cx->n_ctx_seq * cx->n_stream;
-        uint64_t bytes = plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)) * cells;
+        uint64_t bytes = plim_bytes_product(plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)), cells);
         if (!plim_hparams_is_mla(hp))
-            bytes += plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)) * cells;
+            bytes += plim_bytes_product(plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)), cells);
         struct plim_line *line =
             plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "MTP KV buffer", PLIM_BASIS_FORMULA, bytes);
         plim_line_because(line, "the cache of the draft context: layer %0 alone, %1 cells",

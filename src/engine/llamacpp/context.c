@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/context.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 #include <string.h>
@@ -14,7 +15,6 @@ enum {
     SERVER_AUTO_SLOTS = 4, /* llama-server with -np -1, which also unifies the KV cache */
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t or_default(uint32_t value, uint32_t otherwise) { return value ? value : otherwise; }
 
 static bool is_on(enum plim_switch value, bool otherwise) { return value == PLIM_UNSET ? otherwise : value == PLIM_ON; }
@@ -120,7 +120,7 @@ static void resolve_flash(const struct plim_llama *llama, const struct plim_setu
 static void resolve_slots(const struct plim_setup *setup, const struct plim_epoch *epoch, struct plim_context *cx)
 {
     bool automatic = setup->client == PLIM_CLIENT_SERVER && setup->n_parallel == 0 && epoch->has_automatic_slots;
-    cx->n_seq_max = automatic ? SERVER_AUTO_SLOTS : or_default(setup->n_parallel, 1);
+    cx->n_seq_max = automatic ? SERVER_AUTO_SLOTS : plim_min_u32(or_default(setup->n_parallel, 1), PLIM_LLAMA_MAX_SEQ);
     cx->kv_unified = is_on(setup->kv_unified, automatic);
     if (automatic)
         cx->kv_unified = true; /* the server sets both together */
@@ -138,8 +138,8 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_setu
     uint32_t n_ubatch = or_default(setup->n_ubatch, DEFAULT_N_UBATCH);
     if (cx->embeddings && setup->client == PLIM_CLIENT_SERVER && n_batch > n_ubatch)
         n_batch = n_ubatch; /* llama-server does this for embeddings */
-    cx->n_batch = cx->causal_attn ? min_u32(n_ctx, n_batch) : n_batch;
-    cx->n_ubatch = min_u32(cx->n_batch, n_ubatch);
+    cx->n_batch = cx->causal_attn ? plim_min_u32(n_ctx, n_batch) : n_batch;
+    cx->n_ubatch = plim_min_u32(cx->n_batch, n_ubatch);
     cx->n_ctx = round_context(n_ctx);
     cx->n_ctx_seq = cx->n_ctx;
     if (!cx->kv_unified) {
@@ -167,8 +167,8 @@ static void resolve_graph(const struct plim_llama *llama, const struct plim_setu
     if (llama->hp.arch->graph & PLIM_GRAPH_ALL_OUTPUTS)
         n_outputs_max = 0;
     cx->n_outputs_max = or_default(n_outputs_max, cx->n_batch);
-    uint32_t n_tokens = min_u32(cx->n_ctx, cx->n_ubatch);
-    cx->n_outputs = min_u32(n_tokens, cx->n_outputs_max);
+    uint32_t n_tokens = plim_min_u32(cx->n_ctx, cx->n_ubatch);
+    cx->n_outputs = plim_min_u32(n_tokens, cx->n_outputs_max);
     cx->n_tokens = (n_tokens + cx->n_seq_max - 1) / cx->n_seq_max * cx->n_seq_max;
 }
 
@@ -200,7 +200,7 @@ void plim_context_resolve(const struct plim_llama *llama, const struct plim_setu
     const bool has_default_layers = setup->n_gpu_layers == PLIM_NGL_AUTO && !epoch->has_gpu_defaults;
     cx->n_gpu_layers = n_gpu == 0 || has_default_layers ? 0
                        : setup->n_gpu_layers < 0        ? hp->n_layer_all + 1
-                                                        : min_u32((uint32_t)setup->n_gpu_layers, hp->n_layer_all + 1);
+                                                 : plim_min_u32((uint32_t)setup->n_gpu_layers, hp->n_layer_all + 1);
     resolve_flash(llama, setup, epoch, n_gpu, cx);
     resolve_slots(setup, epoch, cx);
     resolve_sizes(llama, setup, cx);

@@ -11,6 +11,9 @@
 #include "engine/llamacpp/llama.h"
 #include "plimsoll/setup.h"
 
+/* LLAMA_MAX_SEQ (llama-cparams.h): with more sequences the engine does not start. */
+enum { PLIM_LLAMA_MAX_SEQ = 256 };
+
 struct plim_context {
     uint32_t n_ctx;     /* all sequences together, a multiple of 256 */
     uint32_t n_ctx_seq; /* one sequence: cells of a stream */

@@ -109,7 +109,7 @@ static plim_node convolve(struct plim_build *b, uint32_t il, plim_node x, const 
     plim_node cache = plim_state_cache(b, il, false);
     plim_node past = plim_reshape(b, plim_build_states(b, cache), s->n_past, n_channels, s->n_seqs, 1);
     x = plim_concat(b, past, plim_strided(b, x, s->n_seq_tokens, n_channels, s->n_seqs, 1));
-    for (uint32_t i = 0; i <= b->cx->n_rs_seq; i++)
+    for (uint64_t i = 0; i <= b->cx->n_rs_seq && !b->g->overflow; i++)
         plim_store_state(b, cache, plim_graph_columns(b->g, x, s->n_past));
     x = plim_unary(b, plim_build_conv(b, x, plim_weight(b, il, PLIM_ROLE_SSM_CONV1D)));
     return plim_reshape(b, x, n_channels, b->n_tokens, 1, 1);

@@ -332,11 +332,14 @@ static void write_resolved(const struct plim_engine *engine, const struct plim_c
 }
 
 /* Setups that llama.cpp turns down when it starts. */
-static const char *refusal_of(const struct plim_engine *engine, const struct plim_context *cx)
+static const char *refusal_of(const struct plim_engine *engine, const struct plim_setup *setup,
+                              const struct plim_context *cx)
 {
     bool is_mla = plim_hparams_is_mla(&engine->llama->hp);
     if (!cx->flash_attn && plim_dtype_is_quantized(cx->type_v) && !is_mla)
         return "a quantized V cache needs flash attention, which is off or not possible here";
+    if (setup->n_parallel > PLIM_LLAMA_MAX_SEQ)
+        return "the engine runs at most 256 sequences";
     return NULL;
 }
 
@@ -426,7 +429,7 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
     ret_bill->resolved.is_default_ctx = is_default_ctx;
     result = write_bill(engine, setup, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);
     if (result == 0) {
-        ret_bill->refusal = refusal_of(engine, &buffers.context);
+        ret_bill->refusal = refusal_of(engine, setup, &buffers.context);
         ret_bill->is_refused = ret_bill->refusal != NULL;
         plim_bill_judge(ret_bill, margin);
         find_shared_line(machine, ret_bill);

@@ -156,6 +156,8 @@ static void keep_routing(struct plim_build *b, plim_node logits, plim_node first
     const plim_node *end = b->g->node + b->g->n_nodes, *n = end;
     while (n > b->g->node && *(n - 1) != first)
         n--;
+    if (n == b->g->node) /* not there: the graph is too large to be written down */
+        return;
     plim_graph_keep(b->g, &(struct plim_keep){ first, until, first, last });
     plim_graph_keep(b->g, &(struct plim_keep){ logits, until, first, last });
     for (; n < end && *(n - 1) != last; n++)

@@ -127,7 +127,7 @@ static void read_deepstack(struct reader *r)
     char key[KEY_BYTES];
     int64_t slice[PLIM_MAX_LAYERS];
     bool is_seen[PLIM_MAX_LAYERS] = { false };
-    get(r, "n_deepstack_layers", &hp->n_deepstack_layers, PLIM_MAX_LAYERS);
+    get(r, "n_deepstack_layers", &hp->n_deepstack_layers, PLIM_MAX_LAYERS - 1);
     for (uint32_t il = 0; il < hp->n_deepstack_layers; il++)
         hp->adds_deepstack[il] = true;
     const size_t n = plim_model_array(r->model, full_key(r, key, "deepstack_mapping"), slice, PLIM_MAX_LAYERS);
@@ -362,7 +362,8 @@ static void read_special(struct reader *r)
     if (!strcmp(name, "gemma3n")) {
         hp->n_layer_kv_from_start = 20; /* fixed in gemma3n.cpp */
     } else if (!strcmp(name, "gemma4")) {
-        get(r, "attention.shared_kv_layers", &shared, hp->n_layer_all);
+        /* they read the caches of the last two layers that have one: a sliding and a full one */
+        get(r, "attention.shared_kv_layers", &shared, hp->n_layer_all > 2 ? hp->n_layer_all - 2 : 0);
         hp->n_layer_kv_from_start = (int32_t)(hp->n_layer_all - shared);
         get(r, "embedding_length_per_layer_input", &hp->n_embd_per_layer, MAX_WIDTH);
     } else if (!strcmp(name, "granite_swa")) {

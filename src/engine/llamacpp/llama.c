@@ -2,14 +2,13 @@
 #include "engine/llamacpp/llama.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/units.h"
 #include "engine/llamacpp/memory.h"
 
 #include <string.h>
 
 enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MATRIX_ROW_PADDING = 512 };
-
-static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
 {
@@ -295,9 +294,9 @@ static void find_widths(struct plim_llama *llama)
             continue;
         const uint64_t n_times = llama->is_expert[i] ? llama->hp.n_expert_used : 1;
         if (plim_dtype_is_quantized(t->type))
-            llama->quantized_width = max_u64(llama->quantized_width, t->ne[0] * n_times);
+            llama->quantized_width = plim_max_u64(llama->quantized_width, t->ne[0] * n_times);
         else
-            llama->float_width = max_u64(llama->float_width, (t->ne[0] + t->ne[1]) * n_times);
+            llama->float_width = plim_max_u64(llama->float_width, (t->ne[0] + t->ne[1]) * n_times);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/memory.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
 #include "model/dtype_row.h"
@@ -51,7 +52,7 @@ void plim_memory_find(struct plim_llama *llama)
 /* A cache tensor of cells * streams rows: padded like any quantized tensor, aligned like any buffer. */
 static uint64_t cache_bytes(enum plim_dtype type, uint64_t width, uint64_t cells, uint64_t n_stream, bool on_cpu)
 {
-    uint64_t bytes = plim_row_bytes(type, width) * cells * n_stream;
+    uint64_t bytes = plim_bytes_product(plim_row_bytes(type, width), cells * n_stream);
     if (!on_cpu && plim_row_is_quantized(type) && width % MATRIX_ROW_PADDING)
         bytes += plim_row_bytes(type, MATRIX_ROW_PADDING - width % MATRIX_ROW_PADDING);
     return plim_align_up(bytes, on_cpu ? HOST_ALIGNMENT : CUDA_ALIGNMENT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/overhead.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 enum { COMPUTE_CAPABILITY_HOPPER = 90, POOL_GRANULE_MIB = 2, DEFAULT_CACHE_RAM_MIB = 8192 };
@@ -66,11 +67,10 @@ static uint64_t unpacked_bytes(const struct plim_llama *llama, const struct plim
         return 0;
     for (size_t i = 0; i < llama->n_tensors; i++) {
         const struct plim_tensor *t = &llama->tensors[i];
-        const uint64_t n = t->ne[0] * t->ne[1];
-        if (llama->slot[i] >= 0 && plim_dtype_is_quantized(t->type) && n > largest)
-            largest = n;
+        if (llama->slot[i] >= 0 && plim_dtype_is_quantized(t->type))
+            largest = plim_max_u64(largest, plim_bytes_product(2 * t->ne[0], t->ne[1]));
     }
-    return 2 * largest;
+    return largest;
 }
 
 /*
@@ -80,12 +80,13 @@ static uint64_t unpacked_bytes(const struct plim_llama *llama, const struct plim
 static void add_pool(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_card *card,
                      struct plim_device_bill *device)
 {
-    uint64_t quantized_bytes = llama->quantized_width * cx->n_ubatch * 36 / 32;
-    uint64_t float_bytes = llama->float_width * cx->n_ubatch * 2;
-    uint64_t bytes = quantized_bytes > float_bytes ? quantized_bytes : float_bytes;
+    uint64_t quantized_bytes = plim_bytes_product(llama->quantized_width, (uint64_t)cx->n_ubatch * 36) / 32;
+    uint64_t float_bytes = plim_bytes_product(llama->float_width, (uint64_t)cx->n_ubatch * 2);
+    uint64_t bytes = plim_max_u64(quantized_bytes, float_bytes);
     bool has_quantized_cache = plim_dtype_is_quantized(cx->type_k) || plim_dtype_is_quantized(cx->type_v);
     if (has_quantized_cache && !cx->has_kv_scratch)
-        bytes += 2 * (uint64_t)cx->n_ctx * (plim_hparams_k_gqa(&llama->hp, 0) + plim_hparams_v_gqa(&llama->hp, 0));
+        bytes += plim_bytes_product(2 * (uint64_t)cx->n_ctx,
+                                    plim_hparams_k_gqa(&llama->hp, 0) + plim_hparams_v_gqa(&llama->hp, 0));
     bytes += unpacked_bytes(llama, card);
     bytes = plim_align_up(bytes, POOL_GRANULE_MIB * PLIM_MIB);
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "memory pool", PLIM_BASIS_FORMULA, bytes,

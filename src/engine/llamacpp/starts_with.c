@@ -8,6 +8,7 @@
  */
 #include "engine/llamacpp/engine.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
 
@@ -37,8 +38,8 @@ struct fit {
     const struct plim_llama *draft;
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+/* So that sums over devices stay in range. */
+static int64_t signed_bytes(uint64_t bytes) { return (int64_t)plim_min_u64(bytes, PLIM_MOST_BYTES); }
 static uint32_t saturate(uint64_t n) { return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n; }
 
 /* --- measuring --- */
@@ -103,7 +104,7 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
         return false;
     int64_t target = sum(f->free_bytes, f->n_gpu) - f->n_gpu * f->target_bytes;
     if (f->n_gpu > 1) { /* whole layers do not divide evenly: about half a layer per device is lost */
-        const uint32_t n_layers = min_u32((uint32_t)f->setup.n_gpu_layers, hp->n_layer);
+        const uint32_t n_layers = plim_min_u32((uint32_t)f->setup.n_gpu_layers, hp->n_layer);
         if (n_layers > 0)
             target -= (f->n_gpu + 1) * (weights / n_layers) / (hp->n_expert == 0 ? 2 : 6);
     }
@@ -117,7 +118,7 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
     if (__builtin_mul_overflow((int64_t)(n_ctx_max - n_ctx_min), target - used_min, &product))
         return false; /* the engine's own arithmetic ends here too */
     uint32_t n_ctx = n_ctx_min + (uint32_t)(product / (used_max - used_min));
-    f->setup.n_ctx = max_u32(n_ctx - n_ctx % align, n_ctx_min);
+    f->setup.n_ctx = plim_max_u32(n_ctx - n_ctx % align, n_ctx_min);
     return f->n_gpu <= 1;
 }
 
@@ -154,9 +155,11 @@ static void measure_shares(struct fit *f, const struct share *shares, int64_t *b
 /* The next guess between two bounds: where a straight line between them meets the target. */
 static uint32_t next_step(uint32_t delta, int64_t low, int64_t high, int64_t target)
 {
-    int64_t step = high > low ? (int64_t)delta * (target - low) / (high - low) : 1;
+    int64_t step = 1;
+    if (high > low && !__builtin_mul_overflow((int64_t)delta, target - low, &step))
+        step /= high - low;
     uint32_t wrapped = (uint32_t)step; /* a negative step wraps around, and is cut down again: as the engine has it */
-    return min_u32(max_u32(wrapped, 1), delta - 1);
+    return plim_min_u32(plim_max_u32(wrapped, 1), delta - 1);
 }
 
 /* Give device i as many of the layers that are left as its target allows; those with experts without them. */
@@ -203,7 +206,7 @@ static int convert(struct share *shares, int n_gpu, int from, int i, uint32_t n)
 {
     uint32_t n_converted = 0;
     for (; from < n_gpu; from++) {
-        uint32_t n_here = min_u32(n - n_converted, shares[from].n_part);
+        uint32_t n_here = plim_min_u32(n - n_converted, shares[from].n_part);
         shares[from].n_layer -= n_here;
         shares[from].n_part -= n_here;
         shares[i].n_layer += n_here;
@@ -390,9 +393,9 @@ int plim_engine_starts_with(struct plim_engine *engine, const struct plim_setup 
         return 0;
     if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || setup->split_mode == PLIM_SPLIT_TENSOR)
         return 0;
-    f.target_bytes = setup->fit_target_bytes ? (int64_t)setup->fit_target_bytes : DEFAULT_TARGET_BYTES;
+    f.target_bytes = setup->fit_target_bytes ? signed_bytes(setup->fit_target_bytes) : DEFAULT_TARGET_BYTES;
     for (int i = 0; i < f.n_gpu; i++)
-        f.free_bytes[i] = (int64_t)f.split_bytes[i];
+        f.free_bytes[i] = signed_bytes(f.split_bytes[i]);
     int result = plim_engine_draft(engine, setup, &f.draft, reterr);
     if (result < 0)
         return result;
