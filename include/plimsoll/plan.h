@@ -38,9 +38,10 @@ enum plim_fix_kind {
 
 struct plim_fix {
     enum plim_fix_kind kind;
-    char change[160];    /* "a context of 9216 tokens instead of 32768" */
-    char costs[160];     /* "conversations longer than that are cut off" */
-    int64_t frees_bytes; /* on the device that decides */
+    char change[160];          /* "a context of 9216 tokens instead of 32768" */
+    char costs[160];           /* "conversations longer than that are cut off" */
+    int64_t frees_bytes;       /* on the device that decides */
+    uint64_t host_lacks_bytes; /* after it, what the host has too little; 0: nothing, or it is not known */
     enum plim_verdict verdict_after;
     double tokens_per_s_low, tokens_per_s_high; /* after it; 0: unknown */
     uint32_t n_changes;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +148,8 @@ static void offload_less(struct plim_planner *p)
         return;
     const uint32_t best = plim_search_layers(p, p->setup);
     s.n_gpu_layers = (int32_t)best;
-    plim_try(p, &s);
+    if (plim_try(p, &s) == PLIM_VERDICT_NO && best == 0)
+        return; /* the host has no room for it either */
     struct plim_fix *fix = plim_offer(p, PLIM_FIX_LAYERS, &s);
     if (!fix)
         return;
@@ -158,20 +160,42 @@ static void offload_less(struct plim_planner *p)
 
 /* --- all of them --- */
 
+/* Memory that moved to the host may not fit there. */
+static void say_what_host_lacks(struct plim_fix *fix)
+{
+    char lacks[PLIM_SIZE_TEXT];
+    const size_t n = strlen(fix->costs);
+    if (fix->host_lacks_bytes && n < sizeof fix->costs)
+        snprintf(fix->costs + n, sizeof fix->costs - n, "; %s more RAM than there is",
+                 plim_size_text(lacks, fix->host_lacks_bytes));
+}
+
+/* Where nothing fits: what frees a good part of what is missing, and in any case what frees most. */
+static bool frees_much(const struct plim_planner *p, const struct plim_fix *fix)
+{
+    const int64_t missing = -plim_device_left_bytes(&p->before->device[p->before->limiting_device]);
+    int64_t most = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        most = p->fixes[i].frees_bytes > most ? p->fixes[i].frees_bytes : most;
+    return fix->frees_bytes == most || fix->frees_bytes >= missing / 10;
+}
+
 /* Where something fits, nothing is said of what does not; and a tight setup that stays tight has gained nothing. */
 static void keep_the_useful(struct plim_planner *p)
 {
+    struct plim_fix *const end = p->fixes + p->n, *kept = p->fixes;
     enum plim_verdict worst = PLIM_VERDICT_NO;
     for (uint32_t i = 0; i < p->n; i++)
         if (p->fixes[i].verdict_after == PLIM_VERDICT_FITS || p->fixes[i].verdict_after == PLIM_VERDICT_TIGHT)
             worst = PLIM_VERDICT_TIGHT;
     if (p->before->verdict == PLIM_VERDICT_TIGHT)
         worst = plim_has_fix(p) ? PLIM_VERDICT_FITS : PLIM_VERDICT_TIGHT;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->fixes[i].verdict_after <= worst)
-            p->fixes[n++] = p->fixes[i];
-    p->n = n;
+    for (struct plim_fix *fix = p->fixes; fix < end; fix++)
+        if (worst == PLIM_VERDICT_NO ? frees_much(p, fix) : fix->verdict_after <= worst)
+            *kept++ = *fix;
+    for (struct plim_fix *fix = p->fixes; fix < kept; fix++)
+        say_what_host_lacks(fix);
+    p->n = (uint32_t)(kept - p->fixes);
 }
 
 int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,

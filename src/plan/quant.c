@@ -140,7 +140,7 @@ static void describe(const struct plim_planner *p, const struct quant *quant, st
     if (is_known)
         n += snprintf(fix->costs + n, sizeof fix->costs - (size_t)n, ", where this one has +%.2f", loss);
     snprintf(fix->costs + n, sizeof fix->costs - (size_t)n, " (on Llama 3 8B)%s",
-             fix->is_from_quantized ? "; download it: one made from this file is worse" : "");
+             fix->is_from_quantized ? "; better downloaded than made from this file" : "");
 }
 
 void plim_fix_quant(struct plim_planner *p)

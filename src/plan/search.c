@@ -110,6 +110,9 @@ struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, con
     memset(fix, 0, sizeof *fix);
     fix->kind = kind;
     fix->frees_bytes = freed;
+    const struct plim_device_bill *host = &p->bill->device[p->bill->n_devices - 1];
+    if (host->is_host && host->total_bytes && host->need_bytes > host->total_bytes)
+        fix->host_lacks_bytes = host->need_bytes - host->total_bytes;
     fix->verdict_after = p->bill->verdict;
     fix->tokens_per_s_low = p->bill->tokens_per_s_low;
     fix->tokens_per_s_high = p->bill->tokens_per_s_high;
@@ -126,12 +129,12 @@ void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix)
         return;
     }
     const double ratio = sqrt(fix->tokens_per_s_low * fix->tokens_per_s_high / before);
-    if (ratio > 0.99) {
-        snprintf(fix->costs, sizeof fix->costs, "hardly any speed: GPU and CPU read the same memory");
-        return;
-    }
-    snprintf(fix->costs, sizeof fix->costs, "about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
-             fix->tokens_per_s_low, fix->tokens_per_s_high);
+    if (ratio > 0.99)
+        snprintf(fix->costs, sizeof fix->costs, "hardly any speed: %.3g to %.3g tokens/s", fix->tokens_per_s_low,
+                 fix->tokens_per_s_high);
+    else
+        snprintf(fix->costs, sizeof fix->costs, "leaves about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
+                 fix->tokens_per_s_low, fix->tokens_per_s_high);
 }
 
 static void change_number(struct plim_fix *fix, const char *flag, uint32_t value)

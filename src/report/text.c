@@ -180,6 +180,14 @@ static void print_fix(FILE *out, const struct plim_answer *answer, const struct 
     print_fix_command(out, answer, fix);
 }
 
+static bool does_any_help(const struct plim_answer *answer)
+{
+    bool does = false;
+    for (uint32_t i = 0; i < answer->n_fixes; i++)
+        does = does || answer->fixes[i].verdict_after != PLIM_VERDICT_NO;
+    return does;
+}
+
 /* --- the last lines --- */
 
 static void print_speed(FILE *out, const struct plim_bill *bill)
@@ -269,7 +277,9 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
         print_device(out, answer, &bill->device[i], style);
     print_legend(out, bill);
     if (answer->n_fixes)
-        fputs("\nWhat would help, first things first:\n", out);
+        fputs(does_any_help(answer) ? "\nWhat would help, first things first:\n"
+                                    : "\nNothing makes it fit on this machine; what frees most:\n",
+              out);
     for (uint32_t i = 0; i < answer->n_fixes; i++)
         print_fix(out, answer, &answer->fixes[i], i + 1, style);
     fputc('\n', out);
