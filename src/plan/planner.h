@@ -31,9 +31,6 @@ struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, con
 /* The speed a fix leaves, as part of what there was, into its costs. */
 void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix);
 
-/* The changes that make `to` out of the planner's setup; for another client than Ollama, -c is of all slots. */
-void plim_offer_changes(const struct plim_planner *p, struct plim_fix *fix);
-
 /* True when one of the fixes so far makes it fit; and when one does at full speed, with a context of some use. */
 bool plim_has_fix(const struct plim_planner *p);
 bool plim_has_mild_fix(const struct plim_planner *p);

@@ -97,46 +97,6 @@ uint32_t plim_search_experts(struct plim_planner *p, const struct plim_setup *fr
 
 /* --- offering --- */
 
-struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, const struct plim_setup *setup)
-{
-    const uint32_t i = p->before->limiting_device;
-    if (p->result < 0 || p->n == p->max || p->bill->is_refused || i >= p->bill->n_devices)
-        return NULL;
-    const int64_t freed = (int64_t)p->before->device[i].need_bytes - (int64_t)p->bill->device[i].need_bytes;
-    const bool is_started = p->before->is_refused && p->bill->verdict != PLIM_VERDICT_NO;
-    if (freed <= 0 && !is_started)
-        return NULL;
-    struct plim_fix *fix = &p->fixes[p->n++];
-    memset(fix, 0, sizeof *fix);
-    fix->kind = kind;
-    fix->frees_bytes = freed;
-    const struct plim_device_bill *host = &p->bill->device[p->bill->n_devices - 1];
-    if (host->is_host && host->total_bytes && host->need_bytes > host->total_bytes)
-        fix->host_lacks_bytes = host->need_bytes - host->total_bytes;
-    fix->verdict_after = p->bill->verdict;
-    fix->tokens_per_s_low = p->bill->tokens_per_s_low;
-    fix->tokens_per_s_high = p->bill->tokens_per_s_high;
-    fix->setup = *setup;
-    plim_offer_changes(p, fix);
-    return fix;
-}
-
-void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix)
-{
-    const double before = p->before->tokens_per_s_low * p->before->tokens_per_s_high;
-    if (fix->tokens_per_s_high <= 0 || before <= 0) {
-        snprintf(fix->costs, sizeof fix->costs, "slower: part of the model is computed on the CPU");
-        return;
-    }
-    const double ratio = sqrt(fix->tokens_per_s_low * fix->tokens_per_s_high / before);
-    if (ratio > 0.99)
-        snprintf(fix->costs, sizeof fix->costs, "hardly any speed: %.3g to %.3g tokens/s", fix->tokens_per_s_low,
-                 fix->tokens_per_s_high);
-    else
-        snprintf(fix->costs, sizeof fix->costs, "leaves about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
-                 fix->tokens_per_s_low, fix->tokens_per_s_high);
-}
-
 static void change_number(struct plim_fix *fix, const char *flag, uint32_t value)
 {
     struct plim_flag_change *c = &fix->changes[fix->n_changes++];
@@ -151,8 +111,11 @@ static void change_text(struct plim_fix *fix, const char *flag, const char *valu
     snprintf(c->value, sizeof c->value, "%s", value);
 }
 
-/* PLIM_FIX_MAX_CHANGES counts these. Ollama's context is that of one slot, which fewer slots do not change. */
-void plim_offer_changes(const struct plim_planner *p, struct plim_fix *fix)
+/*
+ * The flags that make the fix's setup out of the planner's; PLIM_FIX_MAX_CHANGES counts these. Ollama's context is that
+ * of one slot, which fewer slots do not change.
+ */
+static void write_changes(const struct plim_planner *p, struct plim_fix *fix)
 {
     const struct plim_setup *from = p->setup, *to = &fix->setup;
     const bool keeps_slot = fix->kind == PLIM_FIX_SLOTS && to->client == PLIM_CLIENT_OLLAMA;
@@ -174,6 +137,46 @@ void plim_offer_changes(const struct plim_planner *p, struct plim_fix *fix)
         change_number(fix, "-ncmoe", to->n_cpu_moe);
     if (to->n_gpu_layers != from->n_gpu_layers)
         change_number(fix, "-ngl", (uint32_t)to->n_gpu_layers);
+}
+
+struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, const struct plim_setup *setup)
+{
+    const uint32_t i = p->before->limiting_device;
+    if (p->result < 0 || p->n == p->max || p->bill->is_refused || i >= p->bill->n_devices)
+        return NULL;
+    const int64_t freed = (int64_t)p->before->device[i].need_bytes - (int64_t)p->bill->device[i].need_bytes;
+    const bool is_started = p->before->is_refused && p->bill->verdict != PLIM_VERDICT_NO;
+    if (freed <= 0 && !is_started)
+        return NULL;
+    struct plim_fix *fix = &p->fixes[p->n++];
+    memset(fix, 0, sizeof *fix);
+    fix->kind = kind;
+    fix->frees_bytes = freed;
+    const struct plim_device_bill *host = &p->bill->device[p->bill->n_devices - 1];
+    if (host->is_host && host->total_bytes && host->need_bytes > host->total_bytes)
+        fix->host_lacks_bytes = host->need_bytes - host->total_bytes;
+    fix->verdict_after = p->bill->verdict;
+    fix->tokens_per_s_low = p->bill->tokens_per_s_low;
+    fix->tokens_per_s_high = p->bill->tokens_per_s_high;
+    fix->setup = *setup;
+    write_changes(p, fix);
+    return fix;
+}
+
+void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix)
+{
+    const double before = p->before->tokens_per_s_low * p->before->tokens_per_s_high;
+    if (fix->tokens_per_s_high <= 0 || before <= 0) {
+        snprintf(fix->costs, sizeof fix->costs, "slower: part of the model is computed on the CPU");
+        return;
+    }
+    const double ratio = sqrt(fix->tokens_per_s_low * fix->tokens_per_s_high / before);
+    if (ratio > 0.99)
+        snprintf(fix->costs, sizeof fix->costs, "hardly any speed: %.3g to %.3g tokens/s", fix->tokens_per_s_low,
+                 fix->tokens_per_s_high);
+    else
+        snprintf(fix->costs, sizeof fix->costs, "leaves about %.0f %% of the speed: %.3g to %.3g tokens/s", 100 * ratio,
+                 fix->tokens_per_s_low, fix->tokens_per_s_high);
 }
 
 bool plim_has_fix(const struct plim_planner *p)
