@@ -8,7 +8,6 @@
 #include "base/numbers.h"
 #include "base/units.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { CUDA_ALIGNMENT = 128 };
@@ -164,8 +163,9 @@ static void add_projector(const struct plim_setup *setup, int n_gpu, struct plim
 /* Each pair of matrices goes where the matrix is that it adapts; tensors of layers carry its name. */
 static int backend_of_adapter(const struct plim_buffers *main, const struct plim_llama *llama, const char *name)
 {
-    unsigned il;
-    if (sscanf(name, "blk.%u.", &il) == 1 && il < llama->hp.n_layer_all)
+    const char *rest;
+    const int il = plim_llama_layer_of_name(name, &rest);
+    if (il >= 0 && (uint32_t)il < llama->hp.n_layer_all)
         return main->place.layer[il];
     return strncmp(name, "output", 6) ? main->place.cpu : main->place.layer[llama->hp.n_layer_all];
 }

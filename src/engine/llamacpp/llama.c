@@ -65,9 +65,7 @@ static enum plim_suffix take_suffix(const char *name, unsigned *length)
     return PLIM_WEIGHT;
 }
 
-/* "blk.12.rest", "enc.blk.12.rest", "dec.blk.12.rest": the layer number and where the rest begins; -1 for other names.
- */
-static int layer_of_name(const char *name, const char **ret_rest)
+int plim_llama_layer_of_name(const char *name, const char **ret_rest)
 {
     const char *p = name;
     if (!strncmp(p, "enc.", 4) || !strncmp(p, "dec.", 4))
@@ -156,7 +154,7 @@ static void place_tensor(struct plim_llama *llama, size_t i)
 {
     const struct plim_tensor *tensor = &llama->tensors[i];
     const char *rest = NULL;
-    int il = layer_of_name(tensor->name, &rest);
+    int il = plim_llama_layer_of_name(tensor->name, &rest);
     if (il < 0) {
         unsigned length = (unsigned)strlen(tensor->name);
         enum plim_suffix suffix = take_suffix(tensor->name, &length);

@@ -57,6 +57,12 @@ struct plim_llama *plim_llama_free(struct plim_llama *llama);
  */
 uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor);
 
+/*
+ * "blk.12.rest", "enc.blk.12.rest", "dec.blk.12.rest": the layer number and where the rest begins; -1 for other names,
+ * *ret_rest is not written then.
+ */
+int plim_llama_layer_of_name(const char *name, const char **ret_rest);
+
 /* Whether CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
 static inline bool plim_cuda_has_ssm_conv(uint64_t n_channels) { return n_channels % 128 == 0; }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <pcre2.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MATCH_LIMIT = 100000 };
@@ -30,14 +31,31 @@ static void move(struct run *run, size_t i, int backend)
 
 /* --- by pattern --- */
 
-static int bad_pattern(struct plim_error *reterr, const char *pattern, int error, size_t at)
+static int bad_pattern(struct plim_error *reterr, const char *pattern, int error, const char *where)
 {
     PCRE2_UCHAR message[120];
     pcre2_get_error_message(error, message, sizeof message);
-    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-ot pattern '%.80s': %s at character %zu", pattern,
-                         (const char *)message, at);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-ot pattern '%.60s': %.60s at %.60s", pattern,
+                         (const char *)message, where);
     plim_error_hint(reterr, "a pattern is a regular expression over tensor names, e.g. 'blk\\.(1|2)\\.ffn_.*=CPU'");
     return code;
+}
+
+/* A match that gives up, for patterns that backtrack without end, is no answer: neither "yes" nor "no". */
+static int match_names(struct run *run, const pcre2_code *code, pcre2_match_data *match, pcre2_match_context *limits,
+                       const char *pattern, int backend, struct plim_error *reterr)
+{
+    for (size_t i = 0; i < run->llama->n_tensors; i++) {
+        if (run->is_moved[i])
+            continue;
+        const char *name = run->llama->tensors[i].name;
+        const int result = pcre2_match(code, (PCRE2_SPTR)name, strlen(name), 0, 0, match, limits);
+        if (result < 0 && result != PCRE2_ERROR_NOMATCH)
+            return bad_pattern(reterr, pattern, result, name);
+        if (result >= 0)
+            move(run, i, backend);
+    }
+    return 0;
 }
 
 static int apply_pattern(struct run *run, const char *pattern, int backend, struct plim_error *reterr)
@@ -45,18 +63,17 @@ static int apply_pattern(struct run *run, const char *pattern, int backend, stru
     int error = 0;
     PCRE2_SIZE at = 0;
     pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_NO_UTF_CHECK, &error, &at, NULL);
-    if (!code)
-        return bad_pattern(reterr, pattern, error, at);
+    if (!code) {
+        char where[40];
+        snprintf(where, sizeof where, "character %zu", at);
+        return bad_pattern(reterr, pattern, error, where);
+    }
     pcre2_match_data *match = pcre2_match_data_create(1, NULL);
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     int result = 0;
     if (match && limits) {
         pcre2_set_match_limit(limits, MATCH_LIMIT);
-        for (size_t i = 0; i < run->llama->n_tensors; i++) {
-            const char *name = run->llama->tensors[i].name;
-            if (pcre2_match(code, (PCRE2_SPTR)name, strlen(name), 0, 0, match, limits) >= 0)
-                move(run, i, backend);
-        }
+        result = match_names(run, code, match, limits, pattern, backend, reterr);
     } else {
         result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
@@ -81,12 +98,12 @@ static int apply_patterns(struct run *run, const struct plim_setup *setup, struc
 
 /* --- by role --- */
 
-/* The part of a tensor's name after "blk.N.": for tensors of layers only. */
+/* The part of a tensor's name after "blk.N."; "" outside the layers. */
 static const char *name_in_layer(const struct plim_llama *llama, size_t i)
 {
-    const char *dot = strchr(llama->tensors[i].name, '.');
-    dot = dot ? strchr(dot + 1, '.') : NULL;
-    return dot ? dot + 1 : "";
+    const char *rest = "";
+    plim_llama_layer_of_name(llama->tensors[i].name, &rest);
+    return rest;
 }
 
 static bool starts_with(const char *name, const char *prefix) { return !strncmp(name, prefix, strlen(prefix)); }
@@ -134,9 +151,9 @@ static void apply_lowest_layers(struct run *run, const struct plim_setup *setup)
     for (size_t i = 0; i < run->llama->n_tensors; i++) {
         int slot = run->llama->slot[i];
         bool is_expert = run->llama->is_expert[i];
-        if (is_expert && (setup->cpu_moe || (slot >= 0 && slot < (int)setup->n_cpu_moe)))
+        if (is_expert && (setup->cpu_moe || (slot >= 0 && (uint32_t)slot < setup->n_cpu_moe)))
             move(run, i, run->place->cpu);
-        else if (slot >= 0 && slot < (int)setup->n_cpu_ffn && is_dense_ffn(name_in_layer(run->llama, i)))
+        else if (slot >= 0 && (uint32_t)slot < setup->n_cpu_ffn && is_dense_ffn(name_in_layer(run->llama, i)))
             move(run, i, run->place->cpu);
     }
 }
