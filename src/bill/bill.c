@@ -23,14 +23,19 @@ const char *plim_pillar_name(enum plim_pillar pillar)
 struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
                                      enum plim_basis basis, uint64_t bytes, uint64_t low_bytes, uint64_t high_bytes)
 {
-    static struct plim_line nowhere;
     if (high_bytes == 0)
-        return &nowhere;
+        return NULL;
     device->need_bytes += bytes;
     device->need_low_bytes += low_bytes;
     device->need_high_bytes += high_bytes;
-    if (device->n_lines == PLIM_BILL_MAX_LINES)
-        return &nowhere;
+    if (device->n_lines == PLIM_BILL_MAX_LINES) {
+        struct plim_line *last = &device->line[PLIM_BILL_MAX_LINES - 1];
+        last->bytes += bytes;
+        last->low_bytes += low_bytes;
+        last->high_bytes += high_bytes;
+        last->basis = PLIM_BASIS_ASSUMED;
+        return NULL;
+    }
     struct plim_line *line = &device->line[device->n_lines++];
     *line = (struct plim_line){ label, pillar, basis, bytes, low_bytes, high_bytes, "", { 0 }, NULL };
     return line;
@@ -44,22 +49,32 @@ struct plim_line *plim_bill_add(struct plim_device_bill *device, enum plim_pilla
 
 void plim_line_because(struct plim_line *line, const char *why, const uint64_t *arguments, unsigned n_arguments)
 {
+    if (!line)
+        return;
     line->why = why;
     for (unsigned i = 0; i < n_arguments && i < PLIM_WHY_ARGUMENTS; i++)
         line->argument[i] = arguments[i];
 }
 
+void plim_line_text(struct plim_line *line, const char *text)
+{
+    if (line)
+        line->text_argument = text;
+}
+
 static int put_argument(const struct plim_line *line, const char *spec, char *out, size_t size, size_t *ret_length)
 {
     char text[PLIM_SIZE_TEXT];
-    bool is_size = spec[0] == 'b';
-    unsigned i = (unsigned)(spec[is_size] - '0');
+    const bool is_size = spec[0] == 'b', is_type = spec[0] == 'd';
+    const unsigned i = (unsigned)(spec[is_size || is_type] - '0');
     *ret_length = 1;
     if (spec[0] == 't')
         return snprintf(out, size, "%s", line->text_argument ? line->text_argument : "");
     if (i >= PLIM_WHY_ARGUMENTS)
         return snprintf(out, size, "%c", spec[0]);
-    *ret_length = is_size ? 2 : 1;
+    *ret_length = is_size || is_type ? 2 : 1;
+    if (is_type)
+        return snprintf(out, size, "%s", plim_dtype_name((enum plim_dtype)line->argument[i]));
     return is_size ? snprintf(out, size, "%s", plim_size_text(text, line->argument[i]))
                    : snprintf(out, size, "%" PRIu64, line->argument[i]);
 }

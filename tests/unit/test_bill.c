@@ -119,10 +119,14 @@ static void test_lines_add_up(void **state)
     plim_bill_add_band(&device, PLIM_PILLAR_OVERHEAD, "perhaps", PLIM_BASIS_ASSUMED, 0, 0, 5);
     assert_int_equal(device.n_lines, 1);
     for (int i = 0; i < 2 * PLIM_BILL_MAX_LINES; i++)
-        assert_non_null(plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "one", PLIM_BASIS_EXACT, 10));
+        plim_line_because(plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "one", PLIM_BASIS_EXACT, 10), "%0", NULL, 0);
     assert_int_equal(device.n_lines, PLIM_BILL_MAX_LINES);
     assert_int_equal(device.need_bytes, 20 * PLIM_BILL_MAX_LINES); /* nothing is lost for want of a line */
     assert_int_equal(device.need_high_bytes, 20 * PLIM_BILL_MAX_LINES + 5);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < device.n_lines; i++)
+        sum += device.line[i].bytes;
+    assert_int_equal(sum, device.need_bytes);
 }
 
 static void test_reasons(void **state)
@@ -132,6 +136,7 @@ static void test_reasons(void **state)
     } rows[] = {
         { "%0 layers x %1 cells", "32 layers x 8192 cells" },
         { "%b1 and %t", "8.00 KiB and q8_0" },
+        { "K in %d2, V in %d3", "K in q8_0, V in f16" },
         { "100 %%", "100 %" },
         { "%", "%" },
         { "%9", "9" },
@@ -141,7 +146,9 @@ static void test_reasons(void **state)
     char text[PLIM_WHY_BYTES], long_template[600] = "";
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct plim_line line = { .argument = { 32, 8192 }, .text_argument = "q8_0", .why = rows[i].template };
+        struct plim_line line = { .argument = { 32, 8192, PLIM_DTYPE_Q8_0, PLIM_DTYPE_F16 },
+                                  .text_argument = "q8_0",
+                                  .why = rows[i].template };
         assert_string_equal(plim_line_why(&line, text), rows[i].text);
     }
     while (strlen(long_template) < sizeof long_template - 4)

@@ -97,29 +97,31 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
 
 /* A second context on the same weights, whose cache has the next-token-prediction layers only. */
 static void add_mtp(const struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
-                    struct plim_bill *bill)
+                    int n_gpu, struct plim_bill *bill)
 {
     const struct plim_hparams *hp = &engine->llama->hp;
     const struct plim_context *cx = &main->context;
-    if (!setup->mtp || hp->n_layer_nextn == 0)
-        return;
-    for (uint32_t il = hp->n_layer; il < hp->n_layer_all; il++) {
-        int backend = main->place.layer[il];
-        struct plim_device_bill *device = &bill->device[backend];
-        enum plim_dtype type_k = setup->type_k_draft ? setup->type_k_draft : PLIM_DTYPE_F16;
-        enum plim_dtype type_v = setup->type_v_draft ? setup->type_v_draft : PLIM_DTYPE_F16;
-        uint64_t cells = (uint64_t)cx->n_ctx_seq * cx->n_stream;
-        uint64_t bytes = plim_bytes_product(plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)), cells);
+    const enum plim_dtype type_k = setup->type_k_draft ? setup->type_k_draft : PLIM_DTYPE_F16;
+    const enum plim_dtype type_v = setup->type_v_draft ? setup->type_v_draft : PLIM_DTYPE_F16;
+    const uint64_t cells = (uint64_t)cx->n_ctx_seq * cx->n_stream;
+    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1] = { 0 }, n_layers[PLIM_SETUP_MAX_DEVICES + 1] = { 0 };
+    for (uint32_t il = hp->n_layer; il < hp->n_layer_all && setup->mtp; il++) {
+        const int backend = main->place.layer[il];
+        bytes[backend] += plim_bytes_product(plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)), cells);
         if (!plim_hparams_is_mla(hp))
-            bytes += plim_bytes_product(plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)), cells);
+            bytes[backend] += plim_bytes_product(plim_dtype_row_bytes(type_v, plim_hparams_v_gqa(hp, il)), cells);
+        n_layers[backend]++;
+    }
+    for (int i = 0; i <= n_gpu; i++) {
+        struct plim_device_bill *device = &bill->device[i];
+        const uint64_t compute = n_layers[i] ? main->compute.bytes[i] : 0;
         struct plim_line *line =
-            plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "MTP KV buffer", PLIM_BASIS_FORMULA, bytes);
-        plim_line_because(line, "the cache of the draft context: layer %0 alone, %1 cells",
-                          (const uint64_t[]){ il, cells }, 2);
-        uint64_t compute = main->compute.bytes[backend];
+            plim_bill_add(device, PLIM_PILLAR_KV_CACHE, "MTP KV buffer", PLIM_BASIS_FORMULA, bytes[i]);
+        plim_line_because(line, "the cache of the draft context: %0 of the model's own draft layers, %1 cells",
+                          (const uint64_t[]){ n_layers[i], cells }, 2);
         line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "MTP compute buffer", PLIM_BASIS_ASSUMED,
                                   compute / 4 * 3, compute / 4, compute);
-        plim_line_because(line, "the graph of the draft layer: not more than that of the model", NULL, 0);
+        plim_line_because(line, "the graph of the draft layers: not more than that of the model", NULL, 0);
     }
 }
 
@@ -170,19 +172,24 @@ static int backend_of_adapter(const struct plim_buffers *main, const struct plim
     return strncmp(name, "output", 6) ? main->place.cpu : main->place.layer[llama->hp.n_layer_all];
 }
 
-static void add_adapter(const struct plim_engine *engine, const struct plim_model *lora,
-                        const struct plim_buffers *main, int n_gpu, struct plim_bill *bill)
+static void add_adapters(const struct plim_engine *engine, const struct plim_setup *setup,
+                         const struct plim_buffers *main, int n_gpu, struct plim_bill *bill)
 {
-    size_t n;
-    const struct plim_tensor *tensors = plim_model_tensors(lora, &n);
     uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1] = { 0 };
-    for (size_t i = 0; i < n; i++)
-        bytes[backend_of_adapter(main, engine->llama, tensors[i].name)] +=
-            plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+    for (uint32_t k = 0; k < setup->n_loras; k++) {
+        size_t n;
+        const struct plim_tensor *tensors = plim_model_tensors(setup->lora[k], &n);
+        for (size_t i = 0; i < n; i++)
+            bytes[backend_of_adapter(main, engine->llama, tensors[i].name)] +=
+                plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+    }
     for (int i = 0; i <= n_gpu; i++) {
         struct plim_line *line =
             plim_bill_add(&bill->device[i], PLIM_PILLAR_WEIGHTS, "LoRA buffer", PLIM_BASIS_FORMULA, bytes[i]);
-        plim_line_because(line, "the adapter's matrices, beside those they adapt", NULL, 0);
+        plim_line_because(line,
+                          setup->n_loras > 1 ? "the matrices of %0 adapters, beside those they adapt"
+                                             : "the adapter's matrices, beside those they adapt",
+                          (const uint64_t[]){ setup->n_loras }, 1);
     }
 }
 
@@ -194,9 +201,8 @@ int plim_companions_add(struct plim_engine *engine, const struct plim_setup *set
     int result = add_draft(engine, setup, main, n_gpu, split_bytes, bill, reterr);
     if (result < 0)
         return result;
-    add_mtp(engine, setup, main, bill);
+    add_mtp(engine, setup, main, n_gpu, bill);
     add_projector(setup, n_gpu, bill);
-    for (uint32_t i = 0; i < setup->n_loras; i++)
-        add_adapter(engine, setup->lora[i], main, n_gpu, bill);
+    add_adapters(engine, setup, main, n_gpu, bill);
     return 0;
 }

@@ -171,11 +171,11 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
     const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
     bool has_output = b->place.layer[hp->n_layer_all] == backend;
     plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);
-    line->text_argument = b->place.has_overrides                    ? ", less what is moved"
-                          : is_cpu && b->context.mmap               ? ", as mapped from the file"
-                          : has_output && w->engine->llama->is_tied ? " and a copy of the embeddings as output"
-                          : has_output                              ? " and the output layer"
-                                                                    : "";
+    plim_line_text(line, b->place.has_overrides                    ? ", less what is moved"
+                         : is_cpu && b->context.mmap               ? ", as mapped from the file"
+                         : has_output && w->engine->llama->is_tied ? " and a copy of the embeddings as output"
+                         : has_output                              ? " and the output layer"
+                                                                   : "");
 }
 
 static void add_memory_bound(const struct writer *w, struct plim_device_bill *device, int backend)
@@ -183,11 +183,25 @@ static void add_memory_bound(const struct writer *w, struct plim_device_bill *de
     const struct plim_memory *m = &w->buffers->memory;
     const struct plim_context *cx = &w->buffers->context;
     struct plim_line *line = add_bound(device, PLIM_PILLAR_KV_CACHE, "KV buffer", 0, m->kv_bytes[backend]);
-    plim_line_because(line, "at most: every layer with K and V in %t for %0 cells x %1 streams",
-                      (const uint64_t[]){ cx->n_ctx_seq, cx->n_stream }, 2);
-    line->text_argument = plim_dtype_name(cx->type_k);
+    plim_line_because(line, "at most: every layer with K in %d2 and V in %d3 for %0 cells x %1 streams",
+                      (const uint64_t[]){ cx->n_ctx_seq, cx->n_stream, cx->type_k, cx->type_v }, 4);
     line = add_bound(device, PLIM_PILLAR_KV_CACHE, "RS buffer", 0, m->rs_bytes[backend]);
     plim_line_because(line, "at most: a state in every layer for %0 sequences", (const uint64_t[]){ cx->n_seq_max }, 1);
+}
+
+static const char *why_of_cache(const struct plim_hparams *hp, const struct plim_context *cx)
+{
+#define WHYS(types)                                                                                                    \
+    {                                                                                                                  \
+        { types ": %0 layers x %1 cells", types ": %0 layers x %1 cells x %2 streams" },                               \
+            { types ": %0 layers x %1 cells (%3 in sliding layers)",                                                   \
+              types ": %0 layers x %1 cells (%3 in sliding layers) x %2 streams" },                                    \
+    }
+    static const char *const whys[3][2][2] = { WHYS("K and V in %d4"), WHYS("K in %d4, V in %d5"),
+                                               WHYS("K in %d4, V is a part of it") };
+#undef WHYS
+    const int types = plim_hparams_is_mla(hp) ? 2 : cx->type_k != cx->type_v;
+    return whys[types][hp->n_swa > 0][cx->n_stream > 1];
 }
 
 static void add_memory(const struct writer *w, struct plim_device_bill *device, int backend)
@@ -198,16 +212,10 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
         add_memory_bound(w, device, backend);
         return;
     }
-    const bool has_windows = w->engine->llama->hp.n_swa > 0;
     struct plim_line *line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "KV buffer", m->kv_bytes[backend]);
-    const uint64_t arguments[] = { m->n_kv_layers, cx->n_ctx_seq, cx->n_stream, cx->n_ctx_swa };
-    static const char *const whys[2][2] = {
-        { "K and V in %t: %0 layers x %1 cells", "K and V in %t: %0 layers x %1 cells x %2 streams" },
-        { "K and V in %t: %0 layers x %1 cells (%3 in sliding layers)",
-          "K and V in %t: %0 layers x %1 cells (%3 in sliding layers) x %2 streams" },
-    };
-    plim_line_because(line, whys[has_windows][cx->n_stream > 1], arguments, 4);
-    line->text_argument = plim_dtype_name(cx->type_k);
+    plim_line_because(
+        line, why_of_cache(&w->engine->llama->hp, cx),
+        (const uint64_t[]){ m->n_kv_layers, cx->n_ctx_seq, cx->n_stream, cx->n_ctx_swa, cx->type_k, cx->type_v }, 6);
     line = add_by_rule(w, device, PLIM_PILLAR_KV_CACHE, "RS buffer", m->rs_bytes[backend]);
     plim_line_because(line, "recurrent state of %0 layers x %1 sequences; the context does not matter",
                       (const uint64_t[]){ m->n_rs_layers, cx->n_seq_max }, 2);
