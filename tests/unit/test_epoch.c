@@ -20,6 +20,10 @@ static void test_nonsense_is_refused(void **state)
                                             "b99999999999999999999",
                                             "V0.5.0",
                                             "v0.5.0-rc1",
+                                            "v0.5.0 ",
+                                            "v0.+5",
+                                            "v0. 5",
+                                            "v4294967296.5.0",
                                             "v100.0.0" };
     (void)state;
     for (size_t i = 0; i < COUNT(versions); i++) {
@@ -65,6 +69,17 @@ static struct plim_bill bill_of(const char *spec, const char *model_name, uint32
     return bill;
 }
 
+static void test_newer_ones_are_not_exact(void **state)
+{
+    static const char *const versions[] = { "llama.cpp@v0.6.1", "llama.cpp@v9.9.9" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(versions); i++) {
+        const struct plim_bill bill = bill_of(versions[i], "llama-3.2-1b-Q4_K_M", 8192);
+        assert_non_null(strstr(bill.caveat, "newer"));
+        assert_int_equal(bill.device[0].line[0].basis, PLIM_BASIS_FORMULA);
+    }
+}
+
 static void test_defaults_of_their_time(void **state)
 {
     (void)state;
@@ -84,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_only_tested_versions_are_proven),
+        cmocka_unit_test(test_newer_ones_are_not_exact),
         cmocka_unit_test(test_defaults_of_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

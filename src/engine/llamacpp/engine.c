@@ -361,6 +361,8 @@ static const char *caveat_of(const struct plim_engine *engine, const struct plim
         return "this architecture was not compared with the engine itself";
     if (llama->has_unmodelled)
         return "the file has tensors that this version of the engine does not know";
+    if (engine->epoch.is_newer)
+        return "this version is newer than those the rules were compared with";
     if (!engine->epoch.is_proven)
         return "this version was not compared with the engine itself";
     if (setup->split_mode != PLIM_SPLIT_LAYER && setup->split_mode != PLIM_SPLIT_NONE)

@@ -53,7 +53,8 @@ int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct pl
     int end = 0;
     if (!version || !*version)
         version = NEWEST_PROVEN;
-    if (strlen(version) >= sizeof e.version || version[1] < '0' || version[1] > '9')
+    if (strlen(version) >= sizeof e.version || version[1] < '0' || version[1] > '9' ||
+        version[1 + strspn(version + 1, "0123456789.")])
         return bad_version(version, reterr);
     strcpy(e.version, version);
     if (version[0] == 'b') {
@@ -62,10 +63,10 @@ int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct pl
         if (rest == version + 1 || *rest || build < BUILD_FIRST || build > BUILD_LAST)
             return bad_version(version, reterr);
         from_build(build, &e);
-    } else if (sscanf(version, "v%u.%u%n.%u%n", &major, &minor, &end, &patch, &end) >= 2 && !version[end] &&
-               major < 100 && minor < 100 && patch < 100) {
+    } else if (sscanf(version, "v%2u.%2u%n.%2u%n", &major, &minor, &end, &patch, &end) >= 2 && !version[end]) {
         unsigned number = major * 10000 + minor * 100 + patch;
         e.is_proven = number >= PROVEN_FROM && number <= PROVEN_TO;
+        e.is_newer = number > PROVEN_TO;
         from_build(number <= 102 ? BUILD_V0_1_2 : BUILD_LAST, &e);
     } else {
         return bad_version(version, reterr);

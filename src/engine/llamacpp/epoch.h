@@ -14,6 +14,7 @@
 struct plim_epoch {
     char version[24];          /* as given: "v0.5.0", "b10256" */
     bool is_proven;            /* the rules are those the engine tests compare with */
+    bool is_newer;             /* than those: what it changed is not known */
     bool caps_outputs;         /* llama-server reserves logits for its slots, not for the whole batch */
     bool reserves_kv_scratch;  /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
     bool has_cublas_workspace; /* an explicit one; before, cuBLAS took its own */
