@@ -2,12 +2,11 @@
 #include "engine/ggml/graph.h"
 
 #include "base/mem.h"
-#include "model/dtype_row.h"
+#include "engine/ggml/buffer.h"
 
 #include <string.h>
 
-/* CUDA pads the last row of a quantized tensor whose rows are not a multiple of this (ggml-cuda.cu). */
-enum { MATRIX_ROW_PADDING = 512, MAX_KEEPS = 16384 };
+enum { MAX_KEEPS = 16384 };
 
 /* So that sums over a graph stay below 2^63. */
 #define MAX_TENSOR_BYTES ((uint64_t)1 << 46)
@@ -78,13 +77,6 @@ plim_node plim_graph_input(struct plim_graph *g, enum plim_dtype type, uint64_t 
     return n;
 }
 
-static uint64_t row_padding(enum plim_dtype type, uint64_t ne0)
-{
-    if (!plim_row_is_quantized(type) || ne0 % MATRIX_ROW_PADDING == 0)
-        return 0;
-    return plim_row_bytes(type, MATRIX_ROW_PADDING - ne0 % MATRIX_ROW_PADDING);
-}
-
 plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, enum plim_dtype type, uint64_t ne0,
                               uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
@@ -93,7 +85,7 @@ plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, en
     t->home = t->backend = (int8_t)home;
     g->is_placed[n] = 1; /* it needs no place among the leaves: it has its memory already */
     t->flags = (uint8_t)flags;
-    t->extra_bytes = row_padding(type, ne0);
+    t->extra_bytes = plim_row_padding_bytes(type, ne0);
     return n;
 }
 
@@ -121,8 +113,8 @@ plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint6
     t->root = g->tensor[a].root ? g->tensor[a].root : a;
     t->flags = strided || (g->tensor[a].flags & PLIM_TENSOR_STRIDED) ? PLIM_TENSOR_STRIDED : 0;
     if (g->tensor[a].flags & PLIM_TENSOR_STRIDED)
-        t->bytes = g->tensor[a].bytes;                           /* from its first element to its last, gaps included */
-    t->extra_bytes = row_padding((enum plim_dtype)t->type, ne0); /* of its copies on other backends */
+        t->bytes = g->tensor[a].bytes; /* from its first element to its last, gaps included */
+    t->extra_bytes = plim_row_padding_bytes((enum plim_dtype)t->type, ne0); /* of its copies on other backends */
     plim_graph_source(g, n, a);
     return n;
 }

@@ -4,7 +4,7 @@
 
 /*
  * A compute graph as far as memory sees it: tensors with a size, what they are computed from, and the order in which
- * they are computed. No values, no kernels. An engine's rules build it (llamacpp/build_*.c); schedule.c gives every
+ * they are computed. No values, no kernels. An engine's rules build it (llamacpp/graph/); schedule.c gives every
  * node a backend and finds the copies between backends; replay.c runs ggml's allocator over the result.
  *
  * Tensors are numbers (their index in the graph). Number 0 is "no tensor", so an absent source or weight costs nothing

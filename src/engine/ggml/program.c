@@ -195,12 +195,6 @@ static bool brings_leaf(const struct run *run, const struct plim_checkpoint *c)
     return false;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 static void write_range(const struct run *run, const struct plim_checkpoint *checkpoint)
 {
     struct plim_compiler *c = run->c;
@@ -211,8 +205,8 @@ static void write_range(const struct run *run, const struct plim_checkpoint *che
         if (!is_within(checkpoint, origin))
             continue;
         const uint64_t number = (uint64_t)(origin - checkpoint->from);
-        range.shape =
-            mix(range.shape, number << 16 | (uint64_t)run->g->tensor[event->node].op << 8 | (uint8_t)event->backend);
+        range.shape = plim_mix(range.shape,
+                               number << 16 | (uint64_t)run->g->tensor[event->node].op << 8 | (uint8_t)event->backend);
         if (c->n_sized == MAX_SIZED)
             c->overflow = true;
         else

@@ -100,6 +100,13 @@ void plim_compiler_done(struct plim_compiler *compiler);
 void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, const struct plim_schedule *s,
                   int n_backends, const struct plim_checkpoint *checkpoints, int n_checkpoints);
 
+/* A hash of what was hashed so far and one value more. */
+static inline uint64_t plim_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
 /* True when a tensor of one could be written over the other. */
 static inline bool plim_same_layout(const struct plim_gtensor *a, const struct plim_gtensor *b)
 {

@@ -2,11 +2,11 @@
 #include "engine/ggml/replay.h"
 
 #include "base/mem.h"
+#include "engine/ggml/buffer.h"
 
 #include <string.h>
 
-/* Alignment of buffers: ggml_backend_cuda_buffer_type_get_alignment(), and TENSOR_ALIGNMENT for memory of the host. */
-enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MAX_BLOCKS = 256 };
+enum { MAX_BLOCKS = 256 /* ggml-alloc.c: MAX_FREE_BLOCKS; the engine gives up where it needs more */ };
 
 struct block {
     uint64_t start, size;
@@ -138,36 +138,30 @@ static void reuse(const struct run *run, const struct plim_step *step)
         give_back(b, run->start[step->from] + need, had - need);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t operations_of(const struct plim_program *program, const struct plim_graph *g,
                               const struct plim_range *range)
 {
     uint64_t hash = range->shape;
     for (int i = range->first; i < range->end; i++)
-        hash = mix(hash, g->tensor[program->sized[i]].bytes);
+        hash = plim_mix(hash, g->tensor[program->sized[i]].bytes);
     return hash;
 }
 
 static void hold(struct run *run, const struct plim_step *step)
 {
-    const uint64_t held = mix(run->start[step->tensor], (uint64_t)step->backend);
+    const uint64_t held = plim_mix(run->start[step->tensor], (uint64_t)step->backend);
     if (step->mark)
-        run->within = mix(mix(run->within, held), step->mark);
+        run->within = plim_mix(plim_mix(run->within, held), step->mark);
     else
         run->others += held; /* in any order */
 }
 
 static void check(struct run *run)
 {
-    uint64_t hash = mix(run->within, run->others);
+    uint64_t hash = plim_mix(run->within, run->others);
     for (int b = 0; b < run->n_backends; b++)
         for (int i = 0; i < run->blocks[b].n; i++)
-            hash = mix(mix(hash, run->blocks[b].block[i].start), run->blocks[b].block[i].size);
+            hash = plim_mix(plim_mix(hash, run->blocks[b].block[i].start), run->blocks[b].block[i].size);
     run->next->state = hash;
     run->next++;
     run->within = run->others = 0;
@@ -209,7 +203,7 @@ void plim_replay(struct plim_replay *r, const struct plim_graph *g, const struct
         blocks->n = 1;
         blocks->block[0] = (struct block){ 0, UINT64_MAX / 2 };
         blocks->peak = 0;
-        blocks->alignment = b == run.n_backends - 1 ? HOST_ALIGNMENT : CUDA_ALIGNMENT;
+        blocks->alignment = b == run.n_backends - 1 ? PLIM_HOST_ALIGNMENT : PLIM_CUDA_ALIGNMENT;
     }
     for (int i = 0; i < program->n_steps; i++)
         take_step(&run, &program->step[i]);

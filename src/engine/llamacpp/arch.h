@@ -91,29 +91,28 @@ enum {
     PLIM_GRAPH_ATTN_SCALE = 1 << 6,        /* Q is scaled by a per-token input */
     PLIM_GRAPH_EMBD_SCALE = 1 << 7,        /* the embeddings are scaled */
     PLIM_GRAPH_EMBD_NORM = 1 << 8,         /* the embeddings are normalized, with token_embd_norm if the file has it */
-    PLIM_GRAPH_MOE_SIGMOID = 1 << 9,       /* router: sigmoid instead of softmax, unless the file says */
-    PLIM_GRAPH_MOE_NORM = 1 << 10,         /* the chosen weights are normalized, unless the file says */
-    PLIM_GRAPH_MOE_SOFTMAX_LATE = 1 << 11, /* softmax over the chosen experts only */
-    PLIM_GRAPH_MOE_WEIGHT_EARLY = 1 << 12, /* inputs are weighted, not outputs (Llama 4) */
+    PLIM_GRAPH_MOE_NORM = 1 << 9,          /* the chosen weights are normalized, unless the file says */
+    PLIM_GRAPH_MOE_SOFTMAX_LATE = 1 << 10, /* softmax over the chosen experts only */
+    PLIM_GRAPH_MOE_WEIGHT_EARLY = 1 << 11, /* inputs are weighted, not outputs (Llama 4) */
     PLIM_GRAPH_MOE_SELECT_EARLY =
-        1 << 13, /* experts are selected by something other than their weights (Llama 4, Grove) */
-    PLIM_GRAPH_SHARED_SILU_GATE = 1 << 14, /* the shared expert's gate is silu(x)/x, not sigmoid */
-    PLIM_GRAPH_ROUTER_FIRST = 1 << 15,     /* the router reads the layer's input (SmallThinker) */
-    PLIM_GRAPH_ENCODER = 1 << 16,          /* attends to the batch itself, no logits */
-    PLIM_GRAPH_NOT_CAUSAL = 1 << 17,       /* attends to the batch itself, not causal whatever the file says */
-    PLIM_GRAPH_X_PLUS_ATTN = 1 << 18,      /* x + attention instead of attention + x: the first can be written over */
-    PLIM_GRAPH_X_PLUS_FFN = 1 << 19,       /* the same for the feed-forward part */
-    PLIM_GRAPH_ROPE_FREQS_FULL = 1 << 20,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
-    PLIM_GRAPH_HEAD_SCALE = 1 << 21,       /* the final embedding is scaled before the output matrix (MiniCPM3) */
-    PLIM_GRAPH_RANK_SOFTMAX = 1 << 22,     /* a reranker's score is a softmax (Qwen3) */
-    PLIM_GRAPH_MOE_DOWN_F32 = 1 << 23,     /* experts' last product in f32: CUDA has no kernel (Mistral 4) */
-    PLIM_GRAPH_ALL_OUTPUTS = 1 << 24,      /* n_outputs_max counts for nothing (llama_model_has_encoder) */
-    PLIM_GRAPH_QK_LAYER_NORM = 1 << 25,    /* Q and K have LayerNorm (Chameleon) */
-    PLIM_GRAPH_IMAGE_LOGITS = 1 << 26,     /* the logits of image tokens are overwritten, in a copy (Chameleon) */
-    PLIM_GRAPH_NORM_BEFORE_ROWS = 1 << 27, /* the norm after attention comes before the last rows are picked out */
-    PLIM_GRAPH_QKV_CONT = 1 << 28,         /* the parts of fused projections are copied out (Step 3.5) */
-    PLIM_GRAPH_EMBD_SKIP = 1 << 29,        /* every layer adds the embeddings again, scaled (Talkie) */
-    PLIM_GRAPH_REPEAT_KEYS = 1 << 30,      /* keys are repeated for every head of values (Qwen3-Next) */
+        1 << 12, /* experts are selected by something other than their weights (Llama 4, Grove) */
+    PLIM_GRAPH_SHARED_SILU_GATE = 1 << 13, /* the shared expert's gate is silu(x)/x, not sigmoid */
+    PLIM_GRAPH_ROUTER_FIRST = 1 << 14,     /* the router reads the layer's input (SmallThinker) */
+    PLIM_GRAPH_ENCODER = 1 << 15,          /* attends to the batch itself, no logits */
+    PLIM_GRAPH_NOT_CAUSAL = 1 << 16,       /* attends to the batch itself, not causal whatever the file says */
+    PLIM_GRAPH_X_PLUS_ATTN = 1 << 17,      /* x + attention instead of attention + x: the first can be written over */
+    PLIM_GRAPH_X_PLUS_FFN = 1 << 18,       /* the same for the feed-forward part */
+    PLIM_GRAPH_ROPE_FREQS_FULL = 1 << 19,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
+    PLIM_GRAPH_HEAD_SCALE = 1 << 20,       /* the final embedding is scaled before the output matrix (MiniCPM3) */
+    PLIM_GRAPH_RANK_SOFTMAX = 1 << 21,     /* a reranker's score is a softmax (Qwen3) */
+    PLIM_GRAPH_MOE_DOWN_F32 = 1 << 22,     /* experts' last product in f32: CUDA has no kernel (Mistral 4) */
+    PLIM_GRAPH_ALL_OUTPUTS = 1 << 23,      /* n_outputs_max counts for nothing (llama_model_has_encoder) */
+    PLIM_GRAPH_QK_LAYER_NORM = 1 << 24,    /* Q and K have LayerNorm (Chameleon) */
+    PLIM_GRAPH_IMAGE_LOGITS = 1 << 25,     /* the logits of image tokens are overwritten, in a copy (Chameleon) */
+    PLIM_GRAPH_NORM_BEFORE_ROWS = 1 << 26, /* the norm after attention comes before the last rows are picked out */
+    PLIM_GRAPH_QKV_CONT = 1 << 27,         /* the parts of fused projections are copied out (Step 3.5) */
+    PLIM_GRAPH_EMBD_SKIP = 1 << 28,        /* every layer adds the embeddings again, scaled (Talkie) */
+    PLIM_GRAPH_REPEAT_KEYS = 1 << 29,      /* keys are repeated for every head of values (Qwen3-Next) */
 };
 
 struct plim_arch {

@@ -3,6 +3,8 @@
 
 #include "base/numbers.h"
 #include "base/units.h"
+#include "engine/ggml/buffer.h"
+#include "engine/ggml/schedule.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +13,6 @@ enum {
     SMALLEST_HEAD = 32,
     MOST_EXPERTS_USED = 16, /* where the file has experts, but not how many a token uses */
     KEY_BYTES = 160,
-    MATRIX_ROW_PADDING = 512,
-    PIPELINE_COPIES = 4,   /* ggml-backend.cpp: GGML_SCHED_MAX_COPIES */
     MASK_BYTES = 8,        /* per token and cell: f32, and f16 for flash attention */
     SMALL_BYTES = 4 << 20, /* positions, token numbers, lists of rows */
     F32 = 4,
@@ -165,7 +165,7 @@ static void measure_cache(const struct plim_llama *llama, const struct plim_cont
     const struct plim_hparams *hp = &llama->hp;
     const bool is_spread = p->n_gpu > 1 || !is_on_gpus(llama, cx, p);
     const bool is_converted = plim_dtype_is_quantized(cx->type_k) || plim_dtype_is_quantized(cx->type_v);
-    const double n_copies = p->n_gpu > 1 ? PIPELINE_COPIES : 1;
+    const double n_copies = p->n_gpu > 1 ? PLIM_PIPELINE_COPIES : 1;
     double bytes = 0;
     for (uint32_t il = 0; il < hp->n_layer_all; il++)
         bytes = max_of(bytes, (double)(k_width(hp, il) + v_width(hp, il)));
@@ -192,7 +192,7 @@ static void measure_attention(const struct plim_llama *llama, const struct plim_
     if (hp->indexer_n_head)
         s->score_bytes += 2 * scores + 2.0 * F32 * hp->indexer_n_head;
     if (has_relative_bias(llama))
-        s->score_bytes += 4 * scores + (p->n_gpu > 1 ? 8 * PIPELINE_COPIES * scores : 0);
+        s->score_bytes += 4 * scores + (p->n_gpu > 1 ? 8 * PLIM_PIPELINE_COPIES * scores : 0);
 }
 
 void plim_bound_compute(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
@@ -202,7 +202,7 @@ void plim_bound_compute(const struct plim_llama *llama, const struct plim_contex
     measure_tensors(llama, p, &s);
     measure_cache(llama, cx, p, &s);
     measure_attention(llama, cx, p, &s);
-    const double n_tokens = cx->n_tokens, n_copies = p->n_gpu > 1 ? PIPELINE_COPIES : 1;
+    const double n_tokens = cx->n_tokens, n_copies = p->n_gpu > 1 ? PLIM_PIPELINE_COPIES : 1;
     const double n_cells = llama->hp.arch->memory == PLIM_MEMORY_NONE ? n_tokens : cx->n_ctx_seq;
     const bool has_two_masks = count_of(llama, "attention.sliding_window") || llama->hp.n_swa ||
                                llama->hp.indexer_n_head || has_relative_bias(llama);
@@ -221,7 +221,7 @@ void plim_bound_compute(const struct plim_llama *llama, const struct plim_contex
 
 static uint64_t padded_row_bytes(enum plim_dtype type, uint64_t width)
 {
-    return plim_dtype_row_bytes(type, plim_dtype_is_quantized(type) ? plim_align_up(width, MATRIX_ROW_PADDING) : width);
+    return plim_dtype_row_bytes(type, plim_dtype_is_quantized(type) ? plim_align_up(width, PLIM_ROW_PADDING) : width);
 }
 
 /*

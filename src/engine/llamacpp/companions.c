@@ -7,10 +7,9 @@
 
 #include "base/numbers.h"
 #include "base/units.h"
+#include "engine/ggml/buffer.h"
 
 #include <string.h>
-
-enum { CUDA_ALIGNMENT = 128 };
 
 /* --- a draft model --- */
 
@@ -133,7 +132,7 @@ static uint64_t tensor_bytes(const struct plim_model *model)
     const struct plim_tensor *tensors = plim_model_tensors(model, &n);
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++)
-        bytes += plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+        bytes += plim_align_up(tensors[i].bytes, PLIM_CUDA_ALIGNMENT);
     return bytes;
 }
 
@@ -181,7 +180,7 @@ static void add_adapters(const struct plim_engine *engine, const struct plim_set
         const struct plim_tensor *tensors = plim_model_tensors(setup->lora[k], &n);
         for (size_t i = 0; i < n; i++)
             bytes[backend_of_adapter(main, engine->llama, tensors[i].name)] +=
-                plim_align_up(tensors[i].bytes, CUDA_ALIGNMENT);
+                plim_align_up(tensors[i].bytes, PLIM_CUDA_ALIGNMENT);
     }
     for (int i = 0; i <= n_gpu; i++) {
         struct plim_line *line =

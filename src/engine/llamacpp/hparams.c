@@ -210,15 +210,13 @@ static void read_heads(struct reader *r)
     }
     hp->n_embd_head_k_swa = hp->n_embd_head_k;
     hp->n_embd_head_v_swa = hp->n_embd_head_v;
-    hp->n_rot_swa = hp->n_rot;
     get(r, "attention.key_length_swa", &hp->n_embd_head_k_swa, MAX_HEAD);
     get(r, "attention.value_length_swa", &hp->n_embd_head_v_swa, MAX_HEAD);
-    get(r, "rope.dimension_count_swa", &hp->n_rot_swa, MAX_HEAD);
     get(r, "attention.key_length_mla", &hp->n_embd_head_k_mla, MAX_HEAD);
-    get(r, "attention.value_length_mla", &hp->n_embd_head_v_mla, MAX_HEAD);
-    if (!hp->n_embd_head_v_mla)
+    uint32_t head_v_mla = 0;
+    get(r, "attention.value_length_mla", &head_v_mla, MAX_HEAD);
+    if (!head_v_mla)
         hp->n_embd_head_k_mla = 0;
-    get(r, "attention.q_lora_rank", &hp->n_lora_q, MAX_WIDTH);
     get(r, "attention.kv_lora_rank", &hp->n_lora_kv, MAX_WIDTH);
     get(r, "attention.indexer.head_count", &hp->indexer_n_head, MAX_HEADS);
     get(r, "attention.indexer.key_length", &hp->indexer_head_size, MAX_HEAD);
@@ -229,17 +227,13 @@ static void read_heads(struct reader *r)
 static void read_experts(struct reader *r)
 {
     struct plim_hparams *hp = r->hp;
-    uint32_t width[PLIM_MAX_LAYERS] = { 0 };
     const uint32_t *used = hp->n_expert_used_in;
     char key[KEY_BYTES];
     double scale = 0;
     get(r, "expert_count", &hp->n_expert, MAX_EXPERTS);
     get_per_layer(r, "expert_used_count", hp->n_expert_used_in, MAX_EXPERTS);
-    get_per_layer(r, "expert_feed_forward_length", width, MAX_WIDTH);
-    for (uint32_t il = 0; il < hp->n_layer_all; il++) {
+    for (uint32_t il = 0; il < hp->n_layer_all; il++)
         hp->n_expert_used = used[il] > hp->n_expert_used ? used[il] : hp->n_expert_used;
-        hp->n_ff_exp = width[il] > hp->n_ff_exp ? width[il] : hp->n_ff_exp;
-    }
     const uint32_t most = hp->n_expert < PLIM_MAX_EXPERTS_USED ? hp->n_expert : PLIM_MAX_EXPERTS_USED;
     if (hp->n_expert_used > most)
         out_of_range(r, full_key(r, key, "expert_used_count"), hp->n_expert_used, most);
@@ -247,14 +241,10 @@ static void read_experts(struct reader *r)
     get(r, "expert_group_used_count", &hp->n_group_used, MAX_EXPERTS);
     if (hp->n_expert_groups > 1 && (hp->n_expert % hp->n_expert_groups || hp->n_group_used == 0))
         hp->n_expert_groups = 0;
-    get(r, "expert_shared_feed_forward_length", &hp->n_ff_shexp, MAX_WIDTH);
     get(r, "leading_dense_block_count", &hp->n_layer_dense_lead, PLIM_MAX_LAYERS);
-    hp->moe_layer_step = 1;
-    get(r, "interleave_moe_layer_step", &hp->moe_layer_step, PLIM_MAX_LAYERS);
     hp->has_expert_weights_norm = get_bool(r, "expert_weights_norm", &hp->expert_weights_norm);
     if (plim_model_f64(r->model, full_key(r, key, "expert_weights_scale"), &scale))
         hp->expert_weights_scale = scale != 0.0 && scale != 1.0;
-    get(r, "expert_gating_func", &hp->expert_gating_func, MAX_SMALL);
 }
 
 static void read_states(struct reader *r)
@@ -365,7 +355,6 @@ static void read_special(struct reader *r)
         /* they read the caches of the last two layers that have one: a sliding and a full one */
         get(r, "attention.shared_kv_layers", &shared, hp->n_layer_all > 2 ? hp->n_layer_all - 2 : 0);
         hp->n_layer_kv_from_start = (int32_t)(hp->n_layer_all - shared);
-        get(r, "embedding_length_per_layer_input", &hp->n_embd_per_layer, MAX_WIDTH);
     } else if (!strcmp(name, "granite_swa")) {
         bool rotates[PLIM_MAX_LAYERS];
         memset(rotates, 1, sizeof rotates);

@@ -32,21 +32,18 @@ struct plim_hparams {
     uint32_t n_vocab, n_ctx_train;
     uint32_t n_embd_head_k, n_embd_head_v;         /* of layers that see everything */
     uint32_t n_embd_head_k_swa, n_embd_head_v_swa; /* of sliding layers */
-    uint32_t n_embd_head_k_mla, n_embd_head_v_mla; /* "decompressed" heads; 0 without MLA */
-    uint32_t n_rot, n_rot_swa;
-    uint32_t n_lora_q, n_lora_kv;
+    uint32_t n_embd_head_k_mla;                    /* of "decompressed" heads; 0 without MLA */
+    uint32_t n_rot, n_lora_kv;
     uint32_t n_swa;                /* window; 0 when no layer slides */
     int32_t n_layer_kv_from_start; /* the layers after these share their cache; -1: none does */
 
-    uint32_t n_expert, n_expert_used, n_expert_groups, n_group_used, n_ff_exp, n_ff_shexp, n_layer_dense_lead;
-    uint32_t moe_layer_step;
+    uint32_t n_expert, n_expert_used, n_expert_groups, n_group_used, n_layer_dense_lead;
     bool expert_weights_norm, has_expert_weights_norm, expert_weights_scale;
-    uint32_t expert_gating_func; /* 0 not given, 1 softmax, 2 sigmoid, 3 softmax of the chosen, 4 sqrt(softplus) */
 
     uint32_t ssm_d_conv, ssm_d_inner, ssm_d_state, ssm_dt_rank, ssm_n_group;
     uint32_t wkv_head_size, token_shift_count, n_shortconv_l_cache, n_embd_head_kda, n_embd_head_la;
     uint32_t indexer_n_head, indexer_head_size, indexer_top_k, indexer_block_size;
-    uint32_t n_embd_per_layer, n_altup, n_deepstack_layers;
+    uint32_t n_deepstack_layers;
     bool ssm_dt_b_c_rms, rope_not_finetuned;
     bool is_layer_norm; /* LayerNorm, not RMS: not in place */
     bool swin_norm;     /* Chameleon: norms after the two parts of a layer, not before */

@@ -4,18 +4,14 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/units.h"
+#include "engine/ggml/buffer.h"
 #include "engine/llamacpp/memory.h"
 
 #include <string.h>
 
-enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MATRIX_ROW_PADDING = 512 };
-
 uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
 {
-    uint64_t bytes = tensor->bytes;
-    if (plim_dtype_is_quantized(tensor->type) && tensor->ne[0] % MATRIX_ROW_PADDING)
-        bytes += plim_dtype_row_bytes(tensor->type, MATRIX_ROW_PADDING - tensor->ne[0] % MATRIX_ROW_PADDING);
-    return plim_align_up(bytes, CUDA_ALIGNMENT);
+    return plim_align_up(tensor->bytes + plim_row_padding_bytes(tensor->type, tensor->ne[0]), PLIM_CUDA_ALIGNMENT);
 }
 
 /* --- names --- */
@@ -142,7 +138,7 @@ static void add_to_layer(struct plim_layer *layer, const struct plim_tensor *ten
 {
     uint64_t device_bytes = plim_llama_device_bytes(tensor);
     layer->device_bytes += device_bytes;
-    layer->host_bytes += plim_align_up(tensor->bytes, HOST_ALIGNMENT);
+    layer->host_bytes += plim_align_up(tensor->bytes, PLIM_HOST_ALIGNMENT);
     layer->expert_bytes += is_expert ? device_bytes : 0;
     if (layer->end_byte == 0 || tensor->offset < layer->first_byte)
         layer->first_byte = tensor->offset;

@@ -3,10 +3,8 @@
 
 #include "base/numbers.h"
 #include "base/units.h"
+#include "engine/ggml/buffer.h"
 #include "engine/llamacpp/bound.h"
-#include "model/dtype_row.h"
-
-enum { CUDA_ALIGNMENT = 128, HOST_ALIGNMENT = 32, MATRIX_ROW_PADDING = 512 };
 
 static bool attends(const struct plim_llama *llama, uint32_t il)
 {
@@ -53,9 +51,9 @@ void plim_memory_find(struct plim_llama *llama)
 static uint64_t cache_bytes(enum plim_dtype type, uint64_t width, uint64_t cells, uint64_t n_stream, bool on_cpu)
 {
     uint64_t bytes = plim_bytes_product(plim_row_bytes(type, width), cells * n_stream);
-    if (!on_cpu && plim_row_is_quantized(type) && width % MATRIX_ROW_PADDING)
-        bytes += plim_row_bytes(type, MATRIX_ROW_PADDING - width % MATRIX_ROW_PADDING);
-    return plim_align_up(bytes, on_cpu ? HOST_ALIGNMENT : CUDA_ALIGNMENT);
+    if (on_cpu)
+        return plim_align_up(bytes, PLIM_HOST_ALIGNMENT);
+    return plim_align_up(bytes + plim_row_padding_bytes(type, width), PLIM_CUDA_ALIGNMENT);
 }
 
 static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim_context *cx, uint32_t il,

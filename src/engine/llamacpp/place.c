@@ -3,10 +3,9 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "engine/ggml/buffer.h"
 
 #include <string.h>
-
-enum { HOST_ALIGNMENT = 32 };
 
 /* --- layers --- */
 
@@ -153,7 +152,7 @@ static void weigh_tensors(const struct plim_llama *llama, const struct plim_cont
         else if (cx->mmap)
             widen(&span, t->offset, t->offset + t->bytes);
         else
-            w->host_bytes += plim_align_up(t->bytes, HOST_ALIGNMENT);
+            w->host_bytes += plim_align_up(t->bytes, PLIM_HOST_ALIGNMENT);
     }
     w->host_bytes += span.end - span.first;
 }
@@ -181,7 +180,7 @@ static void weigh_layers(const struct plim_llama *llama, const struct plim_conte
         if (backend != p->cpu) {
             w->device_bytes[backend] += plim_llama_device_bytes(t);
         } else {
-            host_bytes += plim_align_up(t->bytes, HOST_ALIGNMENT);
+            host_bytes += plim_align_up(t->bytes, PLIM_HOST_ALIGNMENT);
             widen(&span, t->offset, t->offset + t->bytes);
         }
     }
