@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,4 +40,24 @@ void plim_text_clean(char *text)
         }
         p += length ? length : 1;
     }
+}
+
+double plim_decimal(const char *text, const char **ret_end)
+{
+    const bool is_negative = *text == '-';
+    const char *p = text + is_negative;
+    double digits = 0, scale = 1;
+    bool is_number = false;
+    for (; isdigit((unsigned char)*p); p++, is_number = true)
+        digits = digits * 10 + (*p - '0');
+    if (*p == '.' && (is_number || isdigit((unsigned char)p[1])))
+        for (p++; isdigit((unsigned char)*p); p++, is_number = true) {
+            if (scale > 1e15) /* more digits than a double has */
+                continue;
+            digits = digits * 10 + (*p - '0');
+            scale *= 10;
+        }
+    if (ret_end)
+        *ret_end = is_number ? p : text;
+    return !is_number ? 0 : is_negative ? -(digits / scale) : digits / scale;
 }

@@ -2,9 +2,16 @@
 #ifndef PLIMSOLL_BASE_TEXT_H
 #define PLIMSOLL_BASE_TEXT_H
 
-/* Text from files and from users, made safe to show. */
+/* Text from files and from users: made safe to show, read as a number. */
 
 /* Replace control characters and what is not UTF-8 by '?', in place: nothing a file says reaches a terminal raw. */
 void plim_text_clean(char *text);
+
+/*
+ * The decimal number that text begins with ("7.5", "-0.25"; no exponent), 0 when there is none; *ret_end is what
+ * follows it, text itself when there is none, or NULL when nobody asks. Unlike strtod(), the point is a point in every
+ * locale: a program that uses the library may have set one.
+ */
+double plim_decimal(const char *text, const char **ret_end);
 
 #endif

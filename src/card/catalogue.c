@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <ctype.h>
@@ -92,8 +93,8 @@ static void read_reserved(struct plim_card *card, const char *seen)
 {
     enum { MIN_GAP_MIB = 40, MAX_GAP_PERCENT = 6 };
     for (const char *p = seen; *p;) {
-        char *end;
-        double gib = strtod(p, &end);
+        const char *end;
+        double gib = plim_decimal(p, &end);
         if (end == p)
             break;
         uint64_t visible_bytes = (uint64_t)(gib * (double)PLIM_GIB);
@@ -127,11 +128,11 @@ static void assume_reserved(struct plim_card *card)
 void plim_catalogue_card(size_t i, struct plim_card *ret_card)
 {
     struct plim_card *card = ret_card;
-    double driver_mib = strtod(cell(i, DRIVER_MIB), NULL);
+    double driver_mib = plim_decimal(cell(i, DRIVER_MIB), NULL);
     *card = (struct plim_card){
         .vendor = vendor_named(cell(i, VENDOR)),
         .compute_capability = capability_of(cell(i, CAPABILITY)),
-        .bandwidth_bytes_per_s = strtod(cell(i, BANDWIDTH), NULL) * 1e9,
+        .bandwidth_bytes_per_s = plim_decimal(cell(i, BANDWIDTH), NULL) * 1e9,
         .sm_count = (uint16_t)strtoul(cell(i, SM_COUNT), NULL, 10),
         .is_unified = strstr(cell(i, MEMORY_TYPE), "unified") != NULL,
     };
@@ -140,10 +141,10 @@ void plim_catalogue_card(size_t i, struct plim_card *ret_card)
         card->total_basis = PLIM_BASIS_MEASURED;
         card->total_bytes = card->total_low_bytes = (uint64_t)driver_mib * PLIM_MIB;
     } else {
-        assume_total(card, strtod(cell(i, NOMINAL_GIB), NULL));
+        assume_total(card, plim_decimal(cell(i, NOMINAL_GIB), NULL));
     }
     if (card->is_unified)
-        card->shared_bytes = (uint64_t)(strtod(cell(i, NOMINAL_GIB), NULL) * (double)PLIM_GIB);
+        card->shared_bytes = (uint64_t)(plim_decimal(cell(i, NOMINAL_GIB), NULL) * (double)PLIM_GIB);
     read_reserved(card, cell(i, CUDA_GIB));
     if (card->reserved_basis == PLIM_BASIS_UNKNOWN)
         assume_reserved(card);

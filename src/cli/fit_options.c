@@ -7,6 +7,7 @@
 #include "cli/fit_options.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -67,8 +68,8 @@ static int take_choice(const char *name, const char *text, const char *const *ch
 /* "512MiB" or "5%" */
 static int take_margin(const char *text, struct plim_margin *margin, struct plim_error *reterr)
 {
-    char *end;
-    double percent = strtod(text, &end);
+    const char *end;
+    double percent = plim_decimal(text, &end);
     if (end != text && !strcmp(end, "%") && percent >= 0 && percent < 100) {
         *margin = (struct plim_margin){ 1, percent / 100 };
         return 0;

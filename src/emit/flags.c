@@ -2,6 +2,7 @@
 #include "emit/flags.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -134,8 +135,8 @@ static int take_split(const char *text, struct plim_setup *setup, struct plim_er
 {
     setup->n_tensor_split = 0;
     for (const char *p = text; *p;) {
-        char *end;
-        double part = strtod(p, &end);
+        const char *end;
+        double part = plim_decimal(p, &end);
         if (end == p || !(part >= 0 && part < 1e9) || setup->n_tensor_split == PLIM_SETUP_MAX_DEVICES ||
             (*end && !strchr(",/", *end)))
             return bad_value(PLIM_FLAG_TENSOR_SPLIT, text, "a list of at most 16 shares, like 3,1", reterr);

@@ -7,6 +7,7 @@
 #include "plan/planner.h"
 
 #include "base/table.h"
+#include "base/text.h"
 #include "plimsoll/mixture.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct quant {
 
 static double number_in(size_t row, const char *column)
 {
-    return strtod(plim_table_cell(&plim_quants_table, row, plim_table_column(&plim_quants_table, column)), NULL);
+    return plim_decimal(plim_table_cell(&plim_quants_table, row, plim_table_column(&plim_quants_table, column)), NULL);
 }
 
 /* What a mixture loses and how large it is; false when nobody has measured it. */

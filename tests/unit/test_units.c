@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text.h"
 #include "base/units.h"
 #include "unit.h"
 
@@ -129,6 +130,28 @@ static void test_alignment(void **state)
     assert_int_equal(plim_align_up(33, 24), 48);
 }
 
+static void test_decimals(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+        size_t length;
+    } rows[] = {
+        { "0", 0, 1 },    { "7.63;7.5", 7.63, 4 }, { "-0.25", -0.25, 5 }, { "3,1", 3, 1 },
+        { ".5", 0.5, 2 }, { "4.", 4, 2 },          { "1008", 1008, 4 },   { "1e3", 1, 1 },
+        { "", 0, 0 },     { "-", 0, 0 },           { ".", 0, 0 },         { "nan", 0, 0 },
+        { " 1", 0, 0 },   { "0x10", 0, 1 },        { "1.2.3", 1.2, 3 },   { "6.2308", 6.2308, 6 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *end;
+        assert_true(plim_decimal(rows[i].text, &end) == rows[i].value);
+        assert_int_equal(end - rows[i].text, rows[i].length);
+        assert_true(plim_decimal(rows[i].text, NULL) == rows[i].value);
+    }
+    assert_true(plim_decimal("0.33333333333333333333333333333333333333", NULL) > 0.333);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_sizes_that_are_written),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_decimals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
