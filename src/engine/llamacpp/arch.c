@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/arch.h"
 
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "engine/ggml/replay.h"
 #include "engine/llamacpp/bound.h"
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 #include "engine/llamacpp/fold.h"
 
 #include <string.h>

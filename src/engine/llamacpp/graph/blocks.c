@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic of graphs: leaves, products, norms, positions. See build.h. */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- leaves --- */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_ENGINE_LLAMACPP_BUILD_H
-#define PLIMSOLL_ENGINE_LLAMACPP_BUILD_H
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_GRAPH_BUILD_H
+#define PLIMSOLL_ENGINE_LLAMACPP_GRAPH_BUILD_H
 
 /*
- * Building the graph llama.cpp would build, as far as memory sees it. blocks.c has the arithmetic, attention.c and
- * feedforward.c the pieces every model is made of, decoder.c puts them together for decoders; the other build_*.c
- * files hold the families that need pieces of their own.
+ * Building the graph llama.cpp would build, as far as memory sees it. blocks.c has the arithmetic; attention.c,
+ * feedforward.c, mla.c and recurrent.c the pieces that models are made of; decoder.c puts them together for most of them.
+ * The other files hold a family each, or a mixer that stands in for attention.
  *
  * Shapes come from the tensors themselves, so a row of arch.c only says what the tensors cannot. All functions take
  * and return graph tensors (plim_node); 0 is "none": an absent weight is 0, and adding or multiplying by 0 is skipped.

@@ -4,7 +4,7 @@
  * scans it, and keeps the end of the one and the state of the other.
  * Source: src/models/mamba-base.cpp, plamo2.cpp of llama.cpp v0.5.0; ggml_ssm_scan() for the shape of its result.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 struct shape {
     uint64_t n_inner, n_state, n_head, head, n_group, n_conv; /* n_conv: width of the convolution's window - 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention: inputs, projections, cache, the product itself. See build.h. */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- inputs --- */
 

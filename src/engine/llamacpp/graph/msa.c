@@ -5,7 +5,7 @@
  * values themselves. The engine reserves buffers with an empty cache, and so for the fewest positions there can be.
  * Source: src/models/minimax-m3.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 #include "base/units.h"
 

@@ -3,7 +3,7 @@
  * Gemma 3n and Gemma 4: decoders in which every layer has an embedding of its own for each token, some layers attend to
  * the cache of an earlier one, and V is normalized. Source: src/models/gemma3n.cpp, gemma4.cpp.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* Layers of Gemma 3n whose feed-forward part keeps only what stands out (n_layer_sparsity). */
 enum { SPARSE_LAYERS = 10 };

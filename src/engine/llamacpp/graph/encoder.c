@@ -4,7 +4,7 @@
  * embeddings. (Encoders that normalize before are decoders without a cache and without logits: decoder.c.)
  * Source: src/models/bert.cpp; llama-graph.cpp: build_pooling(), build_dense_out().
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- pooling --- */
 

@@ -4,7 +4,7 @@
  * gave. The engine reserves buffers for the decoder's graph, or the encoder's in files without a decoder.
  * Source: src/models/t5.cpp, t5encoder.cpp; llama-graph.cpp: build_pos_bias(), build_inp_cross_embd().
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 struct t5 {
     plim_node buckets; /* of the distance from each token to each cell */

@@ -6,7 +6,7 @@
  * Source: src/models/deepseek32.cpp, glm-dsa.cpp, llm_graph_context::build_attn() with llm_graph_input_attn_k_dsa of
  * llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* What all indexers read: where to write keys, what is visible, the rotation of queries and keys. */
 struct inputs {

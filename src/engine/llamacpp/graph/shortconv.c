@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The short convolutions of LFM2. Source: src/models/lfm2.cpp of llama.cpp v0.5.0. */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* One of the three thirds of x [3 * n, tokens, seqs]. */
 static plim_node third(struct plim_build *b, plim_node x)

@@ -4,7 +4,7 @@
  * Nemotron-H one thing per layer. The other hybrids are plain decoders (decoder.c).
  * Source: src/models/falcon-h1.cpp, nemotron-h.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 static plim_node start(struct plim_build *b)
 {

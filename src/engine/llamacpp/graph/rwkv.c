@@ -4,7 +4,7 @@
  * Source: src/models/rwkv6-base.cpp, rwkv7-base.cpp, rwkv6.cpp, rwkv6qwen2.cpp, rwkv7.cpp, arwkv7.cpp of llama.cpp
  * v0.5.0; ggml_rwkv_wkv6(), ggml_gated_linear_attn(), ggml_rwkv_wkv7() for the shapes of their results.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* A model's layers share this: the values of the first layer (RWKV 7). */
 struct mix {

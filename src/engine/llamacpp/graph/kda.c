@@ -4,7 +4,7 @@
  * Ling 3). Queries, keys and values are convolved each by itself; their past lies side by side in one state.
  * Source: src/models/kimi-linear.cpp, bailingmoe3.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- a recurrent layer --- */
 

@@ -5,7 +5,7 @@
  * the query and the result ("absorbed"); older files, MiniCPM3 and PLM expand it and cache full heads.
  * Source: src/models/deepseek2.cpp, minicpm3.cpp, plm.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 plim_node plim_build_low_query(struct plim_build *b, uint32_t il, plim_node x)
 {

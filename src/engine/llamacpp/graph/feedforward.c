@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Feed-forward: dense, routed experts, shared experts. See build.h. */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- dense --- */
 

@@ -4,7 +4,7 @@
  * distance, and keep a matrix per head. What they add to the residual stream is their normalized input's part in it.
  * Source: src/models/minimax-01.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* Logarithms of the decays, for a slope of one: made by the engine per batch. */
 struct decays {

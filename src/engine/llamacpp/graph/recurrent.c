@@ -3,7 +3,7 @@
  * The states of recurrent layers: where they are kept, how a batch gets at those of its sequences.
  * Source: llm_graph_context::build_rs(), build_rs_inp_impl() and llama_memory_recurrent of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 void plim_build_state_inputs(struct plim_build *b)
 {

@@ -4,7 +4,7 @@
  * and keep a matrix per head that every token corrects; the fourth is attention whose query brings an output gate.
  * Source: src/models/delta-net-base.cpp, qwen3next.cpp, qwen35.cpp, qwen35moe.cpp of llama.cpp v0.5.0.
  */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- the rule: queries, keys, values, decay, learning rate and old states to outputs and new states --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plain decoder: attention and feed-forward around a residual stream, in all the orders models have them. */
-#include "engine/llamacpp/build.h"
+#include "engine/llamacpp/graph/build.h"
 
 /* --- attention part --- */
 
