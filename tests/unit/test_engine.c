@@ -366,9 +366,23 @@ static void test_requests_that_make_no_sense(void **state)
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
     assert_non_null(strstr(error.what, "limit"));
+    setup.n_overrides = PLIM_SETUP_MAX_OVERRIDES + 1;
+    memset(&error, 0, sizeof error);
+    assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
+    setup.n_overrides = 1;
     setup.override[0] = (struct plim_override){ "blk", 3 };
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
+    setup.n_overrides = 0;
+    setup.split_mode = PLIM_SPLIT_NONE;
+    setup.main_gpu = 1;
+    memset(&error, 0, sizeof error);
+    assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
+    assert_non_null(strstr(error.what, "-mg"));
+    setup.main_gpu = 0;
+    setup.n_parallel = 257;
+    assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), 0);
+    assert_true(bill.is_refused && bill.verdict == PLIM_VERDICT_NO);
     plim_model_free(projector);
     close_engine(engine, model);
 }

@@ -142,9 +142,4 @@ void plim_graph_expand(struct plim_graph *g, plim_node node);
 /* In the order in which the `until` nodes are computed. */
 void plim_graph_keep(struct plim_graph *g, const struct plim_keep *keep);
 
-static inline const struct plim_gtensor *plim_graph_at(const struct plim_graph *g, plim_node node)
-{
-    return &g->tensor[node];
-}
-
 #endif

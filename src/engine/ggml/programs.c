@@ -15,6 +15,9 @@ enum {
     SHAPE_BYTES = offsetof(struct plim_gtensor, source) + sizeof(plim_node) * PLIM_GRAPH_MAX_SOURCES - SHAPE_AT,
 };
 
+_Static_assert(SHAPE_BYTES == 6 * sizeof(uint8_t) + (2 + PLIM_GRAPH_MAX_SOURCES) * sizeof(plim_node),
+               "a gap would be compared");
+
 struct shape {
     unsigned char bytes[SHAPE_BYTES];
 };

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What is gone of a card's memory before llama.cpp first asks for it: a typical context. */
@@ -30,15 +31,40 @@ static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_c
     return n_outputs * per_output * sizeof(float);
 }
 
+/* Counts that reach beyond their arrays, and a device that is not there. */
+static int check(const struct plim_setup *setup, int n_gpu, struct plim_error *reterr)
+{
+    const struct {
+        const char *what;
+        uint32_t n, max;
+    } rows[] = {
+        { "shares of the split", setup->n_tensor_split, PLIM_SETUP_MAX_DEVICES },
+        { "-ot patterns", setup->n_overrides, PLIM_SETUP_MAX_OVERRIDES },
+        { "overflows", setup->n_overflows, PLIM_SETUP_MAX_DEVICES },
+        { "adapters", setup->n_loras, PLIM_SETUP_MAX_LORAS },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].n > rows[i].max)
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a setup has at most %" PRIu32 " %s, not %" PRIu32,
+                             rows[i].max, rows[i].what, rows[i].n);
+    if (setup->split_mode == PLIM_SPLIT_NONE && n_gpu > 0 && setup->main_gpu >= (uint32_t)n_gpu)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-mg names device %" PRIu32 "; there are %d",
+                         setup->main_gpu, n_gpu);
+    return 0;
+}
+
 int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
                          const struct plim_epoch *epoch, const struct plim_setup *setup, int n_gpu,
                          const uint64_t *split_bytes, bool is_estimate, struct plim_buffers *ret_buffers,
                          struct plim_error *reterr)
 {
     struct plim_buffers *b = ret_buffers;
+    int result = check(setup, n_gpu, reterr);
+    if (result < 0)
+        return result;
     plim_context_resolve(llama, setup, epoch, n_gpu, &b->context);
     b->context.is_estimate = is_estimate;
-    int result = plim_place(llama, setup, &b->context, n_gpu, split_bytes, &b->place, reterr);
+    result = plim_place(llama, setup, &b->context, n_gpu, split_bytes, &b->place, reterr);
     if (result < 0)
         return result;
     plim_place_weights(llama, &b->context, &b->place, &b->weights);

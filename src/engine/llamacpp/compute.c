@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "engine/ggml/replay.h"
 #include "engine/llamacpp/bound.h"
-#include "engine/llamacpp/graph/build.h"
 #include "engine/llamacpp/fold.h"
+#include "engine/llamacpp/graph/build.h"
 
 #include <string.h>
 

@@ -168,6 +168,7 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
     const struct plim_buffers *b = w->buffers;
     const bool is_cpu = backend == b->place.cpu;
     struct plim_line *line = add_weight_bytes(w, device, backend);
+    device->idle_bytes = is_cpu ? b->weights.idle_bytes : 0;
     const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
     bool has_output = b->place.layer[hp->n_layer_all] == backend;
     plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);

@@ -139,7 +139,7 @@ static void read_deepstack(struct reader *r)
         if (slice[il] < 0 || slice[il] >= PLIM_MAX_LAYERS || is_seen[slice[il]])
             continue;
         is_seen[slice[il]] = true;
-        hp->n_deepstack_layers++;
+        hp->n_deepstack_layers += hp->n_deepstack_layers < PLIM_MAX_LAYERS - 1;
     }
 }
 

@@ -232,31 +232,26 @@ static bool same_types(const struct plim_llama *llama, uint32_t a, uint32_t b)
     return true;
 }
 
-static void find_types(struct plim_llama *llama)
+typedef bool same_layers(const struct plim_llama *llama, uint32_t a, uint32_t b);
+
+/* Which of the layers met so far, the first of each sort, layer il is like; it is one of them itself when like none. */
+static uint16_t sort_of(const struct plim_llama *llama, same_layers *is_same, uint32_t *first, uint16_t *n, uint32_t il)
 {
-    uint32_t first_of_types[PLIM_MAX_LAYERS];
-    uint16_t n_types = 0;
-    for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
-        uint16_t types = 0;
-        while (types < n_types && !same_types(llama, first_of_types[types], il))
-            types++;
-        if (types == n_types)
-            first_of_types[n_types++] = il;
-        llama->layer[il].types = types;
-    }
+    uint16_t sort = 0;
+    while (sort < *n && !is_same(llama, first[sort], il))
+        sort++;
+    if (sort == *n)
+        first[(*n)++] = il;
+    return sort;
 }
 
 static void find_kinds(struct plim_llama *llama)
 {
-    uint32_t first_of_kind[PLIM_MAX_LAYERS];
-    uint16_t n_kinds = 0;
+    uint32_t first_of_kind[PLIM_MAX_LAYERS], first_of_types[PLIM_MAX_LAYERS];
+    uint16_t n_kinds = 0, n_types = 0;
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
-        uint16_t kind = 0;
-        while (kind < n_kinds && !same_kind(llama, first_of_kind[kind], il))
-            kind++;
-        if (kind == n_kinds)
-            first_of_kind[n_kinds++] = il;
-        llama->layer[il].kind = kind;
+        llama->layer[il].kind = sort_of(llama, same_kind, first_of_kind, &n_kinds, il);
+        llama->layer[il].types = sort_of(llama, same_types, first_of_types, &n_types, il);
     }
 }
 
@@ -330,7 +325,6 @@ int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama
     for (size_t i = 0; i < llama->n_tensors; i++)
         place_tensor(llama, i);
     find_kinds(llama);
-    find_types(llama);
     plim_memory_find(llama);
     find_sums(llama);
     find_widths(llama);

@@ -129,11 +129,18 @@ static bool is_loaded(const struct plim_llama *llama, const struct plim_context 
     return llama->slot[i] < (int)n_loaded_layers(llama, cx) || (has_strays(llama) && is_stray(llama, i));
 }
 
+static void set_host_bytes(bool is_mapped, uint64_t span_bytes, uint64_t read_bytes, struct plim_weights *w)
+{
+    w->host_bytes = is_mapped ? span_bytes : read_bytes;
+    w->idle_bytes = w->host_bytes > read_bytes ? w->host_bytes - read_bytes : 0;
+}
+
 /* Tensor by tensor: needed when overrides split layers, or a model's parts make spans of their own. */
 static void weigh_tensors(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
                           struct plim_weights *w)
 {
     struct span span = { 0 };
+    uint64_t read_bytes = 0;
     uint32_t shard = 0;
     for (size_t i = 0; i < llama->n_tensors; i++) {
         const struct plim_tensor *t = &llama->tensors[i];
@@ -147,14 +154,15 @@ static void weigh_tensors(const struct plim_llama *llama, const struct plim_cont
             continue;
         if (llama->slot[i] == PLIM_SLOT_ROPE)
             backend = p->layer[first_with_rope_factors(llama)];
-        if (backend != p->cpu)
+        if (backend != p->cpu) {
             w->device_bytes[backend] += plim_llama_device_bytes(t);
-        else if (cx->mmap)
+            continue;
+        }
+        read_bytes += plim_align_up(t->bytes, PLIM_HOST_ALIGNMENT);
+        if (cx->mmap)
             widen(&span, t->offset, t->offset + t->bytes);
-        else
-            w->host_bytes += plim_align_up(t->bytes, PLIM_HOST_ALIGNMENT);
     }
-    w->host_bytes += span.end - span.first;
+    set_host_bytes(cx->mmap, w->host_bytes + span.end - span.first, read_bytes, w);
 }
 
 static void weigh_layers(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
@@ -184,7 +192,7 @@ static void weigh_layers(const struct plim_llama *llama, const struct plim_conte
             widen(&span, t->offset, t->offset + t->bytes);
         }
     }
-    w->host_bytes = cx->mmap ? span.end - span.first : host_bytes;
+    set_host_bytes(cx->mmap, span.end - span.first, host_bytes, w);
 }
 
 void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,

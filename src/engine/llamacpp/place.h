@@ -44,6 +44,7 @@ static inline int plim_place_of(const struct plim_llama *llama, const struct pli
 struct plim_weights {
     uint64_t device_bytes[PLIM_SETUP_MAX_DEVICES];
     uint64_t host_bytes; /* mapped: spans of the files; else the sum in host buffers */
+    uint64_t idle_bytes; /* of these: inside a span, but of tensors that went to a GPU */
 };
 
 void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,

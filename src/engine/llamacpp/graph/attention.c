@@ -170,7 +170,9 @@ struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x)
 
 /*
  * The most tokens CUDA's vector kernel takes, which reads these cache types as they are (fattn.cu v0.5.0:
- * ggml_cuda_get_best_fattn_kernel(), built without GGML_CUDA_FA_ALL_QUANTS, on compute capability 8.9 and above).
+ * ggml_cuda_get_best_fattn_kernel(), built without GGML_CUDA_FA_ALL_QUANTS, on compute capability 8.9 and above). Below
+ * 8.9 it takes one token less; that decides only where a whole micro-batch has no more than two tokens per sequence, as
+ * the buffers are those of the largest graph.
  */
 static uint32_t vector_kernel_tokens(uint32_t n_gqa, const struct plim_gtensor *k, const struct plim_gtensor *v)
 {

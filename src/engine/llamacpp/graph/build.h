@@ -4,8 +4,8 @@
 
 /*
  * Building the graph llama.cpp would build, as far as memory sees it. blocks.c has the arithmetic; attention.c,
- * feedforward.c, mla.c and recurrent.c the pieces that models are made of; decoder.c puts them together for most of them.
- * The other files hold a family each, or a mixer that stands in for attention.
+ * feedforward.c, mla.c and recurrent.c the pieces that models are made of; decoder.c puts them together for most of
+ * them. The other files hold a family each, or a mixer that stands in for attention.
  *
  * Shapes come from the tensors themselves, so a row of arch.c only says what the tensors cannot. All functions take
  * and return graph tensors (plim_node); 0 is "none": an absent weight is 0, and adding or multiplying by 0 is skipped.
@@ -54,10 +54,7 @@ struct plim_build {
     plim_node rope_factors[PLIM_SETUP_MAX_DEVICES + 1];
 };
 
-static inline const struct plim_gtensor *plim_at(const struct plim_build *b, plim_node n)
-{
-    return plim_graph_at(b->g, n);
-}
+static inline const struct plim_gtensor *plim_at(const struct plim_build *b, plim_node n) { return &b->g->tensor[n]; }
 
 /* --- leaves --- */
 
