@@ -52,6 +52,7 @@ struct plim_device_bill {
     uint64_t free_bytes;
     enum plim_basis total_basis;
     uint64_t need_bytes, need_low_bytes, need_high_bytes; /* the sums of the lines */
+    uint64_t idle_bytes; /* of the need: mapped from a file but never read, so that no RAM is held */
     uint32_t n_lines;
     struct plim_line line[PLIM_BILL_MAX_LINES];
 };
@@ -97,10 +98,16 @@ const char *plim_verdict_name(enum plim_verdict verdict); /* "fits", "tight", "n
 /* The reason of a line in words, with its numbers: "32 layers x 8192 cells x ...". Returns buffer. */
 char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES]);
 
-/* What a device has left: total less need; negative when it does not fit. */
+/* What a device has to hold: the need without what is only mapped. */
+static inline uint64_t plim_device_held_bytes(const struct plim_device_bill *device)
+{
+    return device->need_bytes - device->idle_bytes;
+}
+
+/* What a device has left: total less what it has to hold; negative when it does not fit. */
 static inline int64_t plim_device_left_bytes(const struct plim_device_bill *device)
 {
-    return (int64_t)device->total_bytes - (int64_t)device->need_bytes;
+    return (int64_t)device->total_bytes - (int64_t)plim_device_held_bytes(device);
 }
 
 /* The bytes a verdict of "fits" wants free on this device. */

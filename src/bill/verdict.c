@@ -27,11 +27,11 @@ enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, con
 {
     if (device->total_bytes == 0)
         return device->is_host ? PLIM_VERDICT_FITS : PLIM_VERDICT_UNKNOWN; /* an unknown host decides nothing */
-    uint64_t high_bytes = device->is_host ? device->need_bytes : device->need_high_bytes;
+    uint64_t high_bytes = device->is_host ? plim_device_held_bytes(device) : device->need_high_bytes;
     const uint64_t margin_bytes = plim_margin_bytes(margin, device->total_bytes);
     if (margin_bytes <= device->total_low_bytes && high_bytes <= device->total_low_bytes - margin_bytes)
         return PLIM_VERDICT_FITS;
-    return device->need_bytes <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
+    return plim_device_held_bytes(device) <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
 }
 
 /* The largest line of what the setup itself brings: that is where something can be saved. */

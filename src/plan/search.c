@@ -153,8 +153,8 @@ struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, con
     fix->kind = kind;
     fix->frees_bytes = freed;
     const struct plim_device_bill *host = &p->bill->device[p->bill->n_devices - 1];
-    if (host->is_host && host->total_bytes && host->need_bytes > host->total_bytes)
-        fix->host_lacks_bytes = host->need_bytes - host->total_bytes;
+    if (host->is_host && host->total_bytes && plim_device_held_bytes(host) > host->total_bytes)
+        fix->host_lacks_bytes = plim_device_held_bytes(host) - host->total_bytes;
     fix->verdict_after = p->bill->verdict;
     fix->tokens_per_s_low = p->bill->tokens_per_s_low;
     fix->tokens_per_s_high = p->bill->tokens_per_s_high;

@@ -81,15 +81,16 @@ static json_t *device_json(const struct plim_answer *answer, const struct plim_d
     json_t *lines = json_array();
     for (uint32_t i = 0; lines && i < device->n_lines; i++)
         json_array_append_new(lines, line_json(&device->line[i]));
-    json_t *margin = device->total_bytes ? json_integer(plim_device_left_bytes(device)) : json_null();
+    const int64_t margin_bytes = (int64_t)device->total_bytes - (int64_t)device->need_bytes;
+    json_t *margin = device->total_bytes ? json_integer(margin_bytes) : json_null();
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id), "name",
-        device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id),
+        "name", device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
         bytes_or_null(device->total_bytes), "free_bytes", device->total_bytes ? bytes(device->free_bytes) : json_null(),
         "need_bytes", bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
-        bytes(device->need_high_bytes), "margin_bytes", margin, "lines", lines, "total_basis",
-        plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes), "verdict",
-        plim_verdict_name(plim_device_verdict(device, &answer->margin)));
+        bytes(device->need_high_bytes), "idle_bytes", bytes(device->idle_bytes), "margin_bytes", margin, "lines", lines,
+        "total_basis", plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes),
+        "verdict", plim_verdict_name(plim_device_verdict(device, &answer->margin)));
 }
 
 static json_t *limiting_json(const struct plim_bill *bill)

@@ -32,15 +32,17 @@ static const char *const pillar_words[PLIM_PILLAR_MAX_] = {
 /* The bar is as wide as the larger of need and total; '|' marks the total when the need runs over it. */
 static void print_bar(FILE *out, const struct plim_device_bill *device, const struct plim_style *style)
 {
-    uint64_t scale = device->need_bytes > device->total_bytes ? device->need_bytes : device->total_bytes;
+    const uint64_t held_bytes = plim_device_held_bytes(device);
+    uint64_t scale = held_bytes > device->total_bytes ? held_bytes : device->total_bytes;
     uint64_t by_pillar[PLIM_PILLAR_MAX_] = { 0 }, sum = 0;
     int column = 0, mark = -1;
     if (scale == 0)
         return;
-    if (device->total_bytes && device->need_bytes > device->total_bytes)
+    if (device->total_bytes && held_bytes > device->total_bytes)
         mark = (int)(device->total_bytes * BAR_WIDTH / scale);
     for (uint32_t i = 0; i < device->n_lines; i++)
         by_pillar[device->line[i].pillar] += device->line[i].bytes;
+    by_pillar[PLIM_PILLAR_WEIGHTS] -= device->idle_bytes;
     fputs("  [", out);
     for (int pillar = 0; pillar < PLIM_PILLAR_MAX_; pillar++) {
         sum += by_pillar[pillar];
@@ -53,8 +55,7 @@ static void print_bar(FILE *out, const struct plim_device_bill *device, const st
     }
     for (; column < BAR_WIDTH; column++)
         fputc('.', out);
-    fprintf(out, "] %3.0f %%\n",
-            device->total_bytes ? 100.0 * (double)device->need_bytes / (double)device->total_bytes : 0.0);
+    fprintf(out, "] %3.0f %%\n", device->total_bytes ? 100.0 * (double)held_bytes / (double)device->total_bytes : 0.0);
 }
 
 /* --- devices --- */
@@ -103,6 +104,9 @@ static void print_need(FILE *out, const struct plim_device_bill *device, const s
         fprintf(out, "  %s %s", plim_size_text(left, (uint64_t)(left_bytes < 0 ? -left_bytes : left_bytes)),
                 left_bytes < 0 ? "too much" : "left");
     fputc('\n', out);
+    if (device->idle_bytes)
+        fprintf(out, "    %s of it is mapped from the file and never read: no RAM\n",
+                plim_size_text(left, device->idle_bytes));
 }
 
 static void print_device(FILE *out, const struct plim_answer *answer, const struct plim_device_bill *device,
@@ -127,7 +131,7 @@ static void print_legend(FILE *out, const struct plim_bill *bill)
     bool is_there[PLIM_PILLAR_MAX_] = { false }, has_end = false;
     for (uint32_t i = 0; i < bill->n_devices; i++) {
         const struct plim_device_bill *device = &bill->device[i];
-        has_end = has_end || (device->total_bytes && device->need_bytes > device->total_bytes);
+        has_end = has_end || (device->total_bytes && plim_device_held_bytes(device) > device->total_bytes);
         for (uint32_t k = 0; k < device->n_lines; k++)
             is_there[device->line[k].pillar] = true;
     }
@@ -219,11 +223,11 @@ static void write_tight(const struct plim_device_bill *device, const struct plim
                         const char *where, char *text, size_t size)
 {
     char worst[PLIM_SIZE_TEXT], wanted[PLIM_SIZE_TEXT];
-    uint64_t high_bytes = device->is_host ? device->need_bytes : device->need_high_bytes;
+    uint64_t high_bytes = device->is_host ? plim_device_held_bytes(device) : device->need_high_bytes;
     int64_t worst_bytes = (int64_t)device->total_low_bytes - (int64_t)high_bytes;
     plim_size_text(wanted, plim_margin_bytes(margin, device->total_bytes));
     plim_size_text(worst, (uint64_t)(worst_bytes < 0 ? -worst_bytes : worst_bytes));
-    if (high_bytes == device->need_bytes && device->total_low_bytes == device->total_bytes)
+    if (high_bytes == plim_device_held_bytes(device) && device->total_low_bytes == device->total_bytes)
         snprintf(text, size, "%s left on %s; %s should stay free", left, where, wanted);
     else if (worst_bytes < 0)
         snprintf(text, size, "%s left on %s, at worst %s too much", left, where, worst);

@@ -50,7 +50,7 @@ def check_line(line: object, where: str) -> None:
 def check_device(device: object, nth: int, is_last: bool) -> None:
     where = f"devices[{nth}]"
     row = fields(device, where, id=str, name=str, total_bytes=(int, NULL), free_bytes=(int, NULL), need_bytes=int, need_low=int,
-                 need_high=int, margin_bytes=(int, NULL), lines=list, verdict=VERDICTS)
+                 need_high=int, idle_bytes=int, margin_bytes=(int, NULL), lines=list, verdict=VERDICTS)
     need(row["id"] == ("host" if is_last else f"gpu{nth}"), f"{where}.id is {row['id']}")
     for i, line in enumerate(row["lines"]):
         check_line(line, f"{where}.lines[{i}]")
