@@ -154,9 +154,11 @@ static bool can_fuse_routing(const struct plim_build *b, uint32_t n_expert)
 static void keep_routing(struct plim_build *b, plim_node logits, plim_node first, plim_node last, plim_node until)
 {
     const plim_node *end = b->g->node + b->g->n_nodes, *n = end;
+    if (b->g->overflow) /* not all nodes are there, and looking for them takes long */
+        return;
     while (n > b->g->node && *(n - 1) != first)
         n--;
-    if (n == b->g->node) /* not there: the graph is too large to be written down */
+    if (n == b->g->node)
         return;
     plim_graph_keep(b->g, &(struct plim_keep){ first, until, first, last });
     plim_graph_keep(b->g, &(struct plim_keep){ logits, until, first, last });
