@@ -15,9 +15,9 @@ enum { SPARSE_LAYERS = 10 };
 static plim_node per_layer_inputs(struct plim_build *b, plim_node x)
 {
     plim_node table = plim_global(b, PLIM_GLOBAL_PER_LAYER_TOKEN_EMBD);
-    if (!table)
-        return 0;
     plim_node norm = plim_global(b, PLIM_GLOBAL_PER_LAYER_PROJ_NORM);
+    if (!table || !norm) /* the engine does not load a file with one of them */
+        return 0;
     const uint32_t width = plim_at(b, norm)->ne[0], n_layer = plim_at(b, table)->ne[0] / width;
     plim_node tokens = plim_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
     plim_node own = plim_reshape(b, plim_get_rows(b, table, tokens), width, n_layer, b->n_tokens, 1);
