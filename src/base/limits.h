@@ -27,7 +27,6 @@ enum {
     PLIM_MAX_EXPERTS_USED = 128,
 
     /* Command lines and the files of /proc and /sys. */
-    PLIM_MAX_OVERRIDES = 256,
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
     PLIM_MAX_FILES = 1 << 12, /* models named on one command line or found in a directory */
 };

@@ -16,7 +16,7 @@ static plim_node per_layer_inputs(struct plim_build *b, plim_node x)
 {
     plim_node table = plim_global(b, PLIM_GLOBAL_PER_LAYER_TOKEN_EMBD);
     plim_node norm = plim_global(b, PLIM_GLOBAL_PER_LAYER_PROJ_NORM);
-    if (!table || !norm) /* the engine does not load a file with one of them */
+    if (!table || !norm || plim_at(b, norm)->ne[0] == 0) /* the engine does not load such a file */
         return 0;
     const uint32_t width = plim_at(b, norm)->ne[0], n_layer = plim_at(b, table)->ne[0] / width;
     plim_node tokens = plim_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
