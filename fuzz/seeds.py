@@ -69,6 +69,8 @@ def main() -> int:
     setups = [bytes([a, 16 * a & 255, 255, a % 81, 0, 5 * (1 + a % 3), a % 35, a % 16]) for a in range(len(models))]
     put(root / "fuzz_gguf", models + [small])
     put(root / "fuzz_bill", [model + setup for model, setup in zip(models, setups)])
+    logs = sorted((pathlib.Path(__file__).parent.parent / "tests" / "cli" / "logs").glob("*.log"))
+    put(root / "fuzz_log", [b"\x40" + path.read_bytes() for path in logs])
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])

@@ -24,7 +24,7 @@ for program in shared cpp static; do
     LD_LIBRARY_PATH=$lib "$stage/$program"
 done
 for file in bin/plimsoll share/man/man1/plimsoll.1 share/man/man1/plimsoll-fit.1 share/man/man1/plimsoll-cards.1 \
-    share/bash-completion/completions/plimsoll share/zsh/site-functions/_plimsoll \
+    share/man/man1/plimsoll-check.1 share/bash-completion/completions/plimsoll share/zsh/site-functions/_plimsoll \
     share/fish/vendor_completions.d/plimsoll.fish; do
     find "$stage" -path "*/$file" | grep -q . || { echo "not installed: $file" >&2; exit 1; }
 done

@@ -114,10 +114,41 @@ def check_cards(answer: object) -> None:
         need(row["total_bytes"] > 0, f"cards[{i}].total_bytes")
 
 
+def check_receipt(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, devices=list, engine=dict, model=dict, setup=dict, complete=bool,
+                  is_estimate=bool, n_starts=int, oom=(bool, NULL), exit_code=(int, NULL), host=(dict, NULL), warnings=list)
+    fields(root, "answer", **{"from": {"log", "rehearse"}})
+    for i, device in enumerate(root["devices"]):
+        row = fields(device, f"devices[{i}]", id=str, name=(str, NULL), total_bytes=(int, NULL), peak_bytes=int, peak_low=int,
+                     peak_high=int, lines=list)
+        need(row["peak_low"] <= row["peak_bytes"] <= row["peak_high"], f"devices[{i}].peak_bytes")
+        for k, line in enumerate(row["lines"]):
+            part = fields(line, f"devices[{i}].lines[{k}]", pillar=PILLARS, label=str, bytes=int, low=int, high=int, basis=BASES)
+            need(0 <= part["low"] <= part["bytes"] <= part["high"], f"devices[{i}].lines[{k}].bytes")
+
+
+def check_check(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.check/1"}, devices=list, agrees=bool, complete=bool, setup_differs=list)
+    counted = []
+    for i, device in enumerate(root["devices"]):
+        row = fields(device, f"devices[{i}]", id=str, name=(str, NULL), bill_bytes=int, receipt_bytes=int, lines=list)
+        for k, line in enumerate(row["lines"]):
+            where = f"devices[{i}].lines[{k}]"
+            part = fields(line, where, pillar=PILLARS, label=str, bill_bytes=(int, NULL), low=(int, NULL), high=(int, NULL),
+                          receipt_bytes=(int, NULL), difference_bytes=(int, NULL), in_band=(bool, NULL), counts=bool)
+            is_both = part["bill_bytes"] is not None and part["receipt_bytes"] is not None
+            need((part["difference_bytes"] is not None) == is_both, f"{where}.difference_bytes")
+            if is_both:
+                need(part["difference_bytes"] == part["receipt_bytes"] - part["bill_bytes"], f"{where}.difference_bytes")
+            counted += [part["in_band"]] if part["counts"] else []
+    need(not root["agrees"] or (counted != [] and all(counted)), "agrees, and a line does not")
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
-        {"fit": check_fit, "fits": check_fits, "cards": check_cards}[kind](answer)
+        {"fit": check_fit, "fits": check_fits, "cards": check_cards,
+         "receipt": check_receipt, "check": check_check}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

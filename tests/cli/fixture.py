@@ -6,9 +6,11 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
+LOGS = pathlib.Path(__file__).parent / "logs"
 MAKER = pathlib.Path(__file__).parent.parent / "gguf" / "make.py"
 GIB = 1 << 20  # of kB, as /proc/meminfo counts
 
@@ -78,6 +80,7 @@ def make(directory: str, program: str) -> World:
     (binaries / "plimsoll").symlink_to(pathlib.Path(program).resolve())
     make_models(models)
     make_odd_files(models)
+    shutil.copytree(LOGS, models / "logs")
     make_store(root / "ollama", models)
     env = {
         "PATH": f"{binaries}:{os.environ.get('PATH', '')}",

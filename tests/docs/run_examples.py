@@ -34,6 +34,7 @@ STAND_INS = {
     "gemma-3-12b-it-Q4_K_M.gguf": "gemma-3-12b-Q4_K_M.gguf",
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
+LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
 MEMINFO = "MemTotal:       32768000 kB\nMemFree:        20000000 kB\nMemAvailable:   28000000 kB\n"
 
 
@@ -57,6 +58,10 @@ class Place:
         self.environment = {key: os.environ[key] for key in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS") if key in os.environ}
         self.environment |= {"PLIMSOLL_SYSROOT": os.path.join(self.directory, "root"),
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
+
+        shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
+        with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
+            file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])
 
     def run(self, command):
         """Status and output of one line."""
@@ -174,7 +179,7 @@ class Checker:
                     self.run(f"{path}:{start + number}", line)
 
     def help(self):
-        for command in ("fit", "cards"):
+        for command in ("fit", "cards", "check"):
             text = self.place.run(f"plimsoll {command} --help")[1]
             for line in text[text.find("\nexamples:"):].splitlines():
                 if is_ours(line.strip()):

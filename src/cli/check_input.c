@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/check_input.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/beside.h"
+#include "cli/machine.h"
+#include "engine/log.h"
+#include "plimsoll/engine.h"
+#include "report/documents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- documents and logs --- */
+
+static int fail_errno(const char *path, int error, struct plim_error *reterr)
+{
+    int code = error == ENOENT || error == ENOTDIR ? PLIM_E_NOT_FOUND : error == EACCES ? PLIM_E_DENIED : PLIM_E_IO;
+    plim_fail(reterr, code, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
+    plim_error_where(reterr, path);
+    return code;
+}
+
+/* Fill the buffer, or as much of it as there is. Returns bytes read, or -1 with errno. */
+static ssize_t read_full(int fd, char *buffer, size_t size)
+{
+    size_t length = 0;
+    while (length < size) {
+        ssize_t n = read(fd, buffer + length, size - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        length += (size_t)n;
+    }
+    return (ssize_t)length;
+}
+
+enum { PIECE_BYTES = 1 << 16 };
+
+/* The log goes on behind the `length` bytes that were read already. */
+static int read_log(int fd, char *buffer, ssize_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)
+{
+    struct plim_log *log = plim_log_new();
+    if (!log)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    for (; length > 0; length = read_full(fd, buffer, PIECE_BYTES))
+        plim_log_feed(log, buffer, (size_t)length);
+    int result = length < 0 ? plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(errno))
+                            : plim_log_receipt(log, ret_receipt, reterr);
+    plim_log_free(log);
+    return result;
+}
+
+static int read_document(int fd, const char *start, size_t length, struct plim_receipt *ret_receipt,
+                         struct plim_error *reterr)
+{
+    char *text = plim_alloc_unset(PLIM_MAX_DOCUMENT_BYTES + 1, 1);
+    if (!text)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    memcpy(text, start, length);
+    ssize_t more = read_full(fd, text + length, PLIM_MAX_DOCUMENT_BYTES + 1 - length);
+    int result;
+    if (more < 0)
+        result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(errno));
+    else if (length + (size_t)more > PLIM_MAX_DOCUMENT_BYTES)
+        result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "a document of more than 1 MiB");
+    else
+        result = plim_document_read(text, length + (size_t)more, ret_receipt, reterr);
+    plim_free(text);
+    return result;
+}
+
+int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct plim_error *reterr)
+{
+    const bool is_stdin = !strcmp(path, "-");
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_errno(path, errno, reterr);
+    int result;
+    char *buffer = plim_alloc_unset(PIECE_BYTES, 1);
+    ssize_t length = buffer ? read_full(fd, buffer, PIECE_BYTES) : 0;
+    if (!buffer)
+        result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    else if (length < 0)
+        result = fail_errno(path, errno, reterr);
+    else if (plim_document_is_near(buffer, (size_t)length))
+        result = read_document(fd, buffer, (size_t)length, ret_receipt, reterr);
+    else
+        result = read_log(fd, buffer, length, ret_receipt, reterr);
+    plim_free(buffer);
+    if (!is_stdin)
+        close(fd);
+    if (result < 0)
+        plim_error_where(reterr, is_stdin ? "standard input" : path);
+    return result;
+}
+
+bool plim_check_is_model(const char *path)
+{
+    char magic[4];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool is_model = read_full(fd, magic, sizeof magic) == sizeof magic &&
+                    (!memcmp(magic, "GGUF", sizeof magic) || !memcmp(magic, "FUGG", sizeof magic));
+    close(fd);
+    return is_model;
+}
+
+/* --- bills --- */
+
+/* The GPUs that a log speaks of: gpu0 to the last. */
+static uint32_t count_cards(const struct plim_receipt *log)
+{
+    char id[PLIM_RECEIPT_ID_BYTES];
+    for (uint32_t n = PLIM_SETUP_MAX_DEVICES; n > 0; n--) {
+        snprintf(id, sizeof id, "gpu%u", n - 1);
+        if (plim_receipt_find(log, id))
+            return n;
+    }
+    return 0;
+}
+
+/* By name where the catalogue knows it, else by size. Free memory decides how several cards share a model. */
+static void use_cards_of_log(const struct plim_receipt *log, struct plim_fit_options *o)
+{
+    uint32_t n = count_cards(log);
+    if (o->n_cards || o->n_budgets || o->arguments.setup.backend == PLIM_BACKEND_CPU)
+        return;
+    if (n == 0)
+        o->cards[o->n_cards++] = "none";
+    for (uint32_t i = 0; i < n; i++) {
+        char id[PLIM_RECEIPT_ID_BYTES];
+        struct plim_card card;
+        struct plim_error error = { 0 };
+        snprintf(id, sizeof id, "gpu%u", i);
+        const struct plim_receipt_device *device = plim_receipt_find(log, id);
+        if (n == 1 && device->name[0] && plim_catalogue_find(device->name, &card, &error) == 0)
+            o->cards[o->n_cards++] = device->name;
+        else
+            o->budget_bytes[o->n_budgets++] = device && device->free_bytes    ? device->free_bytes
+                                              : device && device->total_bytes ? device->total_bytes
+                                                                              : (uint64_t)1 << 40;
+    }
+}
+
+static int bill_of(const struct plim_fit_options *o, const struct plim_machine *machine, struct plim_receipt *ret_bill,
+                   struct plim_error *reterr)
+{
+    struct plim_model *model = NULL;
+    struct plim_engine *engine = NULL;
+    struct plim_bill *bill = plim_alloc(1, sizeof *bill);
+    int result = bill ? plim_model_open(o->paths[0], &model, reterr)
+                      : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    if (result == 0)
+        result = plim_engine_new(model, o->engine, &engine, reterr);
+    if (result == 0)
+        result = plim_engine_bill(engine, &o->arguments.setup, machine, &o->margin, bill, reterr);
+    if (result == 0) {
+        plim_receipt_of_bill(bill, ret_bill);
+        snprintf(ret_bill->model, sizeof ret_bill->model, "%s", plim_model_name(model));
+    } else {
+        plim_error_where(reterr, o->paths[0]);
+    }
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_free(bill);
+    return result;
+}
+
+int plim_check_bill(int argc, char **argv, const struct plim_receipt *log, struct plim_receipt *ret_bill,
+                    struct plim_error *reterr)
+{
+    struct plim_fit_options options;
+    struct plim_beside beside = { 0 };
+    struct plim_notes notes = { 0 };
+    struct plim_machine *machine = plim_alloc(1, sizeof *machine);
+    int result = machine ? plim_fit_options_parse(argc, argv, &options, reterr)
+                         : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    if (!machine)
+        return result;
+    if (result >= 0 && options.n_paths != 1)
+        result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "one MODEL and one LOG, then the options of 'fit'");
+    if (result >= 0) {
+        use_cards_of_log(log, &options);
+        result = plim_cli_machine(&options, machine, &notes, reterr);
+    }
+    if (result >= 0)
+        result = plim_beside_open(&options.arguments, &options.arguments.setup, &beside, reterr);
+    if (result >= 0)
+        result = bill_of(&options, machine, ret_bill, reterr);
+    plim_beside_done(&beside);
+    plim_fit_options_done(&options);
+    plim_free(machine);
+    return result;
+}

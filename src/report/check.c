@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* A bill beside a receipt, and a receipt alone: a table per device, the verdict as the last line. */
+#include "report/check.h"
+
+#include "base/units.h"
+#include "report/columns.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 22, MIB_WIDTH = 13, REASON_BYTES = 512 };
+
+/* Figures stand below each other, and beside those of a log: all in MiB, as it has them. */
+static void print_mib(FILE *out, uint64_t bytes, bool is_known)
+{
+    if (is_known)
+        fprintf(out, " %*.2f", MIB_WIDTH - 1, (double)bytes / (double)PLIM_MIB);
+    else
+        fprintf(out, " %*s", MIB_WIDTH - 1, "-");
+}
+
+static void print_head(FILE *out, const char *id, const char *name, const char *columns, const struct plim_style *style)
+{
+    fprintf(out, "\n%s%s%s%s%.60s\n", plim_paint(style, PLIM_BOLD), id, plim_paint(style, PLIM_PLAIN),
+            name[0] ? "  " : "", name);
+    fprintf(out, "  %s%-*s%s%s\n", plim_paint(style, PLIM_DIM), LABEL_WIDTH, "", columns,
+            plim_paint(style, PLIM_PLAIN));
+}
+
+/* --- lines --- */
+
+/* Exact lines are equal when the receipt is what they round to. */
+static const char *word_for(const struct plim_check_line *line)
+{
+    if (!line->has_receipt)
+        return "not in receipt";
+    if (!line->has_bill)
+        return line->is_in_band ? "equal" : "NOT IN THE BILL";
+    if (line->low_bytes == line->high_bytes)
+        return line->is_in_band ? "equal" : "OFF";
+    return line->is_in_band ? "in its band" : "OUTSIDE ITS BAND";
+}
+
+/* No "-0.00". */
+static double rounded(double value) { return fabs(value) < 0.005 ? 0.0 : value; }
+
+static void print_difference(FILE *out, const struct plim_check_line *line)
+{
+    double difference = (double)plim_check_difference_bytes(line) / (double)PLIM_MIB;
+    if (!line->has_bill || !line->has_receipt)
+        fprintf(out, " %*s", MIB_WIDTH - 2, "");
+    else if (line->is_in_band && line->low_bytes == line->high_bytes)
+        fprintf(out, " %*s", MIB_WIDTH - 2, "0");
+    else
+        fprintf(out, " %+*.2f", MIB_WIDTH - 2, rounded(difference));
+}
+
+static void print_line(FILE *out, const struct plim_check_line *line, const struct plim_style *style)
+{
+    enum plim_colour colour = !line->has_receipt || !line->is_judged ? PLIM_DIM
+                              : line->is_in_band                     ? PLIM_GREEN
+                                                                     : PLIM_RED;
+    fputs("  ", out);
+    plim_print_padded(out, line->label, LABEL_WIDTH);
+    print_mib(out, line->bill_bytes, line->has_bill);
+    print_mib(out, line->receipt_bytes, line->has_receipt);
+    print_difference(out, line);
+    fprintf(out, "  %s%s%s\n", plim_paint(style, colour), word_for(line), plim_paint(style, PLIM_PLAIN));
+}
+
+static void print_sum(FILE *out, const struct plim_check_device *device, const struct plim_style *style)
+{
+    double difference = ((double)device->receipt_bytes - (double)device->bill_bytes) / (double)PLIM_MIB;
+    fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum of those compared");
+    print_mib(out, device->bill_bytes, true);
+    print_mib(out, device->receipt_bytes, true);
+    fprintf(out, " %+*.2f%s", MIB_WIDTH - 2, rounded(difference), plim_paint(style, PLIM_PLAIN));
+    if (device->bill_bytes)
+        fprintf(out, "  %+.2f %%", rounded(100.0 * difference * (double)PLIM_MIB / (double)device->bill_bytes));
+    fputc('\n', out);
+}
+
+/* Devices of which the receipt says nothing have nothing to compare. */
+static bool has_receipt(const struct plim_check_device *device)
+{
+    for (uint32_t i = 0; i < device->n_lines; i++)
+        if (device->line[i].has_receipt)
+            return true;
+    return false;
+}
+
+static void print_device(FILE *out, const struct plim_check_device *device, const struct plim_style *style)
+{
+    if (!has_receipt(device))
+        return;
+    print_head(out, device->id, device->name, "     bill MiB  receipt MiB  difference", style);
+    for (uint32_t i = 0; i < device->n_lines; i++)
+        print_line(out, &device->line[i], style);
+    print_sum(out, device, style);
+    if (device->peak_bytes == 0)
+        return;
+    fprintf(out, "  %-*s", LABEL_WIDTH, "peak of all");
+    print_mib(out, 0, false);
+    print_mib(out, device->peak_bytes, true);
+    fputc('\n', out);
+}
+
+/* --- verdict --- */
+
+static void write_knob(int knob, int64_t value, char *text, size_t size)
+{
+    if (knob == PLIM_KNOB_TYPE_K || knob == PLIM_KNOB_TYPE_V)
+        snprintf(text, size, "%s", plim_dtype_name((enum plim_dtype)value));
+    else if (plim_knob_is_switch((enum plim_receipt_knob)knob))
+        snprintf(text, size, "%s", value ? "on" : "off");
+    else
+        snprintf(text, size, "%" PRId64, value);
+}
+
+static void print_differs(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
+{
+    for (int i = 0; i < PLIM_KNOB_MAX_; i++) {
+        char bill[24], receipt[24], text[160];
+        if (!sides->check->differs[i])
+            continue;
+        write_knob(i, sides->bill->knob[i], bill, sizeof bill);
+        write_knob(i, sides->receipt->knob[i], receipt, sizeof receipt);
+        snprintf(text, sizeof text, "%s is %s in the bill, %s in the receipt: see %s",
+                 plim_knob_name((enum plim_receipt_knob)i), bill, receipt, plim_knob_flag((enum plim_receipt_knob)i));
+        fputs(plim_paint(style, PLIM_YELLOW), out);
+        plim_print_wrapped(out, text, 0, 2);
+        fputs(plim_paint(style, PLIM_PLAIN), out);
+    }
+}
+
+static const char *engine_of(const struct plim_receipt *receipt) { return receipt->engine[0] ? receipt->engine : "it"; }
+
+/* "EQUAL", "OFF" or "INCOMPLETE", with the reason. */
+static const char *write_verdict(const struct plim_check_sides *sides, char *text, size_t size)
+{
+    const struct plim_check *check = sides->check;
+    const struct plim_check_line *line = check->worst;
+    const char *engine = engine_of(sides->receipt);
+    char difference[PLIM_SIZE_TEXT], bands[64] = "";
+    if (!strcmp(engine, "vllm") && strcmp(sides->bill->engine, "vllm") != 0) {
+        snprintf(text, size, "the receipt is vLLM's, the bill %s's", engine_of(sides->bill));
+        return "OFF";
+    }
+    if (line) {
+        int64_t off = plim_check_difference_bytes(line);
+        plim_size_text(difference, off < 0 ? (uint64_t)0 - (uint64_t)off : (uint64_t)off);
+        snprintf(text, size, "%s on %s is %s %s than the bill%s", line->label, check->device[check->worst_device].id,
+                 difference, off < 0 ? "less" : "more", line->low_bytes < line->high_bytes ? ", outside its band" : "");
+        if (check->n_outside > 1)
+            snprintf(text + strlen(text), size - strlen(text), "; %u lines differ", check->n_outside);
+        return "OFF";
+    }
+    if (check->n_exact + check->n_bands == 0) {
+        snprintf(text, size, "the receipt of %s has no line of this bill", engine);
+        return "OFF";
+    }
+    if (!sides->receipt->is_whole) {
+        snprintf(text, size, "the log ends before the compute buffers; what is there is as in the bill");
+        return "INCOMPLETE";
+    }
+    if (check->n_bands)
+        snprintf(bands, sizeof bands, "; %u %s", check->n_bands, check->n_bands == 1 ? "band holds" : "bands hold");
+    if (check->n_exact == 0) {
+        snprintf(text, size, "what %s allocated lies in the bands of all %u lines", engine, check->n_bands);
+        return "HOLDS";
+    }
+    snprintf(text, size, "%s%u exact %s what %s %s, to its %s%s", check->n_exact == 1 ? "the " : "all ", check->n_exact,
+             check->n_exact == 1 ? "line is" : "lines are", engine,
+             sides->receipt->is_estimate ? "reckons with" : "allocated", check->is_coarse ? "own rounding" : "0.01 MiB",
+             bands);
+    return "EQUAL";
+}
+
+void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
+{
+    const struct plim_receipt *receipt = sides->receipt;
+    char reason[REASON_BYTES];
+    fprintf(out, "%s%s%s\n  the bill beside ", plim_paint(style, PLIM_BOLD),
+            sides->bill->model[0] ? sides->bill->model : "a model", plim_paint(style, PLIM_PLAIN));
+    fprintf(out, "%s of %s%s\n", !strcmp(receipt->from, "log") ? "the log" : "a rehearsal", engine_of(receipt),
+            receipt->n_starts > 1 ? ", its last start" : "");
+    for (uint32_t i = 0; i < sides->check->n_devices; i++)
+        print_device(out, &sides->check->device[i], style);
+    fputc('\n', out);
+    if (receipt->model[0] && sides->bill->model[0] && strcmp(receipt->model, sides->bill->model) != 0)
+        fprintf(out, "The receipt's model calls itself '%s'.\n", receipt->model);
+    print_differs(out, sides, style);
+    const char *word = write_verdict(sides, reason, sizeof reason);
+    fprintf(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD),
+            plim_paint(style, sides->check->agrees ? PLIM_GREEN : PLIM_RED), word, plim_paint(style, PLIM_PLAIN));
+    plim_print_wrapped(out, reason, (int)strlen(word) + 1, 2);
+}
+
+void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, const struct plim_style *style)
+{
+    fprintf(out, "%s%s%s\n  receipt of the log of %s%s%s\n", plim_paint(style, PLIM_BOLD),
+            receipt->model[0] ? receipt->model : "a model", plim_paint(style, PLIM_PLAIN), engine_of(receipt),
+            receipt->n_starts > 1 ? ", its last start" : "", receipt->is_estimate ? ": its own forecast" : "");
+    for (uint32_t i = 0; i < receipt->n_devices; i++) {
+        const struct plim_receipt_device *device = &receipt->device[i];
+        uint64_t sum = 0;
+        if (device->n_lines == 0)
+            continue;
+        print_head(out, device->id, device->name, "          MiB", style);
+        for (uint32_t k = 0; k < device->n_lines; k++) {
+            fputs("  ", out);
+            plim_print_padded(out, device->line[k].label, LABEL_WIDTH);
+            print_mib(out, device->line[k].bytes, true);
+            fputc('\n', out);
+            sum += device->line[k].bytes;
+        }
+        fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum");
+        print_mib(out, sum, true);
+        fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+    }
+    if (receipt->kv_n_tokens >= 0)
+        fprintf(out, "\nThe KV cache holds %" PRId64 " tokens.\n", receipt->kv_n_tokens);
+    if (!receipt->is_whole)
+        fputs("\nThe log ends before the compute buffers.\n", out);
+}

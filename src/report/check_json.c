@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll.check/1 and plimsoll.receipt/1, as docs/json.md has them. Texts of receipts are clean already. */
+#include "report/check.h"
+
+#include <jansson.h>
+
+static json_t *bytes(uint64_t n) { return json_integer((json_int_t)(n < INT64_MAX ? n : INT64_MAX)); }
+static json_t *bytes_or_null(uint64_t n, bool is_known) { return is_known ? bytes(n) : json_null(); }
+static json_t *text_or_null(const char *text) { return text[0] ? json_string(text) : json_null(); }
+
+static bool dump(FILE *out, json_t *root)
+{
+    bool is_written = root && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0;
+    if (is_written)
+        fputc('\n', out);
+    json_decref(root);
+    return is_written;
+}
+
+static json_t *knob_json(int knob, int64_t value)
+{
+    if (value < 0)
+        return json_null();
+    if (knob == PLIM_KNOB_TYPE_K || knob == PLIM_KNOB_TYPE_V)
+        return json_string(plim_dtype_name((enum plim_dtype)value));
+    return plim_knob_is_switch((enum plim_receipt_knob)knob) ? json_boolean(value) : json_integer(value);
+}
+
+/* --- receipt --- */
+
+static json_t *receipt_device_json(const struct plim_receipt_device *device)
+{
+    json_t *lines = json_array();
+    uint64_t sum = 0, low = 0, high = 0;
+    for (uint32_t i = 0; lines && i < device->n_lines; i++) {
+        const struct plim_receipt_line *line = &device->line[i];
+        json_array_append_new(lines, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s}", "pillar",
+                                               plim_pillar_name(line->pillar), "label", line->label, "bytes",
+                                               bytes(line->bytes), "low", bytes(line->low_bytes), "high",
+                                               bytes(line->high_bytes), "basis", plim_basis_name(line->basis)));
+        sum += line->bytes;
+        low += line->low_bytes;
+        high += line->high_bytes;
+    }
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[]}", "id", device->id, "name", text_or_null(device->name),
+                     "total_bytes", bytes_or_null(device->total_bytes, device->total_bytes), "peak_bytes", bytes(sum),
+                     "peak_low", bytes(low), "peak_high", bytes(high), "lines", lines, "timeline");
+}
+
+bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
+{
+    json_t *devices = json_array(), *setup = json_object();
+    for (uint32_t i = 0; devices && i < receipt->n_devices; i++)
+        if (receipt->device[i].n_lines)
+            json_array_append_new(devices, receipt_device_json(&receipt->device[i]));
+    for (int i = 0; setup && i < PLIM_KNOB_MAX_; i++)
+        json_object_set_new(setup, plim_knob_name((enum plim_receipt_knob)i), knob_json(i, receipt->knob[i]));
+    return dump(out,
+                json_pack("{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:{s:o, s:n}, s:{s:o}, s:o, s:b, "
+                          "s:b, s:i, s:o}",
+                          "schema", "plimsoll.receipt/1", "from", receipt->from, "command", "card", "exit_code", "oom",
+                          "stopped_by", "devices", devices, "host", "oom_at", "warnings", "engine", "name",
+                          text_or_null(receipt->engine), "version", "model", "name", text_or_null(receipt->model),
+                          "setup", setup, "complete", receipt->is_whole, "is_estimate", receipt->is_estimate,
+                          "n_starts", (int)receipt->n_starts, "kv_tokens",
+                          receipt->kv_n_tokens >= 0 ? json_integer(receipt->kv_n_tokens) : json_null()));
+}
+
+/* --- check --- */
+
+static json_t *line_json(const struct plim_check_line *line)
+{
+    const bool is_both = line->has_bill && line->has_receipt;
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "pillar", plim_pillar_name(line->pillar), "label",
+        line->label, "bill_bytes", bytes_or_null(line->bill_bytes, line->has_bill), "low",
+        bytes_or_null(line->low_bytes, line->has_bill), "high", bytes_or_null(line->high_bytes, line->has_bill),
+        "receipt_bytes", bytes_or_null(line->receipt_bytes, line->has_receipt), "difference_bytes",
+        is_both ? json_integer(plim_check_difference_bytes(line)) : json_null(), "in_band",
+        line->has_receipt ? json_boolean(line->is_in_band) : json_null(), "basis",
+        line->has_bill ? json_string(plim_basis_name(line->basis)) : json_null(), "counts", line->is_judged);
+}
+
+static json_t *device_json(const struct plim_check_device *device)
+{
+    json_t *lines = json_array();
+    for (uint32_t i = 0; lines && i < device->n_lines; i++)
+        json_array_append_new(lines, line_json(&device->line[i]));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "id", device->id, "name", text_or_null(device->name), "bill_bytes",
+                     bytes(device->bill_bytes), "receipt_bytes", bytes(device->receipt_bytes), "lines", lines);
+}
+
+bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides)
+{
+    const struct plim_check *check = sides->check;
+    json_t *devices = json_array(), *differs = json_array();
+    for (uint32_t i = 0; devices && i < check->n_devices; i++)
+        json_array_append_new(devices, device_json(&check->device[i]));
+    for (int i = 0; differs && i < PLIM_KNOB_MAX_; i++)
+        if (check->differs[i])
+            json_array_append_new(differs,
+                                  json_pack("{s:s, s:o, s:o}", "name", plim_knob_name((enum plim_receipt_knob)i),
+                                            "bill", knob_json(i, sides->bill->knob[i]), "receipt",
+                                            knob_json(i, sides->receipt->knob[i])));
+    return dump(out, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o}", "schema", "plimsoll.check/1", "devices", devices,
+                               "agrees", check->agrees, "complete", sides->receipt->is_whole, "from",
+                               sides->receipt->from, "setup_differs", differs));
+}

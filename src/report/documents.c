@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/documents.h"
+
+#include "base/text.h"
+
+#include <jansson.h>
+#include <string.h>
+
+bool plim_document_is_near(const char *text, size_t length)
+{
+    static const char word[] = "\"plimsoll.";
+    size_t start = 0, n = sizeof word - 1;
+    while (start < length && strchr(" \t\r\n", text[start]) && text[start])
+        start++;
+    if (start == length || text[start] != '{')
+        return false;
+    for (size_t i = start; i + n <= length; i++)
+        if (!memcmp(text + i, word, n))
+            return true;
+    return false;
+}
+
+/* --- fields; what is not there or of another type is unknown --- */
+
+static void copy_text(const json_t *object, const char *key, char *buffer, size_t size)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    if (!value)
+        return;
+    snprintf(buffer, size, "%s", value);
+    plim_text_clean(buffer);
+}
+
+static uint64_t count(const json_t *object, const char *key, uint64_t otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    json_int_t number = json_integer_value(value);
+    return json_is_integer(value) && number >= 0 ? (uint64_t)number : otherwise;
+}
+
+static enum plim_pillar pillar_named(const char *name)
+{
+    for (int i = 0; name && i < PLIM_PILLAR_MAX_; i++)
+        if (!strcmp(name, plim_pillar_name((enum plim_pillar)i)))
+            return (enum plim_pillar)i;
+    return PLIM_PILLAR_OVERHEAD;
+}
+
+static enum plim_basis basis_named(const char *name)
+{
+    for (int i = 0; name && i < PLIM_BASIS_MAX_; i++)
+        if (!strcmp(name, plim_basis_name((enum plim_basis)i)))
+            return (enum plim_basis)i;
+    return PLIM_BASIS_MEASURED;
+}
+
+/* --- parts --- */
+
+static void read_setup(const json_t *setup, struct plim_receipt *receipt)
+{
+    for (int i = 0; i < PLIM_KNOB_MAX_; i++) {
+        const json_t *value = json_object_get(setup, plim_knob_name((enum plim_receipt_knob)i));
+        const char *text = json_string_value(value);
+        int64_t *knob = &receipt->knob[i];
+        if (json_is_integer(value) && json_integer_value(value) >= 0)
+            *knob = json_integer_value(value);
+        else if (json_is_boolean(value))
+            *knob = json_is_true(value);
+        else if (text && plim_dtype_named(text))
+            *knob = (int64_t)plim_dtype_named(text);
+    }
+}
+
+static void read_line(const json_t *value, struct plim_receipt_device *device)
+{
+    const char *label = json_string_value(json_object_get(value, "label"));
+    uint64_t bytes = count(value, "bytes", UINT64_MAX);
+    if (!label || bytes == UINT64_MAX || device->n_lines == PLIM_RECEIPT_MAX_LINES)
+        return;
+    plim_receipt_add(device, pillar_named(json_string_value(json_object_get(value, "pillar"))), label, bytes, 0);
+    struct plim_receipt_line *line = &device->line[device->n_lines - 1];
+    if (line->bytes != bytes) /* a label that was there before: a sum without a band */
+        return;
+    uint64_t low = count(value, "low", bytes), high = count(value, "high", bytes);
+    line->low_bytes = low < bytes ? low : bytes;
+    line->high_bytes = high < bytes ? bytes : high < PLIM_RECEIPT_MAX_BYTES ? high : PLIM_RECEIPT_MAX_BYTES;
+    line->basis = basis_named(json_string_value(json_object_get(value, "basis")));
+}
+
+static void read_devices(const json_t *devices, struct plim_receipt *receipt)
+{
+    size_t i, k;
+    const json_t *value, *line;
+    json_array_foreach((json_t *)(uintptr_t)devices, i, value)
+    {
+        char id[PLIM_RECEIPT_ID_BYTES] = "";
+        copy_text(value, "id", id, sizeof id);
+        if (!id[0])
+            continue;
+        struct plim_receipt_device *device = plim_receipt_device(receipt, id);
+        copy_text(value, "name", device->name, sizeof device->name);
+        device->total_bytes = count(value, "total_bytes", 0);
+        if (strcmp(receipt->from, "log") != 0) /* of a log it is the sum of the lines */
+            device->peak_bytes = count(value, "peak_bytes", 0);
+        json_array_foreach(json_object_get(value, "lines"), k, line) read_line(line, device);
+    }
+}
+
+static int fail(int code, const char *what, const char *hint, struct plim_error *reterr)
+{
+    code = plim_fail(reterr, code, PLIM_NO_OFFSET, "%s", what);
+    plim_error_hint(reterr, "%s", hint);
+    return code;
+}
+
+static int read_root(const json_t *root, struct plim_receipt *receipt, struct plim_error *reterr)
+{
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const bool is_bill = schema && !strcmp(schema, "plimsoll.fit/1");
+    if (schema && !strcmp(schema, "plimsoll.fits/1"))
+        return fail(PLIM_E_UNSUPPORTED, "several bills in one document",
+                    "ask 'plimsoll fit --json' for one MODEL, with --card or --budget", reterr);
+    if (!is_bill && !(schema && !strcmp(schema, "plimsoll.receipt/1")))
+        return fail(PLIM_E_UNSUPPORTED, "neither a bill nor a receipt",
+                    "the schema has to be plimsoll.fit/1 or plimsoll.receipt/1", reterr);
+    plim_receipt_init(receipt, "", is_bill ? "bill" : "");
+    copy_text(json_object_get(root, "engine"), "name", receipt->engine, sizeof receipt->engine);
+    copy_text(json_object_get(root, "model"), "name", receipt->model, sizeof receipt->model);
+    if (!is_bill)
+        copy_text(root, "from", receipt->from, sizeof receipt->from);
+    if (!is_bill && !strcmp(receipt->from, "bill"))
+        receipt->from[0] = '\0';
+    read_setup(json_object_get(root, "setup"), receipt);
+    read_devices(json_object_get(root, "devices"), receipt);
+    const json_t *is_whole = json_object_get(root, "complete");
+    receipt->is_whole = !is_whole || json_is_true(is_whole);
+    receipt->is_estimate = json_is_true(json_object_get(root, "is_estimate"));
+    receipt->n_starts = (uint32_t)(count(root, "n_starts", 1) & UINT32_MAX);
+    return receipt->n_devices ? 0 : fail(PLIM_E_CORRUPT, "a document without devices", "make it again", reterr);
+}
+
+int plim_document_read(const char *text, size_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, length, 0, &error);
+    if (!root) {
+        int code = plim_fail(reterr, PLIM_E_CORRUPT, error.position >= 0 ? (uint64_t)error.position : PLIM_NO_OFFSET,
+                             "not JSON: %s", error.text);
+        plim_error_hint(reterr, "write it again with --json");
+        return code;
+    }
+    int result = read_root(root, ret_receipt, reterr);
+    json_decref(root);
+    return result;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/units.h"
+#include "bill/check.h"
+#include "report/documents.h"
+#include "unit.h"
+
+static struct plim_receipt bill, receipt;
+static struct plim_check result;
+
+static struct plim_receipt_line *add(struct plim_receipt *to, const char *id, enum plim_pillar pillar,
+                                     const char *label, uint64_t bytes)
+{
+    struct plim_receipt_device *device = plim_receipt_device(to, id);
+    plim_receipt_add(device, pillar, label, bytes, 0);
+    return plim_receipt_line(device, label);
+}
+
+/* A bill of 100 + 10 MiB and 20 MiB of computing, give or take 2; and a log that says the same. */
+static int set_up(void **state)
+{
+    (void)state;
+    plim_receipt_init(&bill, "llama.cpp", "bill");
+    plim_receipt_init(&receipt, "llama.cpp", "log");
+    add(&bill, "gpu0", PLIM_PILLAR_WEIGHTS, "model buffer", 100 * PLIM_MIB);
+    add(&bill, "gpu0", PLIM_PILLAR_KV_CACHE, "KV buffer", 10 * PLIM_MIB);
+    struct plim_receipt_line *compute = add(&bill, "gpu0", PLIM_PILLAR_ACTIVATIONS, "compute buffer", 20 * PLIM_MIB);
+    compute->low_bytes = 18 * PLIM_MIB;
+    compute->high_bytes = 22 * PLIM_MIB;
+    add(&bill, "gpu0", PLIM_PILLAR_OVERHEAD, "CUDA context", 90 * PLIM_MIB);
+    add(&bill, "gpu0", PLIM_PILLAR_OVERHEAD, "driver reserve", 300 * PLIM_MIB);
+    receipt.device[0] = bill.device[0];
+    receipt.device[0].n_lines = 3;
+    receipt.device[0].line[2].low_bytes = receipt.device[0].line[2].high_bytes = 20 * PLIM_MIB;
+    receipt.n_devices = 1;
+    receipt.is_whole = true;
+    return 0;
+}
+
+static struct plim_receipt_line *line_of(struct plim_receipt *from, const char *label)
+{
+    return plim_receipt_line(&from->device[0], label);
+}
+
+static void set(struct plim_receipt_line *line, uint64_t bytes, uint64_t half_bytes)
+{
+    line->bytes = bytes;
+    line->low_bytes = bytes - half_bytes;
+    line->high_bytes = bytes + half_bytes;
+}
+
+static void test_equal(void **state)
+{
+    (void)state;
+    plim_check(&bill, &receipt, &result);
+    assert_true(result.agrees);
+    assert_int_equal(result.n_exact, 2);
+    assert_int_equal(result.n_bands, 1);
+    assert_int_equal(result.device[0].n_lines, 5);
+    assert_true(result.device[0].bill_bytes == 130 * PLIM_MIB && result.device[0].receipt_bytes == 130 * PLIM_MIB);
+    assert_false(result.device[0].line[3].has_receipt || result.device[0].line[3].is_judged);
+}
+
+static void test_exact_lines_are_equal_as_printed(void **state)
+{
+    (void)state;
+    set(line_of(&receipt, "KV buffer"), 10 * PLIM_MIB + 5000, 5243);
+    plim_check(&bill, &receipt, &result);
+    assert_true(result.agrees);
+    set(line_of(&receipt, "KV buffer"), 10 * PLIM_MIB + 5300, 5243);
+    plim_check(&bill, &receipt, &result);
+    assert_false(result.agrees);
+    assert_string_equal(result.worst->label, "KV buffer");
+    assert_int_equal(plim_check_difference_bytes(result.worst), 5300);
+}
+
+static void test_bands(void **state)
+{
+    (void)state;
+    set(line_of(&receipt, "compute buffer"), 22 * PLIM_MIB, 0);
+    plim_check(&bill, &receipt, &result);
+    assert_true(result.agrees);
+    set(line_of(&receipt, "compute buffer"), 22 * PLIM_MIB + 1, 0);
+    plim_check(&bill, &receipt, &result);
+    assert_false(result.agrees);
+}
+
+static void test_what_only_one_side_has(void **state)
+{
+    (void)state;
+    receipt.device[0].n_lines = 2; /* the log prints all its buffers: none means none */
+    plim_check(&bill, &receipt, &result);
+    assert_string_equal(result.worst->label, "compute buffer");
+    receipt.is_whole = false; /* but not when it was cut */
+    plim_check(&bill, &receipt, &result);
+    assert_null(result.worst);
+    assert_false(result.agrees);
+    set_up(NULL);
+    add(&receipt, "gpu1", PLIM_PILLAR_KV_CACHE, "KV buffer", PLIM_MIB);
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_devices, 2);
+    assert_string_equal(result.device[result.worst_device].id, "gpu1");
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    add(&bill, "gpu0", PLIM_PILLAR_KV_CACHE, "RS buffer", PLIM_MIB);
+    receipt.device[0].n_lines = 1;
+    add(&receipt, "gpu0", PLIM_PILLAR_KV_CACHE, "context", 11 * PLIM_MIB);
+    add(&receipt, "gpu0", PLIM_PILLAR_ACTIVATIONS, "compute buffer", 20 * PLIM_MIB);
+    add(&receipt, "gpu0", PLIM_PILLAR_OVERHEAD, "unaccounted", 500 * PLIM_MIB);
+    plim_check(&bill, &receipt, &result);
+    assert_true(result.agrees); /* other programs may be in what is unaccounted for */
+    const struct plim_check_line *last = &result.device[0].line[result.device[0].n_lines - 1];
+    assert_string_equal(last->label, "unaccounted");
+    assert_true(last->bill_bytes == 90 * PLIM_MIB && !last->is_in_band && !last->is_judged);
+}
+
+static void test_setups(void **state)
+{
+    (void)state;
+    bill.knob[PLIM_KNOB_N_CTX] = 8192;
+    plim_check(&bill, &receipt, &result);
+    assert_false(result.differs[PLIM_KNOB_N_CTX]);
+    receipt.knob[PLIM_KNOB_N_CTX] = 4096;
+    plim_check(&bill, &receipt, &result);
+    assert_true(result.differs[PLIM_KNOB_N_CTX] && result.agrees);
+}
+
+static void test_documents(void **state)
+{
+    static const char *const refused[] = {
+        "",
+        "{",
+        "[]",
+        "{}",
+        "{\"schema\": 3}",
+        "{\"schema\": \"plimsoll.fits/1\"}",
+        "{\"schema\": \"plimsoll.fit/1\"}",
+        "{\"schema\": \"plimsoll.fit/1\", \"devices\": [{}]}",
+        "{\"schema\": \"plimsoll.fit/1\", \"devices\": [{\"id\": 3}]}",
+    };
+    static const char good[] =
+        "{\"schema\": \"plimsoll.receipt/1\", \"from\": \"rehearse\", \"setup\": {\"n_ctx\": 8192, \"type_k\": "
+        "\"q8_0\"},"
+        " \"devices\": [{\"id\": \"gpu0\", \"peak_bytes\": 9, \"lines\": ["
+        "{\"pillar\": \"weights\", \"label\": \"a\\u001bb\", \"bytes\": 5, \"low\": 7, \"high\": 3},"
+        "{\"label\": \"no bytes\"}, {\"label\": \"less than none\", \"bytes\": -5}, 3]}]}";
+    struct plim_error error = { 0 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(refused); i++)
+        if (plim_document_read(refused[i], strlen(refused[i]), &receipt, &error) == 0 || !error.what[0])
+            fail_msg("read: %s", refused[i]);
+    assert_true(plim_document_is_near(good, sizeof good - 1));
+    assert_false(plim_document_is_near("{\"log\": 3}", 10));
+    assert_int_equal(plim_document_read(good, sizeof good - 1, &receipt, &error), 0);
+    const struct plim_receipt_line *line = &receipt.device[0].line[0];
+    assert_int_equal(receipt.device[0].n_lines, 1);
+    assert_string_equal(line->label, "a?b");
+    assert_true(line->bytes == 5 && line->low_bytes == 5 && line->high_bytes == 5);
+    assert_int_equal(receipt.knob[PLIM_KNOB_N_CTX], 8192);
+    assert_int_equal(receipt.knob[PLIM_KNOB_TYPE_K], PLIM_DTYPE_Q8_0);
+    assert_true(receipt.device[0].peak_bytes == 9 && receipt.is_whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_equal, set_up),
+        cmocka_unit_test_setup(test_exact_lines_are_equal_as_printed, set_up),
+        cmocka_unit_test_setup(test_bands, set_up),
+        cmocka_unit_test_setup(test_what_only_one_side_has, set_up),
+        cmocka_unit_test_setup(test_sums, set_up),
+        cmocka_unit_test_setup(test_setups, set_up),
+        cmocka_unit_test(test_documents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
