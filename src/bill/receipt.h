@@ -55,8 +55,9 @@ enum plim_receipt_knob {
 };
 
 struct plim_receipt {
-    char engine[16]; /* "llama.cpp", "ollama", "vllm" */
-    char from[16];   /* "log", "rehearse", "bill" */
+    char engine[16];  /* "llama.cpp", "ollama", "vllm" */
+    char version[24]; /* "v0.5.0", "b3813"; may be empty */
+    char from[16];    /* "log", "rehearse", "bill" */
     char model[PLIM_RECEIPT_NAME_BYTES];
     int64_t knob[PLIM_KNOB_MAX_];
     uint32_t n_starts;   /* of the engine in the log: the last one is the receipt */

@@ -129,7 +129,7 @@ static int read_both(struct arguments *a, struct sides *s, struct plim_error *er
     int result = plim_check_read(a->receipt, &s->receipt, err);
     if (result == 0 && !strcmp(s->receipt.from, "bill"))
         result = wrong_side(err, "this is a bill, not a receipt", a->receipt);
-    if (result == 0 && !a->is_receipt_only)
+    if (result == 0 && a->bill)
         result = read_bill(a, s, err);
     return result;
 }

@@ -164,6 +164,7 @@ static int bill_of(const struct plim_fit_options *o, const struct plim_machine *
         result = plim_engine_bill(engine, &o->arguments.setup, machine, &o->margin, bill, reterr);
     if (result == 0) {
         plim_receipt_of_bill(bill, ret_bill);
+        snprintf(ret_bill->version, sizeof ret_bill->version, "%s", plim_engine_version(engine));
         snprintf(ret_bill->model, sizeof ret_bill->model, "%s", plim_model_name(model));
     } else {
         plim_error_where(reterr, o->paths[0]);

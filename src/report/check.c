@@ -134,6 +134,17 @@ static void print_differs(FILE *out, const struct plim_check_sides *sides, const
     }
 }
 
+/* Rules change from version to version: a difference may be one of them. */
+static void print_versions(FILE *out, const struct plim_check_sides *sides)
+{
+    const char *bill = sides->bill->version, *receipt = sides->receipt->version;
+    char text[160];
+    if (sides->check->n_outside == 0 || !bill[0] || !receipt[0] || !strcmp(bill, receipt))
+        return;
+    snprintf(text, sizeof text, "The bill is for %s, the receipt of %s: see --engine", bill, receipt);
+    plim_print_wrapped(out, text, 0, 2);
+}
+
 static const char *engine_of(const struct plim_receipt *receipt) { return receipt->engine[0] ? receipt->engine : "it"; }
 
 /* "EQUAL", "OFF" or "INCOMPLETE", with the reason. */
@@ -183,14 +194,15 @@ void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, con
     char reason[REASON_BYTES];
     fprintf(out, "%s%s%s\n  the bill beside ", plim_paint(style, PLIM_BOLD),
             sides->bill->model[0] ? sides->bill->model : "a model", plim_paint(style, PLIM_PLAIN));
-    fprintf(out, "%s of %s%s\n", !strcmp(receipt->from, "log") ? "the log" : "a rehearsal", engine_of(receipt),
-            receipt->n_starts > 1 ? ", its last start" : "");
+    fprintf(out, "%s of %s%s%s%s\n", !strcmp(receipt->from, "log") ? "the log" : "a rehearsal", engine_of(receipt),
+            receipt->version[0] ? " " : "", receipt->version, receipt->n_starts > 1 ? ", its last start" : "");
     for (uint32_t i = 0; i < sides->check->n_devices; i++)
         print_device(out, &sides->check->device[i], style);
     fputc('\n', out);
     if (receipt->model[0] && sides->bill->model[0] && strcmp(receipt->model, sides->bill->model) != 0)
         fprintf(out, "The receipt's model calls itself '%s'.\n", receipt->model);
     print_differs(out, sides, style);
+    print_versions(out, sides);
     const char *word = write_verdict(sides, reason, sizeof reason);
     fprintf(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD),
             plim_paint(style, sides->check->agrees ? PLIM_GREEN : PLIM_RED), word, plim_paint(style, PLIM_PLAIN));

@@ -56,13 +56,13 @@ bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
     for (int i = 0; setup && i < PLIM_KNOB_MAX_; i++)
         json_object_set_new(setup, plim_knob_name((enum plim_receipt_knob)i), knob_json(i, receipt->knob[i]));
     return dump(out,
-                json_pack("{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:{s:o, s:n}, s:{s:o}, s:o, s:b, "
+                json_pack("{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:{s:o, s:o}, s:{s:o}, s:o, s:b, "
                           "s:b, s:i, s:o}",
                           "schema", "plimsoll.receipt/1", "from", receipt->from, "command", "card", "exit_code", "oom",
                           "stopped_by", "devices", devices, "host", "oom_at", "warnings", "engine", "name",
-                          text_or_null(receipt->engine), "version", "model", "name", text_or_null(receipt->model),
-                          "setup", setup, "complete", receipt->is_whole, "is_estimate", receipt->is_estimate,
-                          "n_starts", (int)receipt->n_starts, "kv_tokens",
+                          text_or_null(receipt->engine), "version", text_or_null(receipt->version), "model", "name",
+                          text_or_null(receipt->model), "setup", setup, "complete", receipt->is_whole, "is_estimate",
+                          receipt->is_estimate, "n_starts", (int)receipt->n_starts, "kv_tokens",
                           receipt->kv_n_tokens >= 0 ? json_integer(receipt->kv_n_tokens) : json_null()));
 }
 

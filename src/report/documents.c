@@ -125,6 +125,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
                     "the schema has to be plimsoll.fit/1 or plimsoll.receipt/1", reterr);
     plim_receipt_init(receipt, "", is_bill ? "bill" : "");
     copy_text(json_object_get(root, "engine"), "name", receipt->engine, sizeof receipt->engine);
+    copy_text(json_object_get(root, "engine"), "version", receipt->version, sizeof receipt->version);
     copy_text(json_object_get(root, "model"), "name", receipt->model, sizeof receipt->model);
     if (!is_bill)
         copy_text(root, "from", receipt->from, sizeof receipt->from);

@@ -213,6 +213,7 @@ static void test_settings(void **state)
     struct plim_receipt receipt;
     (void)state;
     assert_true(read_log(
+        "build: 6115 (9c35706b) with GNU 13\n"
         "print_info: general.name          = a \033[1mname\033[0m\n"
         "x: using device CUDA0 (NVIDIA GeForce RTX 4060) (0000:01:00.0) - 7806 MiB free\n"
         "load_tensors: offloaded 31/33 layers to GPU\n" MODEL(
@@ -223,6 +224,7 @@ static void test_settings(void **state)
                                  "1") "llama_context: n_ctx = 77\n",
         13, &receipt));
     assert_string_equal(receipt.model, "a name");
+    assert_string_equal(receipt.version, "b6115");
     assert_string_equal(receipt.device[0].name, "NVIDIA GeForce RTX 4060");
     assert_true(receipt.device[0].free_bytes == 7806 * PLIM_MIB);
     assert_int_equal(receipt.knob[PLIM_KNOB_N_CTX], 8192);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/log_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,14 @@ static void end_load(struct plim_llama_start *log)
     log->n_contexts = 0;
 }
 
+/* "build: 6115 (9c35706b) with ..." */
+static bool read_build(const char *line, int64_t *ret_number)
+{
+    const char *text = plim_log_after(line, "build: ");
+    const char *end = text ? plim_log_number(text, ret_number) : NULL;
+    return end && *ret_number >= 0 && end[0] == ' ' && end[1] == '(';
+}
+
 static bool is_start(const char *line)
 {
     static const char *const words[] = { "load_model: loading model '", "starting llama server",
@@ -65,10 +74,8 @@ static bool is_start(const char *line)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(line, words[i]))
             return true;
-    const char *build = plim_log_after(line, "build: "); /* "build: 6115 (9c35706b) with ..." */
-    int64_t number;
-    const char *end = build ? plim_log_number(build, &number) : NULL;
-    return end && end[0] == ' ' && end[1] == '(';
+    int64_t build;
+    return read_build(line, &build);
 }
 
 /* --- buffers --- */
@@ -315,6 +322,9 @@ static void see_model(struct plim_llama_start *log, const char *line)
 {
     if (strstr(line, "llama_model_loader: loaded meta data with") && log->has_context)
         end_load(log);
+    int64_t build;
+    if (read_build(line, &build) && build > 1) /* 0 and 1: built outside of its repository */
+        snprintf(log->done.version, sizeof log->done.version, "b%" PRId64, build);
     const char *name = plim_log_after(line, "general.name"), *equals = name ? strchr(name, '=') : NULL;
     if (!equals)
         return;
