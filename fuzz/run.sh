@@ -35,7 +35,7 @@ dictionary_of() {
 run() {
     mkdir -p "$work/corpus/$1"
     # shellcheck disable=SC2046
-    "$work/$1" "$work/corpus/$1" "$work/seeds/$1" $(dictionary_of "$1") -max_total_time="$seconds" -timeout=10 \
+    "$work/$1" "$work/corpus/$1" "$work/seeds/$1" $(dictionary_of "$1") -max_total_time="$seconds" -timeout=30 \
         -rss_limit_mb=512 -malloc_limit_mb=64 -print_final_stats=1 -artifact_prefix="$work/findings/$1-" \
         >"$work/logs/$1.log" 2>&1
 }

@@ -107,7 +107,7 @@ static inline uint64_t plim_device_held_bytes(const struct plim_device_bill *dev
 /* What a device has left: total less what it has to hold; negative when it does not fit. */
 static inline int64_t plim_device_left_bytes(const struct plim_device_bill *device)
 {
-    return (int64_t)device->total_bytes - (int64_t)plim_device_held_bytes(device);
+    return (int64_t)device->total_bytes - (int64_t)(device->need_bytes - device->idle_bytes);
 }
 
 /* The bytes a verdict of "fits" wants free on this device. */
