@@ -51,11 +51,12 @@ static inline bool plim_cursor_fail(struct plim_cursor *c, uint64_t n)
 /* Have the next n bytes at hand without stepping over them. */
 static inline bool plim_cursor_peek(struct plim_cursor *c, uint64_t n, const unsigned char **ret_start)
 {
-    if (c->failed || n > c->size - c->at)
-        return plim_cursor_fail(c, n);
+    const bool is_there = !c->failed && n <= c->size - c->at;
     const bool is_at_hand = c->at <= c->data_end && n <= c->data_end - c->at; /* reading never goes back */
-    if (!is_at_hand && (n > PLIM_CURSOR_MOST || !c->fill(c, n)))
-        return plim_cursor_fail(c, n);
+    if (!is_there || (!is_at_hand && (n > PLIM_CURSOR_MOST || !c->fill || !c->fill(c, n)))) {
+        plim_cursor_fail(c, n);
+        return false;
+    }
     *ret_start = c->data + (c->at - c->data_at);
     return true;
 }
