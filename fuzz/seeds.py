@@ -8,6 +8,7 @@ repository. Prints the folders.
 """
 from __future__ import annotations
 
+import json
 import pathlib
 import struct
 import subprocess
@@ -40,6 +41,34 @@ HOSTS = [
     ["MemTotal: 18446744073709551615 kB\n", "0::/a/../b\n", "", "", "", "", ""],
 ]
 
+CONFIGS = [
+    {"architectures": ["LlamaForCausalLM"], "attention_bias": True, "mlp_bias": True},
+    {"architectures": ["Qwen3MoeForCausalLM"], "head_dim": 4, "num_experts": 2, "moe_intermediate_size": 4, "mlp_only_layers": [1]},
+    {"architectures": ["MixtralForCausalLM"], "num_local_experts": 2, "tie_word_embeddings": False},
+    {"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 8, "intermediate_size": 8,
+     "num_hidden_layers": 2}, "vision_config": {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "image_size": 28,
+                                                "patch_size": 14, "vision_use_head": False}},
+]
+SIZES_OF_CONFIG = {"dtype": "bfloat16", "num_hidden_layers": 2, "hidden_size": 8, "intermediate_size": 16, "vocab_size": 10,
+                   "num_attention_heads": 2, "num_key_value_heads": 1}
+
+
+def safetensors(header: str) -> bytes:
+    text = header.encode() + b" " * (-len(header.encode()) % 8)
+    return struct.pack("<Q", len(text)) + text
+
+
+def checkpoints() -> list[bytes]:
+    """Headers of safetensors files, an index, and configs: a harness reads all three."""
+    def tensor(kind: str, shape: list[int], begin: int, end: int) -> dict:
+        return {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+
+    headers = [{}, {"a": tensor("F16", [2, 3], 0, 12), "b": tensor("F4", [4], 12, 14)},
+               {"__metadata__": {"format": "pt", "\u00e9": "\U0001f600"}, "x": tensor("I64", [], 0, 8), "y": tensor("U8", [0], 8, 8)}]
+    index = json.dumps({"metadata": {"total_size": 20}, "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}})
+    configs = [json.dumps({**SIZES_OF_CONFIG, **config}) for config in CONFIGS]
+    return [safetensors(json.dumps(header)) for header in headers] + [text.encode() for text in [index, *configs]]
+
 
 def put(folder: pathlib.Path, seeds: list[bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +100,7 @@ def main() -> int:
     put(root / "fuzz_bill", [model + setup for model, setup in zip(models, setups)])
     logs = sorted((pathlib.Path(__file__).parent.parent / "tests" / "cli" / "logs").glob("*.log"))
     put(root / "fuzz_log", [b"\x40" + path.read_bytes() for path in logs])
+    put(root / "fuzz_safetensors", checkpoints())
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])

@@ -14,7 +14,7 @@ for job in "$@"; do
     case $job in
     build) wanted="$wanted $build" ;;
     test)
-        wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc"
+        wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc python3-venv"
         command -v npm >/dev/null || wanted="$wanted npm" # brings the engine; a newer one than Debian's will do
         ;;
     fuzz) wanted="$wanted $build $fuzz" ;;

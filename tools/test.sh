@@ -133,6 +133,7 @@ section 'the engine itself'
 if [ -f build-test-gcc/build.ninja ]; then
     # llama.cpp's own build; without it the tests skip themselves and say why
     quiet 'engine download' sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0 || sed 's/^/      /' "$log"
+    quiet 'safetensors download' sh tests/engine/fetch_safetensors.sh .cache/safetensors || sed 's/^/      /' "$log"
     quiet 'engine' meson test -C build-test-gcc --print-errorlogs --suite engine -t 0
     count_meson_tests 'llama.cpp on a stand-in for CUDA' build-test-gcc
 else

@@ -21,6 +21,18 @@ enum {
     PLIM_MAX_KEPT_ARRAY = 1 << 11,        /* longer arrays (vocabularies) are walked, not kept */
     PLIM_MAX_KEPT_BYTES = 48 << 20,       /* everything kept of one model */
 
+    /* safetensors: the largest real headers have about 40 000 tensors in one file. */
+    PLIM_MAX_SAFETENSORS_HEADER_BYTES = 100000000, /* the format's own limit; walked, never copied */
+    PLIM_MAX_SAFETENSORS_TENSORS = 1 << 17,
+    PLIM_MAX_SAFETENSORS_NAME_BYTES = 1 << 10,
+    PLIM_MAX_SAFETENSORS_KEPT_BYTES = 24 << 20, /* names of one file */
+    PLIM_MAX_SAFETENSORS_DIMS = 8,
+    PLIM_MAX_SAFETENSORS_FILES = 1 << 10,
+    PLIM_MAX_INDEX_BYTES = 64 << 20, /* model.safetensors.index.json: walked, never copied */
+    PLIM_MAX_CONFIG_BYTES = 1 << 20, /* config.json */
+    PLIM_MAX_JSON_DEPTH = 32,
+    PLIM_MAX_JSON_TEXT_BYTES = 1 << 11, /* of a string that is kept; longer ones are walked */
+
     /* A model: llama.cpp itself stops at 512 layers (LLAMA_MAX_LAYERS). */
     PLIM_MAX_LAYERS = 512,
     PLIM_MAX_DEVICES = 16,

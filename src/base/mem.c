@@ -21,12 +21,14 @@ static int must_fail(void)
 
 void *plim_alloc(size_t count, size_t size) { return must_fail() ? NULL : calloc(count ? count : 1, size ? size : 1); }
 
-void *plim_alloc_unset(size_t count, size_t size)
+void *plim_alloc_unset(size_t count, size_t size) { return plim_realloc(NULL, count, size); }
+
+void *plim_realloc(void *pointer, size_t count, size_t size)
 {
     if (must_fail() || (size && count > SIZE_MAX / size))
         return NULL;
     size_t bytes = count * size;
-    return malloc(bytes ? bytes : 1);
+    return realloc(pointer, bytes ? bytes : 1);
 }
 
 void plim_free(void *pointer) { free(pointer); }

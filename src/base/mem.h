@@ -16,6 +16,9 @@ void *plim_alloc(size_t count, size_t size);
 /* The same, not zeroed: for large arrays that are written before they are read, of which most is never touched. */
 void *plim_alloc_unset(size_t count, size_t size);
 
+/* Resize an array to count * size bytes; the new part is not zeroed. On failure the old array stays. */
+void *plim_realloc(void *pointer, size_t count, size_t size);
+
 void plim_free(void *pointer);
 
 /* For tests: let the call after n more successful ones fail, once; a negative n switches this off. */

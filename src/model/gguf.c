@@ -442,7 +442,7 @@ static int check_layout(struct reader *r, const struct plim_tensor *tensors, uin
     return 0;
 }
 
-static int read_tensors(struct reader *r, const struct plim_gguf_file *file)
+static int read_tensors(struct reader *r, struct plim_gguf_file *file)
 {
     uint64_t alignment = DEFAULT_ALIGNMENT;
     const struct plim_key *key = plim_key_find(file->keys, file->n_keys, "general.alignment");
@@ -456,6 +456,7 @@ static int read_tensors(struct reader *r, const struct plim_gguf_file *file)
         if (result < 0)
             return result;
     }
+    file->data_at = plim_align_up(r->c.at, alignment);
     return check_layout(r, file->tensors, alignment);
 }
 

@@ -62,6 +62,7 @@ struct plim_gguf_file {
     size_t n_keys;
     struct plim_tensor *tensors; /* in file order */
     size_t n_tensors;
+    uint64_t data_at; /* where the data section begins */
 };
 
 /* Read the header of a file of file_bytes, of which the cursor reads at least the start. */

@@ -228,3 +228,16 @@ bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n)
         json_array_append_new(cards, card_json(rows[i]));
     return dump(out, json_pack("{s:s, s:o}", "schema", "plimsoll.cards/1", "cards", cards));
 }
+
+/* --- hollow models --- */
+
+bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow)
+{
+    json_t *files = json_array();
+    for (size_t i = 0; i < hollow->n_files; i++) {
+        const struct plim_hollow_file *file = &hollow->files[i];
+        json_array_append_new(files, json_pack("{s:o, s:o, s:o}", "path", text(file->path), "bytes", bytes(file->bytes),
+                                               "disk_bytes", bytes(file->disk_bytes)));
+    }
+    return dump(out, json_pack("{s:s, s:o}", "schema", "plimsoll.hollow/1", "files", files));
+}

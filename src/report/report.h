@@ -5,6 +5,7 @@
 /* Answers for people and for programs. The only code that formats either. */
 
 #include "emit/command.h"
+#include "emit/hollow.h"
 #include "plimsoll/plan.h"
 
 #include <stdio.h>
@@ -58,6 +59,9 @@ void plim_report_grid_end(FILE *out);
 /* Cards of the catalogue whose numbers are in rows[n]. */
 void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
 
+/* The files of a hollow model that was written; the last line is the sum. */
+void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow);
+
 /* --- for programs --- */
 
 /* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1, which plim_report_json_end() closes. False: out of memory. */
@@ -65,6 +69,7 @@ bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list,
 void plim_report_json_end(FILE *out, size_t n);
 
 bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n);
+bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow);
 
 /* --- for both --- */
 

@@ -144,11 +144,19 @@ def check_check(answer: object) -> None:
     need(not root["agrees"] or (counted != [] and all(counted)), "agrees, and a line does not")
 
 
+def check_hollow(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.hollow/1"}, files=list)
+    need(bool(root["files"]), "no files")
+    for i, file in enumerate(root["files"]):
+        row = fields(file, f"files[{i}]", path=str, bytes=int, disk_bytes=int)
+        need(0 <= row["disk_bytes"] <= row["bytes"] + (2 << 20), f"files[{i}].disk_bytes is {row['disk_bytes']}")
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"fit": check_fit, "fits": check_fits, "cards": check_cards,
-         "receipt": check_receipt, "check": check_check}[kind](answer)
+         "receipt": check_receipt, "check": check_check, "hollow": check_hollow}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -50,6 +51,24 @@ def make_odd_files(models: pathlib.Path) -> None:
     os.mkfifo(models / "fifo.gguf")
 
 
+def make_checkpoint(folder: pathlib.Path) -> None:
+    """A folder as Hugging Face has them, of an 8B model by its config; two small files of weights."""
+    folder.mkdir()
+    for part in ("00001", "00002"):
+        tensor = {"dtype": "F16", "shape": [4096, 1024], "data_offsets": [0, 8 << 20]}
+        header = json.dumps({"__metadata__": {"format": "pt"}, f"weight.{part}": tensor}).encode()
+        with open(folder / f"model-{part}-of-00002.safetensors", "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header)
+            file.truncate(8 + len(header) + (8 << 20))
+    names = {f"weight.{part}": f"model-{part}-of-00002.safetensors" for part in ("00001", "00002")}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": names}))
+    config = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
+              "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text("{}")
+    (folder / "pytorch_model.bin").write_text("weights")
+
+
 def make_store(root: pathlib.Path, models: pathlib.Path) -> None:
     """small:latest, and big:8b with a Modelfile of its own."""
     blobs = root / "blobs"
@@ -81,6 +100,7 @@ def make(directory: str, program: str) -> World:
     make_models(models)
     make_odd_files(models)
     shutil.copytree(LOGS, models / "logs")
+    make_checkpoint(models / "checkpoint")
     make_store(root / "ollama", models)
     env = {
         "PATH": f"{binaries}:{os.environ.get('PATH', '')}",

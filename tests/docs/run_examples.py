@@ -35,6 +35,8 @@ STAND_INS = {
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
+CONFIG = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
+          "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}
 MEMINFO = "MemTotal:       32768000 kB\nMemFree:        20000000 kB\nMemAvailable:   28000000 kB\n"
 
 
@@ -55,6 +57,9 @@ class Place:
             if not os.path.exists(target):
                 sys.exit(f"{target} is missing: make it with tests/gguf/make.py")
             os.symlink(target, path)
+        os.makedirs(os.path.join(self.directory, "Llama-3.1-8B"))
+        with open(os.path.join(self.directory, "Llama-3.1-8B", "config.json"), "w", encoding="utf-8") as file:
+            json.dump(CONFIG, file)
         self.environment = {key: os.environ[key] for key in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS") if key in os.environ}
         self.environment |= {"PLIMSOLL_SYSROOT": os.path.join(self.directory, "root"),
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
@@ -68,6 +73,7 @@ class Place:
         words = shlex.split(command, comments=True)
         if words[0] == "plimsoll":
             words[0] = self.options.plimsoll
+        shutil.rmtree(os.path.join(self.directory, "hollow"), ignore_errors=True)  # what the example before may have written
         done = subprocess.run(words, cwd=self.directory, env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
         return done.returncode, done.stdout
@@ -179,7 +185,7 @@ class Checker:
                     self.run(f"{path}:{start + number}", line)
 
     def help(self):
-        for command in ("fit", "cards", "check"):
+        for command in ("fit", "cards", "check", "hollow"):
             text = self.place.run(f"plimsoll {command} --help")[1]
             for line in text[text.find("\nexamples:"):].splitlines():
                 if is_ours(line.strip()):

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include <string.h>
+
+void plim_json_init(struct plim_json *j, struct plim_cursor cursor, struct plim_error *reterr)
+{
+    j->c = cursor;
+    j->err = reterr;
+    j->is_start = false;
+}
+
+/* The next byte, or -1 at the end. */
+static inline int next_byte(struct plim_json *j)
+{
+    const unsigned char *p;
+    return j->c.at < j->c.size && plim_cursor_peek(&j->c, 1, &p) ? *p : -1;
+}
+
+static void skip_space(struct plim_json *j)
+{
+    for (int c = next_byte(j); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = next_byte(j))
+        j->c.at++;
+}
+
+uint64_t plim_json_at(struct plim_json *j)
+{
+    skip_space(j);
+    return j->c.at;
+}
+
+static int cannot_read(const struct plim_json *j)
+{
+    return plim_fail(j->err, PLIM_E_IO, j->c.at, "cannot read: %s", strerror(j->c.error));
+}
+
+/* What stands here is not what was expected. */
+static int unexpected(struct plim_json *j, const char *expected)
+{
+    const int c = next_byte(j);
+    if (j->c.error)
+        return cannot_read(j);
+    if (c < 0)
+        return plim_fail(j->err, PLIM_E_TRUNCATED, j->c.at, "the JSON text ends where %s is expected", expected);
+    if (c > ' ' && c < 0x7f)
+        return plim_fail(j->err, PLIM_E_CORRUPT, j->c.at, "expected %s, found '%c'", expected, c);
+    return plim_fail(j->err, PLIM_E_CORRUPT, j->c.at, "expected %s, found byte %02x", expected, (unsigned)c);
+}
+
+static bool is_next(struct plim_json *j, char c)
+{
+    skip_space(j);
+    return next_byte(j) == (unsigned char)c;
+}
+
+static bool take(struct plim_json *j, char c)
+{
+    bool is_there = is_next(j, c);
+    j->c.at += is_there;
+    return is_there;
+}
+
+/* --- objects and arrays --- */
+
+int plim_json_object(struct plim_json *j)
+{
+    if (!take(j, '{'))
+        return unexpected(j, "an object");
+    j->is_start = true;
+    return 0;
+}
+
+int plim_json_array(struct plim_json *j)
+{
+    if (!take(j, '['))
+        return unexpected(j, "an array");
+    j->is_start = true;
+    return 0;
+}
+
+/* 1: another element follows; 0: that was the closing bracket. */
+static int next(struct plim_json *j, char closing, const char *expected)
+{
+    const bool is_start = j->is_start;
+    j->is_start = false;
+    if (take(j, closing))
+        return 0;
+    return is_start || take(j, ',') ? 1 : unexpected(j, expected);
+}
+
+int plim_json_item(struct plim_json *j) { return next(j, ']', "',' or ']'"); }
+
+int plim_json_member(struct plim_json *j, struct plim_json_text *ret_key)
+{
+    int result = next(j, '}', "',' or '}'");
+    if (result <= 0)
+        return result;
+    if (!is_next(j, '"'))
+        return unexpected(j, "a name in quotes");
+    result = plim_json_string(j, ret_key);
+    if (result < 0)
+        return result;
+    return take(j, ':') ? 1 : unexpected(j, "':'");
+}
+
+int plim_json_end(struct plim_json *j)
+{
+    skip_space(j);
+    return j->c.at == j->c.size && !j->c.error ? 0 : unexpected(j, "the end");
+}
+
+/* --- strings --- */
+
+static int hex_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The four digits of \uXXXX, or -1. */
+static int32_t hex4(const unsigned char *p, uint64_t left)
+{
+    int32_t value = 0;
+    if (left < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
+            return -1;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+/* The character of an escape that begins at p ('\\'); returns how many bytes it takes, 0 when it is none. */
+static unsigned escape(const unsigned char *p, uint64_t left, uint32_t *ret_character)
+{
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *letter = left < 2 || p[1] == '\0' ? NULL : strchr(letters, p[1]);
+    if (letter) {
+        *ret_character = (unsigned char)meanings[letter - letters];
+        return 2;
+    }
+    int32_t high = left >= 6 && p[1] == 'u' ? hex4(p + 2, left - 2) : -1;
+    if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
+        return 0;
+    *ret_character = (uint32_t)high;
+    if (high < 0xd800 || high > 0xdbff)
+        return 6;
+    /* the second half of a character beyond the first plane */
+    int32_t low = left >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, left - 8) : -1;
+    if (low < 0xdc00 || low > 0xdfff)
+        return 0;
+    *ret_character = 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
+    return 12;
+}
+
+/* Bytes of the UTF-8 character at p, 0 when it is none (RFC 3629: shortest form, no surrogates, up to 10ffff). */
+static unsigned utf8(const unsigned char *p, uint64_t left)
+{
+    const unsigned char c = p[0];
+    const unsigned n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    if (n == 0 || n > left)
+        return 0;
+    for (unsigned i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    const bool is_long = (c == 0xe0 && p[1] < 0xa0) || (c == 0xf0 && p[1] < 0x90);
+    const bool is_outside = (c == 0xed && p[1] > 0x9f) || (c == 0xf4 && p[1] > 0x8f);
+    return is_long || is_outside ? 0 : n;
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    for (size_t i = n - 1; i > 0; i--, c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3f));
+    to[0] = (char)(first[n] | c);
+    return n;
+}
+
+static int bad_character(struct plim_json *j, const unsigned char *p)
+{
+    return plim_fail(j->err, PLIM_E_CORRUPT, j->c.at, "%s in a string",
+                     *p == '\\' ? "an escape that JSON does not have"
+                     : *p < ' ' ? "a control character"
+                                : "bytes that are not UTF-8");
+}
+
+/* Bytes of the character at hand, put into `to`; 0 when it is none. */
+static unsigned take_character(const unsigned char *p, uint64_t left, char to[4], size_t *ret_length)
+{
+    uint32_t character;
+    unsigned n;
+    if (*p == '\\') {
+        n = escape(p, left, &character);
+        *ret_length = n ? put_utf8(to, character) : 0;
+        return n;
+    }
+    n = *p < ' ' ? 0 : utf8(p, left);
+    memcpy(to, p, n);
+    *ret_length = n;
+    return n;
+}
+
+int plim_json_string(struct plim_json *j, struct plim_json_text *ret_text)
+{
+    enum { MOST = 12 }; /* an escape of two halves */
+    const unsigned char *p;
+    if (!take(j, '"'))
+        return unexpected(j, "a string");
+    struct plim_json_text text = { .text = j->text, .at = j->c.at };
+    for (int c = next_byte(j); c != '"'; c = next_byte(j)) {
+        size_t length;
+        const uint64_t left = plim_cursor_left(&j->c);
+        if (c < 0 || !plim_cursor_peek(&j->c, left < MOST ? left : MOST, &p))
+            return j->c.error ? cannot_read(j)
+                              : plim_fail(j->err, PLIM_E_TRUNCATED, text.at, "a string without an end");
+        const unsigned n = take_character(p, left < MOST ? left : MOST, j->text + text.length, &length);
+        if (n == 0)
+            return bad_character(j, p);
+        text.is_cut |= text.length + length > PLIM_MAX_JSON_TEXT_BYTES;
+        text.length += text.is_cut ? 0 : length;
+        j->c.at += n;
+    }
+    j->c.at++;
+    *ret_text = text;
+    return 0;
+}
+
+bool plim_json_is(const struct plim_json_text *text, const char *what)
+{
+    return !text->is_cut && text->length == strlen(what) && !memcmp(text->text, what, text->length);
+}
+
+/* --- numbers --- */
+
+static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
+/* An integer as JSON writes them is neither empty nor begins with a zero that is not all of it. */
+int plim_json_u64(struct plim_json *j, uint64_t *ret_value)
+{
+    static const char expected[] = "a whole number, not negative,";
+    uint64_t value = 0;
+    const uint64_t start = plim_json_at(j);
+    const int first = next_byte(j);
+    if (!is_digit(first))
+        return unexpected(j, expected);
+    for (int c = first; is_digit(c); c = next_byte(j)) {
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(c - '0'), &value))
+            return plim_fail(j->err, PLIM_E_CORRUPT, start, "a number larger than 2^64 - 1");
+        j->c.at++;
+    }
+    const int after = next_byte(j);
+    if (after == '.' || after == 'e' || after == 'E' || (first == '0' && j->c.at > start + 1))
+        return plim_fail(j->err, PLIM_E_CORRUPT, start, "expected %s found another", expected);
+    *ret_value = value;
+    return 0;
+}
+
+static uint64_t digits(struct plim_json *j)
+{
+    const uint64_t start = j->c.at;
+    while (is_digit(next_byte(j)))
+        j->c.at++;
+    return j->c.at - start;
+}
+
+static bool here(struct plim_json *j, const char *set)
+{
+    const int c = next_byte(j);
+    return c > 0 && strchr(set, c);
+}
+
+static int skip_number(struct plim_json *j)
+{
+    j->c.at += here(j, "-");
+    const bool is_zero = here(j, "0");
+    const uint64_t n = digits(j);
+    bool is_number = n == 1 || (n > 1 && !is_zero);
+    if (is_number && here(j, ".")) {
+        j->c.at++;
+        is_number = digits(j) > 0;
+    }
+    if (is_number && here(j, "eE")) {
+        j->c.at++;
+        j->c.at += here(j, "+-");
+        is_number = digits(j) > 0;
+    }
+    return is_number ? 0 : unexpected(j, "a value");
+}
+
+/* --- any value --- */
+
+static int skip_value(struct plim_json *j, unsigned depth);
+
+static int skip_elements(struct plim_json *j, bool is_object, unsigned depth)
+{
+    struct plim_json_text key;
+    int result;
+    if (depth == PLIM_MAX_JSON_DEPTH)
+        return plim_fail(j->err, PLIM_E_TOO_BIG, j->c.at, "JSON nested deeper than %d", PLIM_MAX_JSON_DEPTH);
+    j->c.at++;
+    j->is_start = true;
+    while ((result = is_object ? plim_json_member(j, &key) : plim_json_item(j)) > 0) {
+        result = skip_value(j, depth + 1);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+static int skip_value(struct plim_json *j, unsigned depth)
+{
+    static const char *const words[] = { "true", "false", "null" };
+    struct plim_json_text text;
+    if (is_next(j, '{') || is_next(j, '['))
+        return skip_elements(j, next_byte(j) == '{', depth);
+    if (is_next(j, '"'))
+        return plim_json_string(j, &text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const unsigned char *p;
+        const size_t n = strlen(words[i]);
+        if (plim_cursor_left(&j->c) >= n && plim_cursor_peek(&j->c, n, &p) && !memcmp(p, words[i], n)) {
+            j->c.at += n;
+            return 0;
+        }
+    }
+    return skip_number(j);
+}
+
+int plim_json_skip(struct plim_json *j) { return skip_value(j, 0); }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll hollow: the same model with a hole where the weights are. */
+#include "emit/hollow.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "report/report.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum option { OPTION_OUT, OPTION_FORCE, OPTION_JSON, OPTION_HELP, N_OPTIONS };
+
+static const struct plim_flag_info rows[N_OPTIONS] = {
+    [OPTION_OUT] = { "-o --output", "", "OUT", "where it goes: a folder, or a file name when it is one file" },
+    [OPTION_FORCE] = { "--force", "", NULL, "replace files that are there" },
+    [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.hollow/1)" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+};
+
+static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
+{
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+}
+
+struct arguments {
+    const char *model, *out;
+    bool may_replace, is_json, is_help;
+};
+
+static int usage(const char *what, const char *name)
+{
+    return plim_cli_usage("'plimsoll hollow --help' lists the options", what, name);
+}
+
+/* The value of -o at argv[*i], which moves to it; NULL when it is another option. */
+static const char *out_at(int argc, char **argv, int *i)
+{
+    if (!strncmp(argv[*i], "--output=", 9))
+        return argv[*i] + 9;
+    if (!plim_flag_is_in(argv[*i], rows[OPTION_OUT].names))
+        return NULL;
+    return *i + 1 < argc ? argv[++*i] : "";
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    bool is_over = false; /* "--": only names follow */
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        const bool is_name = is_over || word[0] != '-' || !word[1];
+        const char *out = is_name ? NULL : out_at(argc, argv, &i);
+        if (is_name && a->model)
+            return usage("one model at a time: '%s' is the second", word);
+        if (is_name)
+            a->model = word;
+        else if (out)
+            a->out = out;
+        else if (!strcmp(word, "--"))
+            is_over = true;
+        else if (plim_flag_is_in(word, rows[OPTION_FORCE].names))
+            a->may_replace = true;
+        else if (plim_flag_is_in(word, rows[OPTION_JSON].names))
+            a->is_json = true;
+        else if (plim_flag_is_in(word, rows[OPTION_HELP].names))
+            a->is_help = true;
+        else
+            return usage("there is no option '%s'", word);
+    }
+    if (a->is_help)
+        return PLIM_EXIT_YES;
+    if (!a->model)
+        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "no model is named");
+    if (!a->out || !*a->out)
+        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "where shall it go? -o needs a folder or a file name");
+    return PLIM_EXIT_YES;
+}
+
+/* --- signals: what was begun is taken back, then the signal does what it always does --- */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number) { stop_signal = number; }
+
+static void catch_signals(void)
+{
+    struct sigaction before, action = { .sa_handler = on_signal };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as nohup wants it */
+            sigaction(ends[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like others */
+}
+
+static void pass_signal_on(void)
+{
+    if (stop_signal) {
+        signal(stop_signal, SIG_DFL);
+        raise(stop_signal);
+    }
+}
+
+/* --- */
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { 0 };
+    struct plim_error err = { 0 };
+    struct plim_hollow hollow;
+    int status = parse(argc, argv, &a);
+    if (status != PLIM_EXIT_YES)
+        return status;
+    if (a.is_help)
+        return plim_help_command(stdout, &plim_cli_hollow);
+    catch_signals();
+    int result = plim_hollow_plan(a.model, a.out, &hollow, &err);
+    if (result < 0)
+        plim_error_where(&err, a.model);
+    else
+        result = plim_hollow_write(&hollow, a.may_replace, &stop_signal, &err);
+    if (result < 0)
+        status = plim_cli_fail(&err);
+    else if (a.is_json)
+        plim_report_hollow_json(stdout, &hollow);
+    else
+        plim_report_hollow_text(stdout, &hollow);
+    plim_hollow_done(&hollow);
+    if (result < 0)
+        pass_signal_on();
+    return result < 0 ? status : plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
+}
+
+const struct plim_cli_command plim_cli_hollow = {
+    .name = "hollow",
+    .arguments = "[OPTIONS] MODEL -o OUT",
+    .summary = "the same model without its weights: real headers, sparse files",
+    .examples = "  plimsoll hollow model.gguf -o hollow/\n"
+                "  plimsoll hollow Llama-3.1-8B/config.json -o hollow/\n",
+    .run = run,
+    .options = list_options,
+};

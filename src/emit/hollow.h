@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_EMIT_HOLLOW_H
+#define PLIMSOLL_EMIT_HOLLOW_H
+
+/*
+ * A hollow model: the files of a model with their real headers, their real sizes, and a hole where the weights are.
+ * It loads as the model does and takes no room on the disk.
+ */
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plim_hollow_file {
+    const char *path;    /* to be written */
+    const char *source;  /* the file it is made of; NULL when its head is in memory */
+    const void *head;    /* else */
+    uint64_t head_bytes; /* that are not hollow; all of them in a file that is copied */
+    uint64_t bytes;      /* of the file */
+    uint64_t disk_bytes; /* that it takes once it is written */
+};
+
+struct plim_hollow {
+    struct plim_arena arena; /* of the paths */
+    struct plim_hollow_file *files;
+    size_t n_files;
+    const char *folder; /* where they go */
+    bool makes_folder;  /* it is not there yet */
+    void *head;         /* of a checkpoint that a config.json describes; owned */
+};
+
+/*
+ * What files a hollow copy of this model has. `model` is a GGUF file, or a part of one that is split; a .safetensors
+ * file; a model.safetensors.index.json; a config.json; or a folder with one of these. `out` is a folder, or a file name
+ * when there is one file. Nothing is written. After success or failure, plim_hollow_done().
+ */
+int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret_hollow,
+                     struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/*
+ * Write them: all of them, or none. A file that is there is replaced only when may_replace says so, and never when it
+ * is one of the model's own. Gives up as soon as *stop is not 0. Fails when the file system does not keep holes.
+ */
+int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, const volatile sig_atomic_t *stop,
+                      struct plim_error *reterr) PLIM_MUST_CHECK;
+
+void plim_hollow_done(struct plim_hollow *hollow);
+
+#endif
