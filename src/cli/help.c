@@ -11,7 +11,8 @@ static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [optio
                             "       plimsoll fit [--card NAME] -- llama-server -m MODEL.gguf ...\n"
                             "       plimsoll cards [QUERY]\n"
                             "       plimsoll check BILL LOG\n"
-                            "       plimsoll hollow MODEL -o OUT\n";
+                            "       plimsoll hollow MODEL -o OUT\n"
+                            "       plimsoll rehearse --card NAME -- COMMAND...\n";
 
 void plim_help_short(FILE *out)
 {

@@ -26,8 +26,8 @@ static unsigned long take_count(const char **text)
     return n;
 }
 
-static int add_named(const char *text, struct plim_machine *machine, struct plim_notes *notes,
-                     struct plim_error *reterr)
+int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct plim_notes *notes,
+                       struct plim_error *reterr)
 {
     struct plim_card card;
     const char *name = text;
@@ -51,7 +51,7 @@ static int add_all_named(const struct plim_fit_options *options, struct plim_mac
         bool is_none = !strcasecmp(options->cards[i], "none");
         if (is_none && options->n_cards > 1)
             return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card none and other cards exclude each other");
-        int result = is_none ? 0 : add_named(options->cards[i], machine, notes, reterr);
+        int result = is_none ? 0 : plim_cli_add_cards(options->cards[i], machine, notes, reterr);
         if (result < 0)
             return result;
     }

@@ -19,6 +19,10 @@ enum { PLIM_LADDER_STEPS = 8 };
 int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr);
 
+/* Add the card, or the cards ("2x RTX 3090"), that text names. */
+int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct plim_notes *notes,
+                       struct plim_error *reterr);
+
 void plim_cli_ladder_card(unsigned step, struct plim_card *ret_card);
 
 #endif

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help="models whose names begin so (default: all)")
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--probe", required=True)
-    parser.add_argument("--double", required=True, help="folder of the CUDA test double's libraries")
+    parser.add_argument("--vgpu", required=True, help="folder of the virtual GPU's libraries")
     parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
     parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
@@ -49,7 +49,8 @@ def name_of(path: str) -> str:
 def run_engine(options: argparse.Namespace, path: str, flags: list[str], devices: list[str]) -> tuple[str, str]:
     """What the engine prints with these flags and GPUs ("MIB" or "MIB:FREE"), and why it gave up ("" when it did not)."""
     environment = dict(
-        os.environ, LD_LIBRARY_PATH=f"{options.double}:{options.engine}", PLIM_DOUBLE_DEVICES=",".join(devices)
+        os.environ, LD_LIBRARY_PATH=f"{options.vgpu}:{options.engine}", PLIM_VGPU_RAW=",".join(devices),
+        LD_PRELOAD=f"{options.vgpu}/libplimsoll-preload.so",
     )
     command = [options.probe, options.engine, path, *flags]
     try:

@@ -9,15 +9,12 @@
  *     llama_probe LIBDIR MODEL [llama.cpp flags]
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_DEVICES = 16, MAX_OVERRIDES = 64, MAX_FIT_OVERRIDES = 4096 };
@@ -80,24 +77,6 @@ size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict file)
     if (size * n < BIG_BYTES)
         return (fread_unlocked)(to, size, n, file);
     return fseeko(file, (off_t)(size * n), SEEK_CUR) ? 0 : n;
-}
-
-/* Sparse models: do not let the loader pull gigabytes of zeros into the page cache. */
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    return (void *)syscall(SYS_mmap, address, size, protection, flags & ~MAP_POPULATE, fd, offset);
-}
-
-int posix_madvise(void *address, size_t size, int advice)
-{
-    (void)address, (void)size, (void)advice;
-    return 0;
-}
-
-int posix_fadvise(int fd, off_t offset, off_t size, int advice)
-{
-    (void)fd, (void)offset, (void)size, (void)advice;
-    return 0;
 }
 
 static void die(const char *what, const char *why)

@@ -3,15 +3,15 @@
 """
 Lay Plimsoll's bills beside what llama.cpp itself allocates.
 
-The engine is the stock CUDA build of llama.cpp, unmodified; it runs here without a GPU on the test double in
-cuda_double/. Every model of the zoo is loaded in every setup of setups.py, and each buffer the engine prints is
+The engine is the stock CUDA build of llama.cpp, unmodified; it runs here without a GPU on the virtual
+one of src/vgpu/. Every model of the zoo is loaded in every setup of setups.py, and each buffer the engine prints is
 compared with the line of the same name in `plimsoll fit --json`:
 
     model, KV, RS and output buffers    equal to the engine's own 0.01 MiB, or the test fails
     compute buffers                     shown with their error; the band must contain the truth in 95 % of all cases,
                                         with a median width of at most 10 % and none over 40 %
 
-    receipts.py --plimsoll PROGRAM --probe PROGRAM --double DIR --engine DIR
+    receipts.py --plimsoll PROGRAM --probe PROGRAM --vgpu DIR --engine DIR
                 --models-dir DIR [MODEL...] [--setups A,B | --random N --seed S] [-v]
 
 Exit status: 0 all of it holds, 1 it does not, 77 the engine is not there (skipped).

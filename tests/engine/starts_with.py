@@ -6,7 +6,7 @@ Lay what Plimsoll says llama.cpp would start with beside what it starts with.
 llama.cpp's own --fit is on by default and chooses the context, the layers on each GPU and the experts that stay on the
 host. Here it does so on machines made up by chance, and the choice is compared with `would_start_with`.
 
-    starts_with.py --plimsoll PROGRAM --probe PROGRAM --double DIR --engine DIR --models-dir DIR [MODEL...] [-n N]
+    starts_with.py --plimsoll PROGRAM --probe PROGRAM --vgpu DIR --engine DIR --models-dir DIR [MODEL...] [-n N]
 
 Exit status: 0 at least 99 % of the choices are the same, 1 fewer are, 77 the engine is not there (skipped).
 """

@@ -15,17 +15,28 @@ static uint64_t mib(double n) { return (uint64_t)(n * (double)PLIM_MIB); }
  * on an RTX PRO 6000 (188): ggml-org/llama.cpp#23604 and #25465, ollama/ollama#10553, invoke-ai/InvokeAI#9413. Without
  * a count the memory of the card stands in for it.
  */
-static void add_context(const struct plim_card *card, struct plim_device_bill *device)
+static double multiprocessors(const struct plim_card *card)
 {
     double n = card->sm_count ? card->sm_count : 20 + 3 * ((double)card->total_bytes / (double)PLIM_GIB);
-    n = n > 200 ? 200 : n;
-    struct plim_line *line = card->sm_count
-                                 ? plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_FORMULA,
-                                                      mib(20 + 2.85 * n), mib(15 + 2.4 * n), mib(45 + 3.4 * n))
-                                 : plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context", PLIM_BASIS_ASSUMED,
-                                                      mib(20 + 2.85 * n), mib(15 + 1.2 * n), mib(45 + 5.1 * n));
+    return n > 200 ? 200 : n;
+}
+
+static struct plim_overhead_band context_band(const struct plim_card *card)
+{
+    const double n = multiprocessors(card);
+    const bool is_counted = card->sm_count != 0;
+    return (struct plim_overhead_band){ mib(20 + 2.85 * n), mib(15 + (is_counted ? 2.4 : 1.2) * n),
+                                        mib(45 + (is_counted ? 3.4 : 5.1) * n) };
+}
+
+static void add_context(const struct plim_card *card, struct plim_device_bill *device)
+{
+    const struct plim_overhead_band band = context_band(card);
+    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context",
+                                                card->sm_count ? PLIM_BASIS_FORMULA : PLIM_BASIS_ASSUMED, band.bytes,
+                                                band.low_bytes, band.high_bytes);
     plim_line_because(line, "grows with the card's %0 multiprocessors; seen: 107 MiB at 34, 256 at 82, 555 at 188",
-                      (const uint64_t[]){ (uint64_t)n }, 1);
+                      (const uint64_t[]){ (uint64_t)multiprocessors(card) }, 1);
 }
 
 /*
@@ -33,10 +44,12 @@ static void add_context(const struct plim_card *card, struct plim_device_bill *d
  * its buffers on an RTX 3090 (ggml-org/llama.cpp#24608) and about 700 on an RTX PRO 6000: 40 and 145 above the bare
  * context.
  */
+static const struct plim_overhead_band kernels_band = { 60 * PLIM_MIB, 20 * PLIM_MIB, 160 * PLIM_MIB };
+
 static void add_kernels(struct plim_device_bill *device)
 {
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "kernels", PLIM_BASIS_ASSUMED,
-                                                60 * PLIM_MIB, 20 * PLIM_MIB, 160 * PLIM_MIB);
+                                                kernels_band.bytes, kernels_band.low_bytes, kernels_band.high_bytes);
     plim_line_because(line, "code that is loaded when it first runs; seen: 40 to 145 MiB", NULL, 0);
 }
 
@@ -45,10 +58,15 @@ static void add_kernels(struct plim_device_bill *device)
  * its own, 8 MiB at compute capability 8.9 and 64 at 9.0 (measured with CUDA 13.0); ggml gives it another of 4 or 32
  * since August 2026 (ggml-cuda.cu; pull request 26574).
  */
+static uint64_t handle_bytes(const struct plim_card *card)
+{
+    return (card->compute_capability >= COMPUTE_CAPABILITY_HOPPER ? 64 : 8) * PLIM_MIB;
+}
+
 static void add_workspace(const struct plim_card *card, const struct plim_epoch *epoch, struct plim_device_bill *device)
 {
     const bool is_hopper = card->compute_capability >= COMPUTE_CAPABILITY_HOPPER;
-    const uint64_t own_bytes = (is_hopper ? 64 : 8) * PLIM_MIB, given_bytes = (is_hopper ? 32 : 4) * PLIM_MIB;
+    const uint64_t own_bytes = handle_bytes(card), given_bytes = (is_hopper ? 32 : 4) * PLIM_MIB;
     const uint64_t bytes = own_bytes + (epoch->has_cublas_workspace ? given_bytes : 0);
     struct plim_line *line =
         plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "cuBLAS workspace", PLIM_BASIS_FORMULA, bytes, 0, bytes);
@@ -93,6 +111,16 @@ static void add_pool(const struct plim_llama *llama, const struct plim_context *
                                                 bytes / 4, 2 * bytes + 16 * PLIM_MIB);
     plim_line_because(line, "activations of %0 tokens, converted for the products; the pool keeps its largest size",
                       (const uint64_t[]){ cx->n_ubatch }, 1);
+}
+
+/* cublasCreate() takes 129 KiB beside its workspace. */
+void plim_overhead_fixed(const struct plim_card *card, struct plim_overhead_band *ret_context,
+                         struct plim_overhead_band *ret_kernels, struct plim_overhead_band *ret_cublas)
+{
+    const uint64_t cublas_bytes = handle_bytes(card) + 129 * PLIM_KIB;
+    *ret_context = context_band(card);
+    *ret_kernels = kernels_band;
+    *ret_cublas = (struct plim_overhead_band){ cublas_bytes, cublas_bytes, cublas_bytes };
 }
 
 void plim_overhead_device(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_epoch *epoch,

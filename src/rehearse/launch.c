@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program stays in our process group, so that the terminal treats it as before: Ctrl-C reaches it without our help,
+ * and only signals that a process sent to us are passed on. The ledger is reached through /proc/OUR-PID/fd, which needs
+ * no file on a disk and is gone when we are.
+ */
+#include "rehearse/launch.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLL_MS = 50, READY_S = 2, GRACE_S = 5, PATH_BYTES = 4096 };
+
+static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+static volatile sig_atomic_t child_pid, was_interrupted;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (number == SIGINT || number == SIGTERM)
+        was_interrupted = 1;
+    if (child_pid > 0 &&
+        info->si_code <= 0) /* sent by a process: those of the terminal reach the child by themselves */
+        kill(child_pid, number);
+}
+
+/* --- environment --- */
+
+static const char *const preloaded[] = { "libplimsoll-preload.so", "libcuda.so.1",    "libnvidia-ml.so.1",
+                                         "libcudart.so.12",        "libcudart.so.13", "libcublas.so.12",
+                                         "libcublas.so.13" };
+
+static const char *value_of(char *const *environment, const char *name)
+{
+    const size_t n = strlen(name);
+    for (; *environment; environment++)
+        if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+            return *environment + n + 1;
+    return NULL;
+}
+
+static bool is_ours(const char *entry)
+{
+    static const char *const names[] = { "LD_LIBRARY_PATH=", "LD_PRELOAD=", "PLIM_VGPU_" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(entry, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+struct environment {
+    struct plim_arena arena;
+    char **entries;
+};
+
+/* "NAME=" and what is joined by colons. */
+static char *joined(struct plim_arena *arena, const char *name, const char *const *values, size_t n)
+{
+    size_t size = strlen(name) + 1;
+    for (size_t i = 0; i < n; i++)
+        size += strlen(values[i]) + 1;
+    char *text = plim_arena_alloc(arena, size, 1), *end = text;
+    if (!text)
+        return NULL;
+    end = stpcpy(end, name);
+    for (size_t i = 0; i < n; i++)
+        end += sprintf(end, "%s%s", i ? ":" : "", values[i]);
+    return text;
+}
+
+static bool make_environment(struct environment *e, const struct plim_launch *launch, int ledger_fd)
+{
+    enum { N_PRELOADED = sizeof preloaded / sizeof *preloaded, MAX_BYTES = 4 << 20 };
+    char path[64], library[N_PRELOADED][PATH_BYTES];
+    const char *values[N_PRELOADED + 1], *old;
+    size_t n = 0, n_values = 0;
+    plim_arena_init(&e->arena, MAX_BYTES);
+    while (launch->environment[n])
+        n++;
+    e->entries = plim_arena_alloc(&e->arena, n + 4, sizeof *e->entries);
+    if (!e->entries)
+        return false;
+    n = 0;
+    for (char *const *p = launch->environment; *p; p++)
+        if (!is_ours(*p))
+            e->entries[n++] = *p;
+    for (; n_values < N_PRELOADED; n_values++) {
+        snprintf(library[n_values], PATH_BYTES, "%s/%s", launch->libraries, preloaded[n_values]);
+        values[n_values] = library[n_values];
+    }
+    if ((old = value_of(launch->environment, "LD_PRELOAD")) && *old)
+        values[n_values++] = old;
+    e->entries[n++] = joined(&e->arena, "LD_PRELOAD=", values, n_values);
+    values[0] = launch->libraries;
+    values[1] = value_of(launch->environment, "LD_LIBRARY_PATH");
+    e->entries[n++] = joined(&e->arena, "LD_LIBRARY_PATH=", values, values[1] && *values[1] ? 2 : 1);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ledger_fd);
+    values[0] = path;
+    e->entries[n++] = joined(&e->arena, "PLIM_VGPU_LEDGER=", values, 1);
+    return e->entries[n - 1] && e->entries[n - 2] && e->entries[n - 3];
+}
+
+/* --- the child --- */
+
+/* Does not return when it succeeds; else the parent reads why from the pipe. */
+static void become(const struct plim_launch *launch, char *const *environment, int report_fd)
+{
+    if (launch->log) {
+        int fd = open(launch->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (fd >= 0) {
+            dup2(fd, STDOUT_FILENO);
+            dup2(fd, STDERR_FILENO);
+            close(fd);
+            execve(launch->path, launch->arguments, environment);
+        }
+    } else {
+        execve(launch->path, launch->arguments, environment);
+    }
+    int error = errno;
+    ssize_t written = write(report_fd, &error, sizeof error);
+    (void)written;
+    _exit(126);
+}
+
+static int start(const struct plim_launch *launch, int ledger_fd, struct plim_error *reterr)
+{
+    struct environment environment;
+    int ends[2], error = 0;
+    pid_t pid = -1;
+    if (!make_environment(&environment, launch, ledger_fd) || pipe2(ends, O_CLOEXEC) < 0) {
+        plim_arena_done(&environment.arena);
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    }
+    pid = fork();
+    if (pid == 0)
+        become(launch, environment.entries, ends[1]);
+    close(ends[1]);
+    plim_arena_done(&environment.arena);
+    const bool is_refused = pid > 0 && read(ends[0], &error, sizeof error) == (ssize_t)sizeof error;
+    close(ends[0]);
+    if (pid < 0)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "no process for the program: %s", strerror(errno));
+    if (is_refused) {
+        waitpid(pid, NULL, 0);
+        return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' cannot be run: %s", launch->path,
+                         strerror(error));
+    }
+    child_pid = pid;
+    return 0;
+}
+
+/* --- watching --- */
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void watch_memory(struct plim_rehearsal *receipt)
+{
+    char path[40], line[128];
+    unsigned long long kib;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child_pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssAnon: %llu", &kib) == 1 && kib * 1024 > receipt->peak_anonymous_bytes)
+            receipt->peak_anonymous_bytes = kib * 1024;
+    if (file)
+        fclose(file);
+}
+
+/* Why it is enough, or NULL. */
+static const char *enough(const struct plim_launch *launch, const struct plim_ledger *ledger, double elapsed_s)
+{
+    uint64_t last_us = 0;
+    bool has_memory = false;
+    for (uint32_t i = 0; i < ledger->n_cards; i++) {
+        has_memory = has_memory || ledger->card[i].peak_bytes;
+        last_us = ledger->card[i].peak_us > last_us ? ledger->card[i].peak_us : last_us;
+    }
+    const double quiet_s = (double)(plim_ledger_now_us(ledger) - last_us) / 1e6;
+    if (launch->timeout_s > 0 && elapsed_s >= launch->timeout_s)
+        return "timeout";
+    if (!has_memory)
+        return NULL;
+    if (launch->until == PLIM_UNTIL_READY && ledger->is_listening && quiet_s >= READY_S)
+        return "ready";
+    if (launch->until == PLIM_UNTIL_STABLE && quiet_s >= launch->stable_s)
+        return "stable";
+    return launch->until == PLIM_UNTIL_AUTO && ledger->is_listening && quiet_s >= launch->stable_s ? "stable" : NULL;
+}
+
+/* The program, and whoever else of the rehearsal holds something: a script may have started them. */
+static void stop(struct plim_ledger *ledger, int number)
+{
+    plim_ledger_reap(ledger);
+    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++)
+        if (ledger->process[i].pid > 0 && ledger->process[i].pid != child_pid)
+            kill(ledger->process[i].pid, number);
+    kill(child_pid, number);
+}
+
+/* Ends when the child has; it is left to be reaped, so that the ledger still holds what it held. */
+static void watch(const struct plim_launch *launch, struct plim_rehearsal *receipt)
+{
+    const double start_s = now_s();
+    double stopped_s = 0;
+    for (;;) {
+        siginfo_t info = { 0 };
+        if (waitid(P_PID, (id_t)child_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+            break;
+        watch_memory(receipt);
+        if (!receipt->stopped_by && (receipt->stopped_by = enough(launch, receipt->ledger, now_s() - start_s))) {
+            plim_rehearsal_take(receipt);
+            stop(receipt->ledger, SIGTERM);
+            stopped_s = now_s();
+        }
+        if (stopped_s > 0 && now_s() - stopped_s > GRACE_S)
+            stop(receipt->ledger, SIGKILL);
+        nanosleep(&(struct timespec){ 0, POLL_MS * 1000000 }, NULL);
+    }
+    receipt->seconds = now_s() - start_s;
+}
+
+int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *receipt,
+                    struct plim_error *reterr)
+{
+    enum { N_SIGNALS = sizeof passed_on / sizeof *passed_on };
+    struct sigaction handler = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, before[N_SIGNALS];
+    struct rusage usage = { 0 };
+    int status = 0;
+    int result = start(launch, ledger_fd, reterr);
+    if (result < 0)
+        return result;
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(passed_on[i], &handler, &before[i]);
+    watch(launch, receipt);
+    if (!receipt->stopped_by)
+        plim_rehearsal_take(receipt);
+    wait4(child_pid, &status, 0, &usage);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(passed_on[i], &before[i], NULL);
+    receipt->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    receipt->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!receipt->stopped_by)
+        receipt->stopped_by = was_interrupted ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
+    return 0;
+}

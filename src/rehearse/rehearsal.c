@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "rehearse/rehearsal.h"
+
+#include "base/units.h"
+#include "engine/llamacpp/overhead.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_size(const void *a, const void *b)
+{
+    const struct plim_rehearsal_allocation *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->time_us > y->time_us ? 1 : -1;
+}
+
+static void keep(struct plim_rehearsal *receipt, const struct plim_ledger_record *r)
+{
+    struct plim_rehearsal_allocation *slot = NULL;
+    if (receipt->n_allocations < PLIM_REHEARSAL_MAX_ALLOCATIONS) {
+        slot = &receipt->allocation[receipt->n_allocations++];
+    } else {
+        receipt->n_allocations_left_out++;
+        for (uint32_t i = 0; i < receipt->n_allocations; i++)
+            if (!slot || receipt->allocation[i].bytes < slot->bytes)
+                slot = &receipt->allocation[i];
+        if (slot->bytes >= r->size)
+            return;
+    }
+    *slot = (struct plim_rehearsal_allocation){ r->device, r->kind, r->size, r->time_us };
+}
+
+void plim_rehearsal_take(struct plim_rehearsal *receipt)
+{
+    struct plim_ledger *ledger = receipt->ledger;
+    receipt->n_allocations = receipt->n_allocations_left_out = 0;
+    plim_ledger_lock(ledger);
+    memcpy(receipt->card, ledger->card, sizeof receipt->card);
+    for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
+        if (ledger->record[i].is_used && ledger->record[i].kind < PLIM_KIND_MAX_)
+            keep(receipt, &ledger->record[i]);
+    plim_ledger_unlock(ledger);
+    qsort(receipt->allocation, receipt->n_allocations, sizeof *receipt->allocation, by_size);
+}
+
+const char *plim_rehearsal_kind(uint32_t kind)
+{
+    static const char *const names[PLIM_KIND_MAX_] = {
+        [PLIM_KIND_CONTEXT] = "CUDA context",    [PLIM_KIND_KERNELS] = "kernels",
+        [PLIM_KIND_ALLOC] = "cudaMalloc",        [PLIM_KIND_VMM] = "memory pool",
+        [PLIM_KIND_CUBLAS] = "cuBLAS workspace", [PLIM_KIND_MANAGED] = "managed memory",
+        [PLIM_KIND_PINNED] = "pinned memory",
+    };
+    return kind < PLIM_KIND_MAX_ ? names[kind] : "?";
+}
+
+static const char *why(uint32_t kind)
+{
+    switch (kind) {
+    case PLIM_KIND_CONTEXT:
+        return "not asked for by the program: what the driver takes for a process, by the card's multiprocessors";
+    case PLIM_KIND_KERNELS:
+        return "not asked for by the program: code that is loaded when it first runs";
+    case PLIM_KIND_CUBLAS:
+        return "what NVIDIA's cuBLAS takes for a handle; measured for 8.9 and 9.0";
+    case PLIM_KIND_VMM:
+        return "asked for with cuMemCreate";
+    default:
+        return "asked for by the program";
+    }
+}
+
+/* A fixed amount that is held n times. */
+static void widen(struct plim_rehearsal_line *line, const struct plim_ledger_band *band)
+{
+    const uint64_t n = band->bytes ? line->bytes / band->bytes : 0;
+    line->low_bytes = n * band->low_bytes;
+    line->high_bytes = n * band->high_bytes;
+    line->basis = PLIM_BASIS_FORMULA;
+}
+
+size_t plim_rehearsal_lines(const struct plim_ledger_card *card, bool is_peak,
+                            struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
+{
+    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM,
+                                     PLIM_KIND_CONTEXT, PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS };
+    const uint64_t *kinds = is_peak ? card->peak_kind_bytes : card->kind_bytes;
+    const uint64_t total_bytes = is_peak ? card->peak_bytes : card->used_bytes;
+    uint64_t sum_bytes = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof order; i++) {
+        const uint64_t bytes = kinds[order[i]];
+        if (!bytes)
+            continue;
+        struct plim_rehearsal_line *line = &ret_lines[n++];
+        *line = (struct plim_rehearsal_line){
+            plim_rehearsal_kind(order[i]), bytes, bytes, bytes, PLIM_BASIS_EXACT, why(order[i])
+        };
+        if (order[i] == PLIM_KIND_CONTEXT)
+            widen(line, &card->context);
+        else if (order[i] == PLIM_KIND_KERNELS)
+            widen(line, &card->kernels);
+        else if (order[i] == PLIM_KIND_CUBLAS)
+            widen(line, &card->cublas);
+        sum_bytes += bytes;
+    }
+    if (total_bytes > sum_bytes)
+        ret_lines[n++] =
+            (struct plim_rehearsal_line){ "rounding",         total_bytes - sum_bytes,       0, total_bytes - sum_bytes,
+                                          PLIM_BASIS_ASSUMED, "cudaMalloc in units of 2 MiB" };
+    return n;
+}
+
+void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_card *ret_card)
+{
+    struct plim_overhead_band context, kernels, cublas;
+    enum { DEFAULT_SM_COUNT = 64, DEFAULT_BUS_BITS = 256, DEFAULT_CAPABILITY = 89 };
+    plim_overhead_fixed(card, &context, &kernels, &cublas);
+    snprintf(ret_card->name, sizeof ret_card->name, "%s%.70s", card->vendor == PLIM_VENDOR_NVIDIA ? "NVIDIA " : "",
+             card->name);
+    ret_card->total_bytes = card->total_bytes;
+    ret_card->reserved_bytes = card->reserved_bytes;
+    ret_card->others_bytes = card->others_bytes;
+    ret_card->compute_capability = card->compute_capability ? card->compute_capability : DEFAULT_CAPABILITY;
+    ret_card->sm_count = card->sm_count ? card->sm_count : DEFAULT_SM_COUNT;
+    ret_card->bus_bits = DEFAULT_BUS_BITS;
+    ret_card->context = (struct plim_ledger_band){ context.bytes, context.low_bytes, context.high_bytes };
+    ret_card->kernels = (struct plim_ledger_band){ kernels.bytes, kernels.low_bytes, kernels.high_bytes };
+    ret_card->cublas = (struct plim_ledger_band){ cublas.bytes, cublas.low_bytes, cublas.high_bytes };
+}

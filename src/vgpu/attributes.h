@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_ATTRIBUTES_H
+#define PLIMSOLL_VGPU_ATTRIBUTES_H
+
+/* Device attributes by their public numbers, which the driver and the runtime share, for a card of the catalogue. */
+
+#include "vgpu/ledger.h"
+
+/* False for a number that has no value here. */
+bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value);
+
+/* Made from its place in the machine: "GPU-..." in text form and 16 bytes. */
+void plim_card_uuid(int index, unsigned char ret_uuid[16]);
+
+enum { PLIM_PCI_TEXT = 16 };
+
+/* "0000:01:00.0" */
+void plim_card_pci(int index, char ret_text[PLIM_PCI_TEXT]);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounding. What cudaMalloc takes beyond what it is asked for is not documented. The programming guide promises
+ * pointers aligned to at least 256 bytes; cuMemGetAllocationGranularity documents 2 MiB as the unit of physical memory
+ * on present cards. So: requests up to 1 MiB are rounded to 512 bytes and share chunks of 2 MiB per process, larger
+ * ones are rounded up to 2 MiB. Basis: assumed, until it is measured on a card.
+ */
+#include "vgpu/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const uint64_t magic = 0x706c696d76677531; /* "plimvgu1": changes with the layout */
+static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
+
+static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static uint64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+uint64_t plim_ledger_now_us(const struct plim_ledger *ledger) { return clock_us() - ledger->start_us; }
+
+/* --- the file --- */
+
+struct plim_ledger *plim_ledger_create(int fd)
+{
+    if (fd >= 0 && ftruncate(fd, sizeof(struct plim_ledger)) < 0)
+        return NULL;
+    int flags = fd >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
+    struct plim_ledger *ledger =
+        mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd >= 0 ? fd : -1, 0);
+    if (ledger == MAP_FAILED)
+        return NULL;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&ledger->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    ledger->start_us = clock_us();
+    ledger->magic = magic;
+    return ledger;
+}
+
+struct plim_ledger *plim_ledger_open(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    void *start = MAP_FAILED;
+    if (fstat(fd, &status) == 0 && status.st_size == (off_t)sizeof(struct plim_ledger))
+        start = mmap(NULL, sizeof(struct plim_ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (start == MAP_FAILED)
+        return NULL;
+    struct plim_ledger *ledger = start;
+    if (ledger->magic == magic && ledger->n_cards <= PLIM_LEDGER_MAX_CARDS)
+        return ledger;
+    munmap(start, sizeof *ledger);
+    return NULL;
+}
+
+void plim_ledger_close(struct plim_ledger *ledger)
+{
+    if (ledger)
+        munmap(ledger, sizeof *ledger);
+}
+
+/* --- accounts --- */
+
+static uint64_t small_charge(const struct plim_ledger_process *process, uint32_t device)
+{
+    return round_up(process->small_bytes[device], chunk_bytes);
+}
+
+static bool is_small(const struct plim_ledger *ledger, uint32_t kind, uint64_t size)
+{
+    return kind == PLIM_KIND_ALLOC && !ledger->is_raw && size <= small_max_bytes;
+}
+
+static bool is_rounded(uint32_t kind) { return kind == PLIM_KIND_ALLOC || kind == PLIM_KIND_MANAGED; }
+
+/* The account of a card, as its records and processes have it. */
+static void recount(struct plim_ledger *ledger)
+{
+    for (uint32_t d = 0; d < PLIM_LEDGER_MAX_CARDS; d++) {
+        ledger->card[d].used_bytes = 0;
+        memset(ledger->card[d].kind_bytes, 0, sizeof ledger->card[d].kind_bytes);
+    }
+    ledger->pinned_bytes = 0;
+    ledger->free_record = 0;
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
+        memset(ledger->process[p].small_bytes, 0, sizeof ledger->process[p].small_bytes);
+        memset(ledger->process[p].used_bytes, 0, sizeof ledger->process[p].used_bytes);
+    }
+    if (ledger->n_records > PLIM_LEDGER_MAX_RECORDS)
+        ledger->n_records = PLIM_LEDGER_MAX_RECORDS;
+    for (uint32_t i = 0; i < ledger->n_records; i++) {
+        struct plim_ledger_record *r = &ledger->record[i];
+        bool is_sound =
+            r->process < PLIM_LEDGER_MAX_PROCESSES && r->device < PLIM_LEDGER_MAX_CARDS && r->kind < PLIM_KIND_MAX_;
+        if (!r->is_used || !is_sound) {
+            r->is_used = 0;
+            r->next = ledger->free_record;
+            ledger->free_record = i + 1;
+            continue;
+        }
+        if (r->kind == PLIM_KIND_PINNED) {
+            ledger->pinned_bytes += r->size;
+            continue;
+        }
+        struct plim_ledger_process *process = &ledger->process[r->process];
+        ledger->card[r->device].kind_bytes[r->kind] += r->size;
+        ledger->card[r->device].used_bytes += r->charged_bytes;
+        process->used_bytes[r->device] += r->charged_bytes;
+        if (is_small(ledger, r->kind, r->size))
+            process->small_bytes[r->device] += round_up(r->size, small_unit_bytes);
+    }
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        for (uint32_t d = 0; d < ledger->n_cards; d++) {
+            ledger->card[d].used_bytes += small_charge(&ledger->process[p], d);
+            ledger->process[p].used_bytes[d] += small_charge(&ledger->process[p], d);
+        }
+}
+
+void plim_ledger_lock(struct plim_ledger *ledger)
+{
+    if (pthread_mutex_lock(&ledger->lock) == EOWNERDEAD) {
+        pthread_mutex_consistent(&ledger->lock);
+        recount(ledger);
+    }
+}
+
+void plim_ledger_unlock(struct plim_ledger *ledger) { pthread_mutex_unlock(&ledger->lock); }
+
+uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card)
+{
+    uint64_t gone = card->reserved_bytes + card->others_bytes + card->used_bytes;
+    return gone < card->total_bytes ? card->total_bytes - gone : 0;
+}
+
+/* Of points that come too fast the highest stays; when there is no room, two become one. */
+static void add_point(struct plim_ledger_card *card, uint64_t time_us)
+{
+    struct plim_ledger_point *last = card->n_points ? &card->point[card->n_points - 1] : NULL;
+    if (last && time_us < last->time_us + card->point_us) {
+        if (card->used_bytes > last->bytes)
+            last->bytes = card->used_bytes;
+        return;
+    }
+    if (card->n_points >= PLIM_LEDGER_MAX_POINTS) {
+        for (uint32_t i = 0; i < PLIM_LEDGER_MAX_POINTS / 2; i++) {
+            const struct plim_ledger_point *a = &card->point[2 * i], *b = a + 1;
+            card->point[i] = a->bytes >= b->bytes ? *a : *b;
+        }
+        card->n_points = PLIM_LEDGER_MAX_POINTS / 2;
+        card->point_us = card->point_us ? 2 * card->point_us : 1000;
+    }
+    card->point[card->n_points++] = (struct plim_ledger_point){ time_us, card->used_bytes };
+}
+
+static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card *card)
+{
+    uint64_t now = plim_ledger_now_us(ledger);
+    if (card->used_bytes > card->peak_bytes) {
+        card->peak_bytes = card->used_bytes;
+        card->peak_us = now;
+        memcpy(card->peak_kind_bytes, card->kind_bytes, sizeof card->kind_bytes);
+    }
+    add_point(card, now);
+}
+
+/* --- processes --- */
+
+/* Field 22 of /proc/PID/stat; 0 when there is no such process. */
+static uint64_t start_ticks(int pid)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static bool is_dead(const struct plim_ledger_process *process)
+{
+    if (kill(process->pid, 0) < 0 && errno == ESRCH)
+        return true;
+    uint64_t ticks = start_ticks(process->pid);
+    return ticks && process->start_ticks && ticks != process->start_ticks;
+}
+
+static void reap_locked(struct plim_ledger *ledger)
+{
+    bool is_changed = false, is_gone[PLIM_LEDGER_MAX_PROCESSES] = { false };
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (ledger->process[p].pid && is_dead(&ledger->process[p]))
+            is_gone[p] = is_changed = true;
+    if (!is_changed)
+        return;
+    for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
+        if (ledger->record[i].process < PLIM_LEDGER_MAX_PROCESSES && is_gone[ledger->record[i].process])
+            ledger->record[i].is_used = 0;
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (is_gone[p])
+            ledger->process[p] = (struct plim_ledger_process){ 0 };
+    recount(ledger);
+    for (uint32_t d = 0; d < ledger->n_cards; d++)
+        account_changed(ledger, &ledger->card[d]);
+}
+
+void plim_ledger_reap(struct plim_ledger *ledger)
+{
+    plim_ledger_lock(ledger);
+    reap_locked(ledger);
+    plim_ledger_unlock(ledger);
+}
+
+static int free_slot(const struct plim_ledger *ledger)
+{
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (!ledger->process[p].pid)
+            return p;
+    return -1;
+}
+
+int plim_ledger_join(struct plim_ledger *ledger)
+{
+    plim_ledger_lock(ledger);
+    int slot = free_slot(ledger);
+    if (slot < 0) {
+        reap_locked(ledger);
+        slot = free_slot(ledger);
+    }
+    if (slot >= 0) {
+        ledger->process[slot] = (struct plim_ledger_process){ .pid = getpid() };
+        ledger->process[slot].start_ticks = start_ticks(getpid());
+    }
+    plim_ledger_unlock(ledger);
+    return slot;
+}
+
+/* --- taking and giving --- */
+
+static uint64_t charge_of(const struct plim_ledger *ledger, const struct plim_ledger_process *process, uint32_t device,
+                          enum plim_ledger_kind kind, uint64_t size)
+{
+    if (is_small(ledger, kind, size))
+        return round_up(process->small_bytes[device] + round_up(size, small_unit_bytes), chunk_bytes) -
+               small_charge(process, device);
+    return is_rounded(kind) && !ledger->is_raw ? round_up(size, chunk_bytes) : size;
+}
+
+/* A free record, or UINT32_MAX. */
+static uint32_t new_record(struct plim_ledger *ledger)
+{
+    if (ledger->free_record && ledger->free_record <= PLIM_LEDGER_MAX_RECORDS) {
+        uint32_t record = ledger->free_record - 1;
+        ledger->free_record = ledger->record[record].next;
+        return record;
+    }
+    return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
+}
+
+static void note_out_of_memory(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind, uint64_t size)
+{
+    const struct plim_ledger_card *card = &ledger->card[device];
+    ledger->n_out_of_memory++;
+    if (!ledger->oom.is_set)
+        ledger->oom = (struct plim_ledger_oom){
+            1, device, kind, getpid(), size, plim_ledger_free_bytes(card), card->used_bytes, plim_ledger_now_us(ledger)
+        };
+}
+
+static bool has_room(struct plim_ledger *ledger, struct plim_ledger_card *card, uint64_t charge)
+{
+    if (charge <= plim_ledger_free_bytes(card))
+        return true;
+    reap_locked(ledger);
+    return charge <= plim_ledger_free_bytes(card);
+}
+
+static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot, uint32_t device,
+                                           enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
+{
+    struct plim_ledger_process *process = &ledger->process[slot];
+    struct plim_ledger_card *card = &ledger->card[device];
+    const bool is_host = kind == PLIM_KIND_PINNED;
+    const bool is_impossible = size > (uint64_t)1 << 50; /* rounding would overflow, and no machine has it */
+    uint64_t charge = is_host ? 0 : is_impossible ? UINT64_MAX : charge_of(ledger, process, device, kind, size);
+    if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && !has_room(ledger, card, charge))) {
+        if (!is_host)
+            note_out_of_memory(ledger, device, kind, size);
+        return PLIM_LEDGER_FULL;
+    }
+    uint32_t i = new_record(ledger);
+    if (i == UINT32_MAX)
+        return PLIM_LEDGER_NO_RECORD;
+    const bool is_in_chunk = is_small(ledger, kind, size);
+    ledger->record[i] = (struct plim_ledger_record){ .size = size,
+                                                     .charged_bytes = is_in_chunk ? 0 : charge,
+                                                     .time_us = plim_ledger_now_us(ledger),
+                                                     .pid = process->pid,
+                                                     .process = (uint16_t)slot,
+                                                     .device = (uint8_t)device,
+                                                     .kind = (uint8_t)kind,
+                                                     .is_used = 1 };
+    *ret_record = i;
+    if (is_host) {
+        ledger->pinned_bytes += size;
+        if (ledger->pinned_bytes > ledger->pinned_peak_bytes)
+            ledger->pinned_peak_bytes = ledger->pinned_bytes;
+        return PLIM_LEDGER_TAKEN;
+    }
+    if (is_in_chunk)
+        process->small_bytes[device] += round_up(size, small_unit_bytes);
+    process->used_bytes[device] += charge;
+    card->used_bytes += charge;
+    card->kind_bytes[kind] += size;
+    card->n_taken++;
+    account_changed(ledger, card);
+    return PLIM_LEDGER_TAKEN;
+}
+
+enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process, uint32_t device,
+                                         enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
+{
+    if (process < 0 || device >= ledger->n_cards)
+        return PLIM_LEDGER_NO_RECORD;
+    plim_ledger_lock(ledger);
+    enum plim_ledger_result result = take_locked(ledger, process, device, kind, size, ret_record);
+    plim_ledger_unlock(ledger);
+    return result;
+}
+
+void plim_ledger_place(struct plim_ledger *ledger, uint32_t record, uint64_t address)
+{
+    ledger->record[record].address = address; /* nobody else writes to a record that is in use */
+}
+
+static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r)
+{
+    struct plim_ledger_card *card = &ledger->card[r->device];
+    struct plim_ledger_process *process = &ledger->process[r->process];
+    r->is_used = 0;
+    if (r->kind == PLIM_KIND_PINNED) {
+        ledger->pinned_bytes -= r->size;
+        return;
+    }
+    uint64_t charge = r->charged_bytes;
+    if (is_small(ledger, r->kind, r->size)) {
+        charge = small_charge(process, r->device);
+        process->small_bytes[r->device] -= round_up(r->size, small_unit_bytes);
+        charge -= small_charge(process, r->device);
+    }
+    process->used_bytes[r->device] -= charge;
+    card->used_bytes -= charge;
+    card->kind_bytes[r->kind] -= r->size;
+    account_changed(ledger, card);
+}
+
+void plim_ledger_give(struct plim_ledger *ledger, uint32_t record)
+{
+    struct plim_ledger_record *r = &ledger->record[record];
+    plim_ledger_lock(ledger);
+    if (r->is_used) {
+        give_locked(ledger, r);
+        r->next = ledger->free_record;
+        ledger->free_record = record + 1;
+    }
+    plim_ledger_unlock(ledger);
+}
+
+/* --- remarks --- */
+
+bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what)
+{
+    bool is_new = false;
+    plim_ledger_lock(ledger);
+    uint32_t i = 0;
+    while (i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS &&
+           (strncmp(ledger->warning[i].kind, kind, sizeof ledger->warning[i].kind - 1) != 0 ||
+            strncmp(ledger->warning[i].what, what, sizeof ledger->warning[i].what - 1) != 0))
+        i++;
+    if (i < PLIM_LEDGER_MAX_WARNINGS) {
+        struct plim_ledger_warning *warning = &ledger->warning[i];
+        if (i == ledger->n_warnings) {
+            snprintf(warning->kind, sizeof warning->kind, "%s", kind);
+            snprintf(warning->what, sizeof warning->what, "%s", what);
+            ledger->n_warnings++;
+            is_new = true;
+        }
+        warning->count++;
+    }
+    plim_ledger_unlock(ledger);
+    return is_new;
+}

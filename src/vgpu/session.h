@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_SESSION_H
+#define PLIMSOLL_VGPU_SESSION_H
+
+/*
+ * This process in the rehearsal: the ledger it writes to, the cards it may see, what it holds. It lives in libcuda.so.1
+ * and is what the other virtual libraries share; the runtime reaches memory through the public driver functions.
+ *
+ * Errors are those of CUDA, whose runtime and driver agree on these numbers.
+ */
+
+#include "vgpu/ledger.h"
+
+#define PLIM_VGPU_EXPORT __attribute__((visibility("default")))
+
+enum plim_cuda_error {
+    PLIM_CUDA_SUCCESS = 0,
+    PLIM_CUDA_INVALID_VALUE = 1,
+    PLIM_CUDA_OUT_OF_MEMORY = 2,
+    PLIM_CUDA_NOT_INITIALIZED = 3,
+    PLIM_CUDA_NO_DEVICE = 100,
+    PLIM_CUDA_INVALID_DEVICE = 101,
+    PLIM_CUDA_INVALID_CONTEXT = 201,
+    PLIM_CUDA_INVALID_HANDLE = 400,
+    PLIM_CUDA_ILLEGAL_STATE = 401,
+    PLIM_CUDA_NOT_FOUND = 500,
+    PLIM_CUDA_NOT_READY = 600,
+    PLIM_CUDA_NOT_SUPPORTED = 801,
+    PLIM_CUDA_CAPTURE_UNSUPPORTED = 900,
+    PLIM_CUDA_CAPTURE_INVALIDATED = 901,
+};
+
+/* The ledger, joined on the first call; NULL with *ret_error set: no cards, or a child forked after the first call. */
+PLIM_VGPU_EXPORT struct plim_ledger *plim_vgpu_ledger(int *ret_error);
+
+/* How many cards this process sees (CUDA_VISIBLE_DEVICES), and which of the ledger's the i-th is; NULL: none. */
+PLIM_VGPU_EXPORT int plim_vgpu_n_cards(void);
+PLIM_VGPU_EXPORT struct plim_ledger_card *plim_vgpu_card(int device);
+
+/* Charge what a process needs before its first allocation, or its first kernel, once per card. */
+PLIM_VGPU_EXPORT int plim_vgpu_need_context(int device);
+PLIM_VGPU_EXPORT int plim_vgpu_need_kernels(int device);
+
+/* Charge for something that has no address the program sees; *ret_record is for plim_vgpu_uncharge(). */
+PLIM_VGPU_EXPORT int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record);
+PLIM_VGPU_EXPORT void plim_vgpu_uncharge(uint32_t record);
+
+/* Device address space: for copies, without a lock. */
+PLIM_VGPU_EXPORT bool plim_vgpu_is_device(const void *pointer);
+
+/* A function without a body was called from `caller`: said in the receipt, and once on stderr. Returns 801. */
+PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *caller);
+
+PLIM_VGPU_EXPORT const char *plim_vgpu_error_text(int error);
+PLIM_VGPU_EXPORT const char *plim_vgpu_error_name(int error, bool is_runtime);
+
+/* Memory of the host that CUDA knows: pinned, registered or managed. */
+PLIM_VGPU_EXPORT int plim_vgpu_host_alloc(void **ret_pointer, uint64_t size);
+PLIM_VGPU_EXPORT int plim_vgpu_host_register(void *pointer, uint64_t size);
+PLIM_VGPU_EXPORT int plim_vgpu_host_free(void *pointer, bool is_registered);
+PLIM_VGPU_EXPORT int plim_vgpu_managed_alloc(void **ret_pointer, uint64_t size, int device);
+PLIM_VGPU_EXPORT bool plim_vgpu_managed_free(void *pointer);
+/* PLIM_KIND_PINNED or PLIM_KIND_MANAGED; PLIM_KIND_MAX_ for any other address. */
+PLIM_VGPU_EXPORT enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer);
+
+/* Microseconds since the rehearsal began. */
+PLIM_VGPU_EXPORT uint64_t plim_vgpu_now_us(void);
+
+#endif

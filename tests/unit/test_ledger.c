@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+#include "vgpu/ledger.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+
+static struct plim_ledger *ledger_of(unsigned n_cards, uint64_t mib)
+{
+    struct plim_ledger *ledger = plim_ledger_create(-1);
+    assert_non_null(ledger);
+    ledger->n_cards = n_cards;
+    for (unsigned i = 0; i < n_cards; i++)
+        ledger->card[i].total_bytes = mib * MIB;
+    return ledger;
+}
+
+static void test_what_is_taken_is_given_back(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(2, 100);
+    int me = plim_ledger_join(ledger);
+    uint32_t a, b, c;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 3 * MIB + 1, &a), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 1, PLIM_KIND_VMM, 2 * MIB, &b), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_PINNED, 500 * MIB, &c), PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 4 * MIB);
+    assert_int_equal(ledger->card[0].kind_bytes[PLIM_KIND_ALLOC], 3 * MIB + 1);
+    assert_int_equal(ledger->card[1].used_bytes, 2 * MIB);
+    assert_int_equal(ledger->pinned_bytes, 500 * MIB);
+    plim_ledger_give(ledger, a);
+    plim_ledger_give(ledger, a);
+    plim_ledger_give(ledger, b);
+    plim_ledger_give(ledger, c);
+    assert_int_equal(ledger->card[0].used_bytes, 0);
+    assert_int_equal(ledger->card[1].used_bytes, 0);
+    assert_int_equal(ledger->pinned_bytes, 0);
+    assert_int_equal(ledger->card[0].peak_bytes, 4 * MIB);
+    assert_int_equal(ledger->card[0].peak_kind_bytes[PLIM_KIND_ALLOC], 3 * MIB + 1);
+    plim_ledger_close(ledger);
+}
+
+static void test_small_ones_share_chunks(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    int me = plim_ledger_join(ledger);
+    uint32_t record[5000];
+    for (int i = 0; i < 4096; i++) /* 512 bytes each: one chunk */
+        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1 + (uint64_t)i % 512, &record[i]),
+                         PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1, &record[4096]), PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 4 * MIB);
+    for (int i = 0; i <= 4096; i++)
+        plim_ledger_give(ledger, record[i]);
+    assert_int_equal(ledger->card[0].used_bytes, 0);
+    plim_ledger_close(ledger);
+}
+
+static void test_a_full_card(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    int me = plim_ledger_join(ledger);
+    uint32_t record;
+    ledger->card[0].reserved_bytes = 10 * MIB;
+    ledger->card[0].others_bytes = 20 * MIB;
+    assert_int_equal(plim_ledger_free_bytes(&ledger->card[0]), 70 * MIB);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 71 * MIB, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, (uint64_t)1 << 60, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, UINT64_MAX, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 70 * MIB, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_free_bytes(&ledger->card[0]), 0);
+    assert_int_equal(ledger->n_out_of_memory, 3);
+    assert_int_equal(ledger->oom.size, 71 * MIB); /* the first */
+    assert_int_equal(ledger->oom.free_bytes, 70 * MIB);
+    plim_ledger_close(ledger);
+}
+
+static void test_the_dead_are_reaped(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    int me = plim_ledger_join(ledger), status;
+    uint32_t record;
+    pid_t child = fork();
+    if (child == 0) {
+        int slot = plim_ledger_join(ledger);
+        bool is_right = plim_ledger_take(ledger, slot, 0, PLIM_KIND_ALLOC, 90 * MIB, &record) == PLIM_LEDGER_TAKEN;
+        pthread_mutex_lock(&ledger->lock); /* dies with the lock in its hand */
+        _exit(is_right ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(ledger->card[0].used_bytes, 90 * MIB);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 50 * MIB, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 50 * MIB);
+    assert_int_equal(ledger->card[0].peak_bytes, 90 * MIB);
+    plim_ledger_close(ledger);
+}
+
+static void test_the_timeline_keeps_its_peaks(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 1000);
+    int me = plim_ledger_join(ledger);
+    uint64_t highest = 0;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t record;
+        plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, i == 7777 ? 500 * MIB : 2 * MIB, &record);
+        plim_ledger_give(ledger, record);
+    }
+    for (uint32_t i = 0; i < ledger->card[0].n_points; i++)
+        if (ledger->card[0].point[i].bytes > highest)
+            highest = ledger->card[0].point[i].bytes;
+    assert_in_range(ledger->card[0].n_points, 1, PLIM_LEDGER_MAX_POINTS);
+    assert_int_equal(highest, 500 * MIB);
+    plim_ledger_close(ledger);
+}
+
+static void test_remarks_are_counted(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 1);
+    char what[300];
+    assert_true(plim_ledger_warn(ledger, "kind", "what"));
+    assert_false(plim_ledger_warn(ledger, "kind", "what"));
+    assert_int_equal(ledger->n_warnings, 1);
+    assert_int_equal(ledger->warning[0].count, 2);
+    for (int i = 0; i < 200; i++) {
+        snprintf(what, sizeof what, "%d %0250d", i, i);
+        plim_ledger_warn(ledger, "a kind that is much too long for its place", what);
+    }
+    assert_int_equal(ledger->n_warnings, PLIM_LEDGER_MAX_WARNINGS);
+    plim_ledger_close(ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_taken_is_given_back),
+        cmocka_unit_test(test_small_ones_share_chunks),
+        cmocka_unit_test(test_a_full_card),
+        cmocka_unit_test(test_the_dead_are_reaped),
+        cmocka_unit_test(test_the_timeline_keeps_its_peaks),
+        cmocka_unit_test(test_remarks_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
