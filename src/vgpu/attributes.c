@@ -151,7 +151,8 @@ bool plim_attribute(const struct plim_ledger_card *card, int index, int attribut
 
 void plim_card_uuid(int index, unsigned char ret_uuid[16])
 {
-    memcpy(ret_uuid, "plimsoll-virtual", 16);
+    static const unsigned char uuid[16] = { 'p', 'l', 'i', 'm', 's', 'o', 'l', 'l', '-', 'v', 'i', 'r', 't', 'u', 'a' };
+    memcpy(ret_uuid, uuid, sizeof uuid);
     ret_uuid[15] = (unsigned char)index;
 }
 

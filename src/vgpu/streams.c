@@ -192,7 +192,7 @@ status cudaStreamEndCapture(void *stream, void **graph)
     if (capture != CAPTURE_ACTIVE)
         return plim_runtime_fail(capture == CAPTURE_NONE ? PLIM_CUDA_ILLEGAL_STATE : PLIM_CUDA_CAPTURE_INVALIDATED);
     status error = make(graph, TYPE_GRAPH);
-    if (!error)
+    if (!error && *graph)
         ((struct object *)*graph)->n_nodes = object->n_nodes;
     return error;
 }
