@@ -80,7 +80,7 @@ struct plim_ledger_record {
 };
 
 struct plim_ledger_process {
-    int32_t pid; /* 0: free */
+    int32_t pid;          /* 0: free */
     uint64_t start_ticks; /* a pid alone may be reused */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS];

@@ -91,10 +91,11 @@ bool plim_breakdown_is_estimate(const struct plim_breakdown *table)
 /* Rounded down to a whole MiB. */
 static void add_whole(struct plim_receipt_device *device, enum plim_pillar pillar, const char *label, uint64_t mib)
 {
-    plim_receipt_add(device, pillar, label, mib * PLIM_MIB, 0);
+    const uint64_t most_bytes = PLIM_RECEIPT_MAX_BYTES, rest_bytes = PLIM_MIB - 1; /* whatever a log says */
+    plim_receipt_add(device, pillar, label, mib < most_bytes / PLIM_MIB ? mib * PLIM_MIB : most_bytes, 0);
     struct plim_receipt_line *line = plim_receipt_line(device, label);
     if (line)
-        line->high_bytes += PLIM_MIB - 1;
+        line->high_bytes = line->high_bytes < most_bytes - rest_bytes ? line->high_bytes + rest_bytes : most_bytes;
 }
 
 void plim_breakdown_add(const struct plim_breakdown *table, bool with_lines, struct plim_receipt *receipt)
