@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll rehearse: run a program on virtual cards and say what it took. */
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -87,8 +88,8 @@ static int add_card(struct arguments *a, const char *text)
 
 static bool read_seconds(const char *text, double *ret_seconds)
 {
-    char *end;
-    double seconds = strtod(text, &end);
+    const char *end;
+    const double seconds = plim_decimal(text, &end);
     if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds > 0) || seconds > 1e9)
         return false;
     *ret_seconds = seconds;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_UBATCH = 64, SMALL_UBATCH = 128 };
+enum { LEAST_UBATCH = 64 };
 
 static void free_others(struct plim_planner *p)
 {
@@ -100,7 +100,7 @@ static void shrink_ubatch(struct plim_planner *p)
             break;
     }
     if (n < LEAST_UBATCH) {
-        s.n_ubatch = n_ubatch > SMALL_UBATCH ? SMALL_UBATCH : LEAST_UBATCH;
+        s.n_ubatch = n_ubatch > PLIM_SMALL_UBATCH ? PLIM_SMALL_UBATCH : LEAST_UBATCH;
         plim_try(p, &s);
     }
     struct plim_fix *fix = plim_offer(p, PLIM_FIX_UBATCH, &s);

@@ -55,6 +55,6 @@ bool plim_can_move_layers(const struct plim_planner *p);
 void plim_fix_together(struct plim_planner *p); /* two changes, or all, when no single one is enough */
 void plim_fix_quant(struct plim_planner *p);    /* another quant of the same model */
 
-enum { PLIM_CONTEXT_STEP = 256, PLIM_LEAST_CONTEXT = 1024, PLIM_SMALL_CONTEXT = 4096 };
+enum { PLIM_CONTEXT_STEP = 256, PLIM_LEAST_CONTEXT = 1024, PLIM_SMALL_CONTEXT = 4096, PLIM_SMALL_UBATCH = 128 };
 
 #endif

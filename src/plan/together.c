@@ -24,7 +24,6 @@ enum part {
 };
 
 enum {
-    SMALL_UBATCH = 128,
     ORDINARY_CONTEXT =
         8192, /* enough for a conversation; llama.cpp without -c takes all that the model was trained for */
 };
@@ -60,8 +59,8 @@ static bool apply(struct plim_planner *p, enum part part, struct plim_setup *s)
         s->flash_attn = PLIM_ON;
         return true;
     case UBATCH:
-        s->n_ubatch = SMALL_UBATCH;
-        return r->n_ubatch > SMALL_UBATCH;
+        s->n_ubatch = PLIM_SMALL_UBATCH;
+        return r->n_ubatch > PLIM_SMALL_UBATCH;
     case SLOT:
         s->n_parallel = 1;
         if (s->n_ctx && !r->kv_unified)
@@ -148,9 +147,9 @@ static void describe(const struct plim_planner *p, struct plim_fix *fix)
         snprintf(fix->costs, sizeof fix->costs, "what each of them costs; tokens come as fast as before");
 }
 
+/* Offer the setup that was tried last. */
 static bool offer(struct plim_planner *p, const struct plim_setup *s)
 {
-    plim_try(p, s);
     struct plim_fix *fix = plim_offer(p, PLIM_FIX_TOGETHER, s);
     if (fix)
         describe(p, fix);
@@ -204,6 +203,7 @@ static void try_all(struct plim_planner *p)
         apply(p, EXPERTS, &s);
     if (plim_try(p, &s) != PLIM_VERDICT_FITS)
         apply(p, LAYERS, &s);
+    plim_try(p, &s);
     offer(p, &s);
 }
 

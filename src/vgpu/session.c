@@ -198,7 +198,7 @@ int plim_vgpu_unsupported(const char *function, const void *caller)
     return PLIM_CUDA_NOT_SUPPORTED;
 }
 
-static const struct {
+static const struct error_words {
     int error;
     const char *driver, *runtime, *text;
 } errors[] = {
@@ -223,18 +223,19 @@ static const struct {
       "operation failed due to a previous error during capture" },
 };
 
-const char *plim_vgpu_error_text(int error)
+static const struct error_words *words_for(int error)
 {
+    static const char unknown[] = "unrecognized error code";
+    static const struct error_words none = { 0, unknown, unknown, unknown };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].error == error)
-            return errors[i].text;
-    return "unrecognized error code";
+            return &errors[i];
+    return &none;
 }
+
+const char *plim_vgpu_error_text(int error) { return words_for(error)->text; }
 
 const char *plim_vgpu_error_name(int error, bool is_runtime)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error)
-            return is_runtime ? errors[i].runtime : errors[i].driver;
-    return "unrecognized error code";
+    return is_runtime ? words_for(error)->runtime : words_for(error)->driver;
 }
