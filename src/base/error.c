@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,31 @@ int(plim_fail)(struct plim_error *reterr, int code, uint64_t at, const char *for
     plim_text_clean(reterr->what);
     reterr->code = code;
     reterr->at = at;
+    return code;
+}
+
+static int code_of_errno(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return PLIM_E_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return PLIM_E_DENIED;
+    case ENOMEM:
+        return PLIM_E_NOMEM;
+    default:
+        return PLIM_E_IO;
+    }
+}
+
+int plim_fail_errno(struct plim_error *reterr, const char *path, const char *what, int error)
+{
+    const int code = code_of_errno(error);
+    plim_fail(reterr, code, PLIM_NO_OFFSET, "cannot %s: %s", what, strerror(error));
+    plim_error_where(reterr, path);
     return code;
 }
 

@@ -17,6 +17,9 @@ int plim_fail(struct plim_error *reterr, int code, uint64_t at, const char *form
 #define plim_fail(...) ((void)plim_fail(__VA_ARGS__), PLIM_E_INTERNAL)
 #endif
 
+/* Record what the system said of a file: "cannot open: No such file or directory". Returns the code for that errno. */
+int plim_fail_errno(struct plim_error *reterr, const char *path, const char *what, int error);
+
 /* Add the next step to a recorded error, and the file it happened in (the end of the path if it is long). */
 void plim_error_hint(struct plim_error *reterr, const char *format, ...) PLIM_PRINTF(2, 3);
 void plim_error_where(struct plim_error *reterr, const char *path);

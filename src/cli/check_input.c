@@ -16,14 +16,6 @@
 
 /* --- documents and logs --- */
 
-static int fail_errno(const char *path, int error, struct plim_error *reterr)
-{
-    int code = error == ENOENT || error == ENOTDIR ? PLIM_E_NOT_FOUND : error == EACCES ? PLIM_E_DENIED : PLIM_E_IO;
-    plim_fail(reterr, code, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
-    plim_error_where(reterr, path);
-    return code;
-}
-
 /* Fill the buffer, or as much of it as there is. Returns bytes read, or -1 with errno. */
 static ssize_t read_full(int fd, char *buffer, size_t size)
 {
@@ -81,14 +73,14 @@ int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct p
     const bool is_stdin = !strcmp(path, "-");
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return fail_errno(path, errno, reterr);
+        return plim_fail_errno(reterr, path, "read", errno);
     int result;
     char *buffer = plim_alloc_unset(PIECE_BYTES, 1);
     ssize_t length = buffer ? read_full(fd, buffer, PIECE_BYTES) : 0;
     if (!buffer)
         result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
     else if (length < 0)
-        result = fail_errno(path, errno, reterr);
+        result = plim_fail_errno(reterr, path, "read", errno);
     else if (plim_document_is_near(buffer, (size_t)length))
         result = read_document(fd, buffer, (size_t)length, ret_receipt, reterr);
     else

@@ -34,18 +34,13 @@ struct writer {
     bool has_made_folder;
 };
 
-static int fail_errno(struct plim_error *reterr, const char *path, const char *what, int error)
+static int fail_to(struct plim_error *reterr, const char *path, const char *what, int error)
 {
-    const bool is_full = error == ENOSPC || error == EDQUOT;
-    int code = error == EACCES || error == EPERM || error == EROFS ? PLIM_E_DENIED
-               : error == ENOENT || error == ENOTDIR               ? PLIM_E_NOT_FOUND
-                                                                   : PLIM_E_IO;
-    plim_fail(reterr, code, PLIM_NO_OFFSET, "cannot %s: %s", what, strerror(error));
-    if (is_full)
+    int code = plim_fail_errno(reterr, path, what, error);
+    if (error == ENOSPC || error == EDQUOT)
         plim_error_hint(reterr, "only headers take room, but there is not enough for them");
     else if (error == EFBIG)
         plim_error_hint(reterr, "the file system or a limit (ulimit -f) does not allow files of this size");
-    plim_error_where(reterr, path);
     return code;
 }
 
@@ -88,7 +83,7 @@ static int make_folder(struct writer *w)
     if (!w->hollow->makes_folder)
         return 0;
     if (mkdir(w->hollow->folder, 0777) < 0)
-        return fail_errno(w->err, w->hollow->folder, "make this folder", errno);
+        return fail_to(w->err, w->hollow->folder, "make this folder", errno);
     w->has_made_folder = true;
     return 0;
 }
@@ -117,9 +112,9 @@ static int open_temporary(struct writer *w, size_t nth, int *ret_fd)
             return plim_fail(w->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
         }
         if (errno != EEXIST)
-            return fail_errno(w->err, *folder ? folder : ".", "write into this folder", errno);
+            return fail_to(w->err, *folder ? folder : ".", "write into this folder", errno);
     }
-    return fail_errno(w->err, *folder ? folder : ".", "write into this folder", EEXIST);
+    return fail_to(w->err, *folder ? folder : ".", "write into this folder", EEXIST);
 }
 
 static int write_bytes(struct writer *w, int fd, const char *path, const void *bytes, uint64_t n)
@@ -129,7 +124,7 @@ static int write_bytes(struct writer *w, int fd, const char *path, const void *b
         const uint64_t left = n - done;
         ssize_t written = write(fd, (const char *)bytes + done, left < CHUNK_BYTES ? left : CHUNK_BYTES);
         if (written < 0 && errno != EINTR)
-            return fail_errno(w->err, path, "write", errno);
+            return fail_to(w->err, path, "write", errno);
         done += written > 0 ? (uint64_t)written : 0;
         int result = stopped(w);
         if (result < 0)
@@ -156,7 +151,7 @@ static int copy_head(struct writer *w, int fd, const struct plim_hollow_file *fi
     }
     plim_file_close(&source);
     if (c.error)
-        return fail_errno(w->err, file->source, "read", c.error);
+        return fail_to(w->err, file->source, "read", c.error);
     if (!is_same) {
         result = plim_fail(w->err, PLIM_E_IO, PLIM_NO_OFFSET, "the file changed while it was read");
         plim_error_where(w->err, file->source);
@@ -177,7 +172,7 @@ static int measure(struct writer *w, int fd, const struct plim_hollow_file *file
     struct stat status;
     char size[PLIM_SIZE_TEXT], disk[PLIM_SIZE_TEXT];
     if (fsync(fd) < 0 || fstat(fd, &status) < 0)
-        return fail_errno(w->err, file->path, "write", errno);
+        return fail_to(w->err, file->path, "write", errno);
     const uint64_t bytes = (uint64_t)status.st_size, disk_bytes = (uint64_t)status.st_blocks * 512;
     const uint64_t allowed = file->head_bytes + SLACK_BYTES;
     *ret_disk_bytes = disk_bytes;
@@ -201,7 +196,7 @@ static int make_hole(struct writer *w, int fd, struct plim_hollow_file *file, bo
         return measure(w, fd, file, &file->disk_bytes);
     for (int i = is_first ? 0 : 1; i < 2; i++) {
         if (sizes[i] > INT64_MAX || ftruncate(fd, (off_t)sizes[i]) < 0)
-            return fail_errno(w->err, file->path, "make a file of this size", sizes[i] > INT64_MAX ? EFBIG : errno);
+            return fail_to(w->err, file->path, "make a file of this size", sizes[i] > INT64_MAX ? EFBIG : errno);
         int result = measure(w, fd, file, &file->disk_bytes);
         if (result == 0)
             result = stopped(w);
@@ -222,7 +217,7 @@ static int write_file(struct writer *w, size_t nth)
     if (result == 0)
         result = make_hole(w, fd, file, nth == 0);
     if (close(fd) < 0 && result == 0)
-        result = fail_errno(w->err, file->path, "write", errno);
+        result = fail_to(w->err, file->path, "write", errno);
     return result;
 }
 
@@ -239,7 +234,7 @@ static int name_file(struct writer *w, size_t nth)
         done = rename(from, to);
     }
     if (done < 0)
-        return fail_errno(w->err, to, "give the file its name", errno);
+        return fail_to(w->err, to, "give the file its name", errno);
     w->temporary[nth] = NULL;
     return 0;
 }

@@ -13,16 +13,11 @@
 enum { WINDOW_BYTES = 512 << 10 };
 _Static_assert((int)WINDOW_BYTES >= (int)PLIM_CURSOR_MOST, "a cursor may want this much at once");
 
-static int fail_errno(struct plim_error *reterr, const char *path, int error)
+static int fail_to_open(struct plim_error *reterr, const char *path, int error)
 {
-    int code = error == ENOENT || error == ENOTDIR ? PLIM_E_NOT_FOUND
-               : error == EACCES || error == EPERM ? PLIM_E_DENIED
-               : error == ENOMEM                   ? PLIM_E_NOMEM
-                                                   : PLIM_E_IO;
-    plim_fail(reterr, code, PLIM_NO_OFFSET, "cannot open: %s", strerror(error));
+    int code = plim_fail_errno(reterr, path, "open", error);
     if (code == PLIM_E_NOT_FOUND)
         plim_error_hint(reterr, "check the path; a model is one .gguf file, or the first of its parts");
-    plim_error_where(reterr, path);
     return code;
 }
 
@@ -52,11 +47,11 @@ int plim_file_open(const char *path, struct plim_file *ret_file, struct plim_err
     /* O_NONBLOCK: opening a FIFO must not wait for a writer */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return fail_errno(reterr, path, errno);
-    int result = fstat(fd, &status) < 0 ? fail_errno(reterr, path, errno) : check_kind(path, &status, reterr);
+        return fail_to_open(reterr, path, errno);
+    int result = fstat(fd, &status) < 0 ? fail_to_open(reterr, path, errno) : check_kind(path, &status, reterr);
     unsigned char *window = result == 0 ? plim_alloc_unset(WINDOW_BYTES, 1) : NULL;
     if (result == 0 && !window)
-        result = fail_errno(reterr, path, ENOMEM);
+        result = fail_to_open(reterr, path, ENOMEM);
     if (result < 0) {
         close(fd);
         return result;

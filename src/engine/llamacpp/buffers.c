@@ -21,7 +21,8 @@ int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine 
     return (int)machine->n_cards;
 }
 
-/* Logits (and embeddings) that are copied back: pinned host memory (llama_context::output_reserve). */
+/* Logits (and embeddings) that are copied back: pinned host memory. llama_context::output_reserve names T5 itself: it
+ * keeps both there, whatever was asked for. */
 static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_context *cx)
 {
     uint64_t n_outputs = cx->n_seq_max;
