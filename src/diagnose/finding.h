@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_FINDING_H
+#define PLIMSOLL_DIAGNOSE_FINDING_H
+
+/*
+ * What a log shows: findings with the figures that were printed, and the context they stand in. What was not printed is
+ * unknown, never zero. Texts are clean: no control characters, valid UTF-8.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Not printed, cut, or impossible. */
+#define PLIM_UNKNOWN INT64_MIN
+
+/*
+ * Every figure that a message can hold, by the name that it has in JSON and in the groups of data/errors/. BYTES are
+ * normalised to bytes, COUNT is a plain number, RATIO is kept in millionths. Available bytes may be negative: vLLM
+ * prints them so.
+ */
+#define PLIM_NUMBERS(X)                                                                                                \
+    X(TRIED_BYTES, tried_bytes, BYTES)         /* asked for; in PyTorch the segment, not the tensor */                 \
+    X(TOTAL_BYTES, total_bytes, BYTES)         /* of the device, the slice or the machine */                           \
+    X(FREE_BYTES, free_bytes, BYTES)           /* at the time of the failure */                                        \
+    X(PROCESS_BYTES, process_bytes, BYTES)     /* held by this process, as the driver counts */                        \
+    X(ALLOCATED_BYTES, allocated_bytes, BYTES) /* by the framework's allocator, pools included */                      \
+    X(RESERVED_BYTES, reserved_bytes, BYTES)   /* allocated and kept back */                                           \
+    X(CACHED_BYTES, cached_bytes, BYTES)       /* the oldest PyTorch: kept back, not allocated */                      \
+    X(RESERVED_UNALLOCATED_BYTES, reserved_unallocated_bytes, BYTES)                                                   \
+    X(PRIVATE_POOL_BYTES, private_pool_bytes, BYTES)           /* inside allocated */                                  \
+    X(ALLOWED_BYTES, allowed_bytes, BYTES)                     /* by a fraction or watermark */                        \
+    X(OTHER_ALLOCATIONS_BYTES, other_allocations_bytes, BYTES) /* MPS: not by this allocator */                        \
+    X(USED_BYTES, used_bytes, BYTES)                           /* of the device or machine, by everybody */            \
+    X(LIMIT_BYTES, limit_bytes, BYTES)                         /* a cap: arena, pool, cgroup, job */                   \
+    X(NEEDED_BYTES, needed_bytes, BYTES)                       /* that the program says it needs */                    \
+    X(AVAILABLE_BYTES, available_bytes, BYTES)                 /* that it says it has for it; may be negative */       \
+    X(DESIRED_BYTES, desired_bytes, BYTES)                     /* vLLM: utilization times total */                     \
+    X(MODEL_BYTES, model_bytes, BYTES)                         /* weights loaded */                                    \
+    X(KV_BYTES, kv_bytes, BYTES)                                                                                       \
+    X(COMPUTE_BYTES, compute_bytes, BYTES)                                                                             \
+    X(ACTIVATION_BYTES, activation_bytes, BYTES) /* vLLM: profiled peak */                                             \
+    X(GRAPH_BYTES, graph_bytes, BYTES)           /* CUDA graphs */                                                     \
+    X(PARAMETER_BYTES, parameter_bytes, BYTES)   /* XLA: arguments */                                                  \
+    X(TEMP_BYTES, temp_bytes, BYTES)             /* XLA: temporaries */                                                \
+    X(FRAGMENTATION_BYTES, fragmentation_bytes, BYTES)                                                                 \
+    X(PEAK_BYTES, peak_bytes, BYTES)                                                                                   \
+    X(RSS_BYTES, rss_bytes, BYTES) /* of the process that was killed */                                                \
+    X(VIRTUAL_BYTES, virtual_bytes, BYTES)                                                                             \
+    X(SHMEM_BYTES, shmem_bytes, BYTES)                                                                                 \
+    X(SWAP_BYTES, swap_bytes, BYTES)                                                                                   \
+    X(MEMORY_BYTES, memory_bytes, BYTES) /* of a series */                                                             \
+    X(UTILIZATION, utilization, RATIO)   /* gpu_memory_utilization */                                                  \
+    X(MEM_FRACTION, mem_fraction, RATIO) /* SGLang's static fraction, JAX's, Triton's */                               \
+    X(DEVICE, device, COUNT)                                                                                           \
+    X(RANK, rank, COUNT)                                                                                               \
+    X(WORLD_SIZE, world_size, COUNT)                                                                                   \
+    X(TENSOR_PARALLEL, tensor_parallel, COUNT)                                                                         \
+    X(MAX_SEQ_LEN, max_seq_len, COUNT)             /* the model's or the request's context */                          \
+    X(ESTIMATED_MAX_LEN, estimated_max_len, COUNT) /* what the program says would fit */                               \
+    X(MAX_MODEL_LEN, max_model_len, COUNT)                                                                             \
+    X(MAX_NUM_SEQS, max_num_seqs, COUNT)                                                                               \
+    X(TOKENS_NEEDED, tokens_needed, COUNT)                                                                             \
+    X(TOKENS_AVAILABLE, tokens_available, COUNT)                                                                       \
+    X(KV_TOKENS, kv_tokens, COUNT) /* the cache holds so many */                                                       \
+    X(BLOCK_SIZE, block_size, COUNT)                                                                                   \
+    X(N_CTX, n_ctx, COUNT)                                                                                             \
+    X(N_BATCH, n_batch, COUNT)                                                                                         \
+    X(N_UBATCH, n_ubatch, COUNT)                                                                                       \
+    X(N_SEQ, n_seq, COUNT)                                                                                             \
+    X(N_GPU_LAYERS, n_gpu_layers, COUNT)                                                                               \
+    X(N_LAYERS, n_layers, COUNT)                                                                                       \
+    X(BATCH_SIZE, batch_size, COUNT)                                                                                   \
+    X(N_WORKERS, n_workers, COUNT)                                                                                     \
+    X(STEP, step, COUNT)                                                                                               \
+    X(PID, pid, COUNT)                                                                                                 \
+    X(EXIT_STATUS, exit_status, COUNT)                                                                                 \
+    X(SIGNAL, signal, COUNT)                                                                                           \
+    X(ERROR_CODE, error_code, COUNT)                                                                                   \
+    X(XID, xid, COUNT)                                                                                                 \
+    X(ORDER, order, COUNT)       /* of pages, in the kernel */                                                         \
+    X(N_EVENTS, n_events, COUNT) /* as the message itself counts */
+
+/* Every word that a message can hold. */
+#define PLIM_WORDS(X)                                                                                                  \
+    X(MODEL, model)                                                                                                    \
+    X(CARD, card)                                                                                                      \
+    X(VERSION, version) /* of the framework */                                                                         \
+    X(TORCH_VERSION, torch_version)                                                                                    \
+    X(CUDA_VERSION, cuda_version)                                                                                      \
+    X(BACKEND, backend)       /* CUDA, HIP, XPU, MPS, Vulkan, CPU */                                                   \
+    X(ALLOC_CONF, alloc_conf) /* the text of PYTORCH_*_ALLOC_CONF */                                                   \
+    X(BUFFER, buffer)         /* llama.cpp: CUDA0 */                                                                   \
+    X(ALLOCATOR, allocator)   /* TensorFlow: GPU_0_bfc */                                                              \
+    X(SHAPE, shape)                                                                                                    \
+    X(DTYPE, dtype)                                                                                                    \
+    X(OPERATION, operation) /* the op, executable or API call that failed */                                           \
+    X(PROCESS, process)     /* the name of a process */                                                                \
+    X(CGROUP, cgroup)                                                                                                  \
+    X(CONSTRAINT, constraint) /* of the kernel: MEMCG, CPUSET, NONE ... */                                             \
+    X(JOB, job)               /* Slurm job or step, pod, container, unit */                                            \
+    X(SCRIPT, script)                                                                                                  \
+    X(PLATFORM, platform)   /* linux, wsl, windows, mac, jetson */                                                     \
+    X(CONTAINER, container) /* "yes" when the log shows one */                                                         \
+    X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
+    X(DETAIL, detail)       /* what the message adds in its own words */
+
+enum plim_number {
+#define PLIM_X(id, name, kind) PLIM_N_##id,
+    PLIM_NUMBERS(PLIM_X)
+#undef PLIM_X
+        PLIM_NUMBER_MAX_
+};
+
+enum plim_word {
+#define PLIM_X(id, name) PLIM_W_##id,
+    PLIM_WORDS(PLIM_X)
+#undef PLIM_X
+        PLIM_WORD_MAX_
+};
+
+enum plim_number_kind { PLIM_NUMBER_BYTES, PLIM_NUMBER_COUNT, PLIM_NUMBER_RATIO };
+
+enum plim_cause {
+    PLIM_CAUSE_UNKNOWN = 0,
+    PLIM_CAUSE_MODEL_TOO_BIG,
+    PLIM_CAUSE_OTHER_PROCESS,
+    PLIM_CAUSE_FRAGMENTATION,
+    PLIM_CAUSE_KV_CACHE_CONTEXT,
+    PLIM_CAUSE_BATCH_OR_ACTIVATION,
+    PLIM_CAUSE_LEAK_OR_GROWTH,
+    PLIM_CAUSE_OPTIMIZER_STATES,
+    PLIM_CAUSE_HOST_RAM,
+    PLIM_CAUSE_SHM,
+    PLIM_CAUSE_ALLOCATOR_LIMIT,
+    PLIM_CAUSE_MISCONFIGURATION_UTILIZATION,
+    PLIM_CAUSE_DRIVER_OR_CONTEXT,
+    PLIM_CAUSE_NOT_OOM,
+    PLIM_CAUSE_MAX_
+};
+
+enum {
+    PLIM_WORD_BYTES = 96,
+    PLIM_MAX_OTHERS = 16,
+    PLIM_MAX_EVIDENCE = 6,
+    PLIM_EVIDENCE_BYTES = 320,
+    PLIM_MAX_FRAMES = 48,
+    PLIM_FRAME_FILE_BYTES = 120,
+    PLIM_FRAME_NAME_BYTES = 64,
+    PLIM_MAX_SERIES = 64,
+    PLIM_MAX_PROGRAMS = 12,
+    PLIM_MAX_FINDINGS = 48,
+};
+
+struct plim_numbers {
+    int64_t value[PLIM_NUMBER_MAX_]; /* PLIM_UNKNOWN: not known */
+};
+
+struct plim_words {
+    char text[PLIM_WORD_MAX_][PLIM_WORD_BYTES]; /* "": not known */
+};
+
+struct plim_other {
+    int64_t pid, bytes; /* either may be PLIM_UNKNOWN */
+};
+
+/* A line of the log, as it stands there but for control characters; long ones are cut around what was found. */
+struct plim_evidence {
+    uint64_t line; /* from 1 */
+    char text[PLIM_EVIDENCE_BYTES];
+};
+
+/* One level of a traceback. */
+struct plim_frame {
+    char file[PLIM_FRAME_FILE_BYTES]; /* the end of a longer path */
+    char name[PLIM_FRAME_NAME_BYTES];
+    uint32_t line; /* of the source; 0 unknown */
+    bool is_user;  /* not in site-packages, dist-packages or the standard library */
+};
+
+struct plim_pattern;
+
+struct plim_finding {
+    const struct plim_pattern *pattern; /* id, role, stage, cause when the text decides; see diagnose/pattern.h */
+    const char *framework;              /* the outermost program that the log shows */
+    uint64_t line, offset;              /* where it begins */
+    uint64_t last_line;                 /* of its last repetition */
+    uint64_t count;                     /* how many times it was said */
+    bool is_recovered;                  /* the program went on */
+    bool is_related;                    /* follows from the root */
+    bool has_impossible; /* a figure was dropped that cannot be, like 2^64 bytes: WSL and WDDM print it */
+    struct plim_numbers numbers;
+    struct plim_words words;
+    struct plim_other others[PLIM_MAX_OTHERS]; /* processes that the message lists */
+    uint32_t n_others;
+    struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
+    uint32_t n_evidence;
+};
+
+struct plim_point {
+    int64_t step, bytes; /* step may be PLIM_UNKNOWN */
+};
+
+/* What else the log says: of the time before the root failure, or, when there is none, to its end. */
+struct plim_context {
+    struct plim_numbers numbers;
+    struct plim_words words;
+    struct plim_frame frames[PLIM_MAX_FRAMES]; /* of the root's traceback, the innermost last; the outermost are left
+                                                  out when there are more */
+    uint32_t n_frames;
+    struct plim_point series[PLIM_MAX_SERIES]; /* the last ones */
+    uint32_t n_series;
+    uint64_t n_points;                       /* of the whole series */
+    const char *programs[PLIM_MAX_PROGRAMS]; /* ids, as first seen */
+    uint32_t n_programs;
+};
+
+/* findings[0] is the root, then what follows from it (is_related), then what stands apart; in order of time. */
+struct plim_diagnosis {
+    struct plim_finding *findings;
+    uint32_t n_findings;
+    uint64_t n_left_out; /* findings beyond PLIM_MAX_FINDINGS */
+    struct plim_context context;
+    uint64_t n_lines, n_bytes;
+};
+
+static inline int64_t plim_number(const struct plim_numbers *numbers, enum plim_number which)
+{
+    return numbers->value[which];
+}
+
+/* "tried_bytes"; its kind. */
+const char *plim_number_name(enum plim_number which);
+enum plim_number_kind plim_number_kind(enum plim_number which);
+const char *plim_word_name(enum plim_word which);
+
+/* "host_ram"; NULL for PLIM_CAUSE_UNKNOWN. */
+const char *plim_cause_name(enum plim_cause cause);
+
+/* All unknown. */
+void plim_numbers_init(struct plim_numbers *numbers);
+
+#endif

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""
+Turn the forms of error messages into C tables: embed_patterns.py [--examples] finding.h OUT.c IN.patterns...
+
+data/errors/README.md says how the files are written. What a file gets wrong is said with its line, and breaks the build.
+With --examples: the table that tests/unit/test_patterns.c runs instead.
+"""
+import os
+import re
+import sys
+
+ROLES = ["failure", "fault", "consequence", "wrapper", "look_alike", "recovered", "neighbour", "series"]
+KEEPS = ["last", "first", "min", "max", "sum"]
+STAGES = """weights kv compute pool startup sampler graph prefill decode optimizer dataloader handle host shm cap
+virtual api""".split()
+FRAMEWORKS = """pytorch transformers bitsandbytes accelerate deepspeed trl unsloth vllm sglang tgi tei lmdeploy llama.cpp
+ollama koboldcpp lmstudio exllama comfyui a1111 diffusers whisper.cpp tensorflow jax onnxruntime tensorrt tensorrt-llm
+triton-server paddle mxnet caffe cupy numba rapids julia-cuda candle numpy cublas cudnn nccl nvidia-driver rocm sycl
+vulkan metal linux-kernel slurm kubernetes docker systemd ray torchrun ffmpeg other""".split()
+CAUSES = """model_too_big other_process fragmentation kv_cache_context batch_or_activation leak_or_growth
+optimizer_states host_ram shm allocator_limit misconfiguration_utilization driver_or_context not_oom""".split()
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1000, "MB": 10**6, "GB": 10**9}
+DECIMAL = r"[0-9]{1,20}(?:,[0-9]{3}){0,6}(?:[.,][0-9]{0,12})?"
+MACROS = {
+    # A size ends with its unit: "2.00 Gi" of a cut "2.00 GiB" is none.
+    "%SIZE%": rf"-?{DECIMAL} ?(?:[KMGTPEkmgt](?:i?[Bb](?:ytes?)?|i)?|[Bb]ytes?|B)(?![A-Za-z0-9])",
+    "%INT%": r"-?[0-9]{1,20}(?:,[0-9]{3}){0,6}(?![0-9])",
+    "%DEC%": rf"-?{DECIMAL}(?![0-9])",
+    "%ANY%": r".{0,200}?",
+    "%FAR%": r".{0,800}?",
+    "%WORD%": r"[^ ]{1,120}",
+    "%PATH%": r"""[^ "']{1,200}""",
+}
+LISTS = ["anchor", "more", "before", "path"]
+WORDS = ["wraps", "refines", "recovers", "takes"]
+ONCE = ["framework", "role", "cause", "stage", "match", "keep", "note"]
+
+# Words that logs without a failure are full of: a trigger in one of them makes the scan slower.
+COMMON = """error errors failed failure memory device devices allocate allocated allocation allocating allocator available
+cuda model models loading loaded process processes python torch traceback warning worker workers server request requests
+tensor tensors buffer buffers current currently message module modules package packages exception runtime function
+context version total running started starting tokens training attention output return returned result number status
+system kernel killed signal during please reduce setting config module default library libraries requested required
+initialized initialize initialization resource""".split()
+FREQUENT = dict(zip("etaoinsrhldcumfpgwybvkxjqz", range(26)))
+
+
+class Wrong(Exception):
+    pass
+
+
+def read_blocks(path):
+    """[(kind, id, [(line number, key, value)])]"""
+    blocks = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip()
+            text = line.lstrip()
+            if not text or text.startswith("#"):
+                continue
+            key, _, value = text.partition(" ")
+            value = value if key in ("..", "example") else value.strip()
+            if line[0] not in " \t":
+                if key not in ("pattern", "program") or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", value):
+                    raise Wrong(f"{path}:{number}: 'pattern ID' or 'program ID' begins a block")
+                blocks.append((key, value, path, number, []))
+            elif not blocks:
+                raise Wrong(f"{path}:{number}: a line before the first block")
+            else:
+                blocks[-1][4].append((number, key, value.strip() if key != ".." else value))
+    return blocks
+
+
+def expand(text, where):
+    for name in re.findall(r"%[A-Z]+%", text):
+        if name not in MACROS:
+            raise Wrong(f"{where}: there is no macro {name}")
+    for name, value in MACROS.items():
+        text = text.replace(name, value)
+    return text
+
+
+def check_regex(text, names, where):
+    if re.search(r"(?<!\\)\.[*+]|(?<!\\)\\S[*+]|\{\d*,\}", text):
+        raise Wrong(f"{where}: without an upper bound; use %ANY%, %FAR% or {{0,N}}")
+    if re.search(r"[*+}][?+]?\)(?:[*+]|\{)", re.sub(r"\\.", "", expand_free(text))):
+        raise Wrong(f"{where}: a repetition of a repetition")
+    for name in re.findall(r"\(\?<([A-Za-z_]\w*)>", text):
+        if name not in names:
+            raise Wrong(f"{where}: '{name}' is no number and no word of src/diagnose/finding.h")
+
+
+def expand_free(text):
+    """The text without its macros, which are bounded as they are."""
+    return re.sub(r"%[A-Z]+%", "x", text)
+
+
+def names_of(header):
+    with open(header, encoding="utf-8") as file:
+        text = file.read()
+    numbers = dict(re.findall(r"X\([A-Z0-9_]+, (\w+), ([A-Z]+)\)", text))
+    words = re.findall(r"X\([A-Z0-9_]+, (\w+)\)", text)
+    return list(numbers), words
+
+
+class Pattern:
+    def __init__(self, kind, ident, path, number, lines, names):
+        self.id, self.where = ident, f"{path}:{number}"
+        self.is_program = kind == "program"
+        self.once, self.examples = {}, []
+        self.lists = {key: [] for key in LISTS + WORDS}
+        self.units, self.sets = [], []
+        numbers, words = names
+        allowed = set(numbers) | set(words) | {"other_pid", "other_bytes"}
+        for at, key, value in lines:
+            self.take(key, value, f"{path}:{at}", allowed, numbers, words)
+        self.finish()
+
+    def take(self, key, value, where, allowed, numbers, words):
+        if key in ("match", "more", "before"):
+            check_regex(value, allowed, where)
+            value = expand(value, where)
+        if key in LISTS:
+            self.lists[key].append(value)
+        elif key in WORDS:
+            self.lists[key] += value.split()
+        elif key in ONCE:
+            if key in self.once:
+                raise Wrong(f"{where}: a second {key}")
+            self.once[key] = value
+        elif key == "unit":
+            name, unit = value.split()
+            if name not in numbers or unit not in UNITS:
+                raise Wrong(f"{where}: unit NAME {'|'.join(UNITS)}")
+            self.units.append((name, UNITS[unit]))
+        elif key == "set":
+            name, _, text = value.partition(" ")
+            if name in numbers:
+                self.sets.append((name, int(text), None))
+            elif name in words:
+                self.sets.append((name, 0, text))
+            else:
+                raise Wrong(f"{where}: '{name}' is no number and no word")
+        elif key == "example":
+            self.examples.append([value, None, where])
+        elif key == "..":
+            self.examples[-1][0] += "\n" + value
+        elif key == "gives":
+            self.examples[-1][1] = value
+        elif key == "not":
+            self.examples.append([value, False, where])
+        else:
+            raise Wrong(f"{where}: there is no key '{key}'")
+
+    def finish(self):
+        if self.is_program:
+            self.once.setdefault("framework", self.id)
+            self.once.setdefault("match", "|".join(re.escape(anchor) for anchor in self.lists["anchor"]) or "(*FAIL)")
+        for key, choices in (("role", ROLES), ("keep", KEEPS), ("stage", STAGES), ("cause", CAUSES),
+                             ("framework", FRAMEWORKS)):
+            if key in self.once and self.once[key] not in choices:
+                raise Wrong(f"{self.where}: {key} '{self.once[key]}' is none of {', '.join(choices)}")
+        for key in ("framework", "match") + (() if self.is_program else ("role",)):
+            if key not in self.once:
+                raise Wrong(f"{self.where}: {self.id} has no {key}")
+        if not self.lists["anchor"] and not self.lists["path"]:
+            raise Wrong(f"{self.where}: {self.id} has no anchor")
+        for anchor in self.lists["anchor"]:
+            if len(anchor) < 6 or "  " in anchor:
+                raise Wrong(f"{self.where}: anchor '{anchor}': 6 characters at least, single blanks")
+
+    def role(self):
+        return "PROGRAM" if self.is_program else self.once["role"].upper()
+
+
+# --- triggers ---
+
+GRAM = 6
+
+
+def rarity(word):
+    """How rare six characters are in logs: higher is rarer."""
+    score = 0.0
+    for c in word:
+        if c.islower():
+            score += 3.0 + FREQUENT[c] / 8
+        elif c.isupper():
+            score += 6
+        elif c.isdigit():
+            score += 3
+        elif c in " ":
+            score -= 2
+        else:
+            score += 5.5 if c in "_#%$!<>{}|" else 4
+    lower = word.lower()
+    if any(lower in common for common in COMMON):
+        score -= 14
+    if re.search(r"[a-z]+[A-Z]", word):
+        score += 3
+    return score
+
+
+def triggers_of(anchor):
+    """Up to two places in an anchor, in different words when there are two, at which to look for it."""
+    places = sorted(range(len(anchor) - GRAM + 1), key=lambda i: -rarity(anchor[i:i + GRAM]))
+    places = [i for i in places if all(ord(c) < 128 for c in anchor[i:i + GRAM])]
+    if not places:
+        raise Wrong(f"anchor '{anchor}': six characters of ASCII in a row are needed")
+    chosen = [places[0]]
+    for i in places[1:]:
+        if abs(i - places[0]) >= GRAM and " " not in anchor[i:i + GRAM] and rarity(anchor[i:i + GRAM]) > 20:
+            chosen.append(i)
+            break
+    return chosen
+
+
+# --- C ---
+
+def quoted(text):
+    out = []
+    for byte in text.encode():
+        c = chr(byte)
+        if c in '"\\?':
+            out.append("\\" + c)
+        elif 32 <= byte < 127:
+            out.append(c)
+        else:
+            out.append(f"\\{byte:03o}")
+    return '"' + "".join(out) + '"'
+
+
+def list_name(pattern, key):
+    return re.sub(r"[^a-z0-9]", "_", pattern.id) + "_" + key
+
+
+def write_tables(patterns, names, out):
+    numbers, words = names
+    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n#include \"diagnose/pattern.h\"\n\n")
+    for pattern in patterns:
+        for key in LISTS + ["wraps", "refines", "recovers"]:
+            if pattern.lists[key]:
+                out.write(f"static const char *const {list_name(pattern, key)}[] = {{\n")
+                out.writelines(f"    {quoted(text)},\n" for text in pattern.lists[key])
+                out.write("    NULL,\n};\n")
+        rows = [f"{{ PLIM_VALUE_UNIT, PLIM_N_{name.upper()}, {amount}, NULL }}" for name, amount in pattern.units]
+        for name, amount, text in pattern.sets:
+            rows.append(f"{{ PLIM_VALUE_SET_NUMBER, PLIM_N_{name.upper()}, {amount}, NULL }}" if text is None else
+                        f"{{ PLIM_VALUE_SET_WORD, PLIM_W_{name.upper()}, 0, {quoted(text)} }}")
+        for name in pattern.lists["takes"]:
+            if name not in numbers and name not in words:
+                raise Wrong(f"{pattern.where}: takes '{name}', which is no number and no word")
+            kind = "NUMBER, PLIM_N_" if name in numbers else "WORD, PLIM_W_"
+            rows.append(f"{{ PLIM_VALUE_TAKE_{kind}{name.upper()}, 0, NULL }}")
+        if rows:
+            out.write(f"static const struct plim_pattern_value {list_name(pattern, 'values')}[] = {{\n")
+            out.writelines(f"    {row},\n" for row in rows)
+            out.write("    { PLIM_VALUE_END, 0, 0, NULL },\n};\n")
+    out.write("\nconst struct plim_pattern plim_patterns[] = {\n")
+    for pattern in patterns:
+        once = pattern.once
+        out.write("    {\n")
+        out.write(f"        .id = {quoted(pattern.id)}, .framework = {quoted(once['framework'])},\n")
+        out.write(f"        .stage = {quoted(once.get('stage', ''))}, .note = {quoted(once.get('note', ''))},\n")
+        out.write(f"        .role = PLIM_ROLE_{pattern.role()}, .keep = PLIM_KEEP_{once.get('keep', 'last').upper()},\n")
+        out.write(f"        .cause = PLIM_CAUSE_{once.get('cause', 'unknown').upper()},\n")
+        out.write(f"        .match = {quoted(once['match'])},\n")
+        for key in LISTS + ["wraps", "refines", "recovers"]:
+            if pattern.lists[key]:
+                out.write(f"        .{key + 's' if key in ('anchor', 'path') else key} = {list_name(pattern, key)},\n")
+        if pattern.units or pattern.sets or pattern.lists["takes"]:
+            out.write(f"        .values = {list_name(pattern, 'values')},\n")
+        out.write("    },\n")
+    out.write("};\n")
+    out.write(f"const uint16_t plim_n_patterns = {len(patterns)};\n\n")
+    rows = []
+    for i, pattern in enumerate(patterns):
+        for anchor in pattern.lists["anchor"]:
+            rows += [(anchor[at:at + GRAM], anchor, at, i) for at in triggers_of(anchor)]
+    out.write("const struct plim_trigger plim_triggers[] = {\n")
+    out.writelines(f"    {{ {quoted(w)}, {quoted(a)}, {len(a[:at].encode())}, {i} }},\n" for w, a, at, i in sorted(rows))
+    out.write("};\n")
+    out.write(f"const uint16_t plim_n_triggers = {len(rows)};\n")
+
+
+def write_examples(patterns, out):
+    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n#include \"pattern_examples.h\"\n\n")
+    out.write("const struct pattern_example pattern_examples[] = {\n")
+    n = 0
+    for pattern in patterns:
+        for text, gives, where in pattern.examples:
+            kind = "false" if gives is False else "true"
+            gives = "NULL" if not gives else quoted(gives)
+            where = quoted(where.split("/")[-1])
+            out.write(f"    {{ {quoted(pattern.id)}, {where}, {quoted(text)}, {gives}, {kind} }},\n")
+            n += 1
+    out.write(f"}};\nconst size_t n_pattern_examples = {n};\n")
+
+
+def main(arguments):
+    is_examples = arguments[0] == "--examples"
+    header, target, *sources = arguments[is_examples:]
+    names = names_of(header)
+    patterns = []
+    for source in sorted(sources, key=os.path.basename):
+        patterns += [Pattern(*block, names) for block in read_blocks(source)]
+    ids = [pattern.id for pattern in patterns if not pattern.is_program]
+    for ident in ids:
+        if ids.count(ident) > 1:
+            raise Wrong(f"two patterns '{ident}'")
+    for pattern in patterns:
+        for key in ("refines", "recovers"):
+            for ident in pattern.lists[key]:
+                if ident not in ids:
+                    raise Wrong(f"{pattern.where}: {key} '{ident}', which is no pattern")
+        for ident in pattern.lists["wraps"]:
+            if ident not in FRAMEWORKS:
+                raise Wrong(f"{pattern.where}: wraps '{ident}', which is no framework")
+    with open(target, "w", encoding="ascii") as out:
+        if is_examples:
+            write_examples(patterns, out)
+        else:
+            write_tables(patterns, names, out)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (Wrong, OSError, ValueError) as problem:
+        sys.exit(str(problem))
