@@ -73,7 +73,7 @@ const char *cublasGetStatusName(status code)
 status cublasGetVersion_v2(struct handle *handle, int *version)
 {
     (void)handle;
-    *version = PLIM_CUBLAS * 10000;
+    *version = PLIM_MAJOR * 10000;
     return SUCCESS;
 }
 
