@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
 #include "vgpu/runtime.h"
+#include "vgpu/shadow.h"
 
 #include <string.h>
 
@@ -84,8 +85,10 @@ static status launch(const void *function, void *stream)
     status error = plim_runtime_stream(stream);
     if (!error)
         error = function ? plim_vgpu_need_kernels(plim_runtime_device()) : PLIM_CUDA_INVALID_VALUE;
-    if (!error)
+    if (!error) {
+        plim_shadow_launched();
         plim_runtime_capture(stream);
+    }
     return plim_runtime_fail(error);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "vgpu/memory.h"
 
+#include "vgpu/shadow.h"
 #include "vgpu/space.h"
 
 #include <stdlib.h>
@@ -72,8 +73,10 @@ int plim_memory_free(uint64_t address)
     const uint32_t record = owner & ~tag_mask;
     const bool is_ours =
         (owner & tag_mask) == tag_alloc && record < PLIM_LEDGER_MAX_RECORDS && l->record[record].address == address;
-    if (is_ours)
+    if (is_ours) {
+        plim_shadow_forget((const void *)(uintptr_t)address, l->record[record].size);
         plim_space_own(address, l->record[record].size, 0);
+    }
     pthread_mutex_unlock(&lock);
     if (!is_ours)
         return PLIM_CUDA_INVALID_VALUE;
@@ -261,6 +264,8 @@ int plim_memory_unmap(uint64_t address, uint64_t size)
         drop_reference(m->handle);
         free(m);
     }
+    if (is_right)
+        plim_shadow_forget((const void *)(uintptr_t)address, size);
     pthread_mutex_unlock(&lock);
     return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }

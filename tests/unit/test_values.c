@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* What comes back from a virtual card: what the host wrote, else zero; and what is said of it in the ledger. */
+#include "unit.h"
+#include "virtual.h"
+
+#include "vgpu/session.h"
+#include "vgpu/shadow.h"
+
+#include <pthread.h>
+
+enum { KIB = 1 << 10, MIB = 1 << 20 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_PITCH = 12, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, ANY = 4 };
+
+typedef unsigned long long word;
+
+struct pitched {
+    void *start;
+    size_t pitch, width, height;
+};
+
+static struct {
+    int (*malloc)(void **, size_t);
+    int (*free)(void *);
+    int (*copy)(void *, const void *, size_t, int);
+    int (*copy_2d)(void *, size_t, const void *, size_t, size_t, size_t, int);
+    int (*fill)(void *, int, size_t);
+    int (*fill_2d)(void *, size_t, int, size_t, size_t);
+    int (*fill_32)(word, unsigned, size_t);
+    int (*fill_16)(word, unsigned short, size_t);
+    int (*fill_rows_32)(word, size_t, unsigned, size_t, size_t);
+    int (*copy_box)(const void *);
+    int (*launch)(const void *, unsigned long long, unsigned, unsigned long long, unsigned, void **, size_t, void *);
+    struct plim_ledger *(*ledger)(int *);
+    enum plim_shadow_known (*read)(void *, const void *, size_t);
+    uint64_t (*n_evicted)(void);
+} cuda;
+
+static int set_up(void **state)
+{
+    (void)state;
+    setenv("PLIM_VGPU_RAW", "1024", 1);
+    void *driver = open_library("libcuda.so.1"), *runtime = open_library("libcudart.so.13");
+    take(runtime, "cudaMalloc", &cuda.malloc);
+    take(runtime, "cudaFree", &cuda.free);
+    take(runtime, "cudaMemcpy", &cuda.copy);
+    take(runtime, "cudaMemcpy2D", &cuda.copy_2d);
+    take(runtime, "cudaMemset", &cuda.fill);
+    take(runtime, "cudaMemset2D", &cuda.fill_2d);
+    take(runtime, "cudaLaunchKernel", &cuda.launch);
+    take(driver, "cuMemsetD32_v2", &cuda.fill_32);
+    take(driver, "cuMemsetD16_v2", &cuda.fill_16);
+    take(driver, "cuMemsetD2D32_v2", &cuda.fill_rows_32);
+    take(driver, "cuMemcpy3D_v2", &cuda.copy_box);
+    take(driver, "plim_vgpu_ledger", &cuda.ledger);
+    take(driver, "plim_shadow_read", &cuda.read);
+    take(driver, "plim_shadow_n_evicted", &cuda.n_evicted);
+    return 0;
+}
+
+/* How often a remark that holds `text` was made. */
+static unsigned long long n_said(const char *text)
+{
+    int error;
+    unsigned long long n = 0;
+    const struct plim_ledger *ledger = cuda.ledger(&error);
+    assert_non_null(ledger);
+    for (uint32_t i = 0; i < ledger->n_warnings; i++)
+        if (!strcmp(ledger->warning[i].kind, "value") && strstr(ledger->warning[i].what, text))
+            n += ledger->warning[i].count;
+    return n;
+}
+
+static void *card_memory(size_t size)
+{
+    void *p = NULL;
+    assert_int_equal(cuda.malloc(&p, size), SUCCESS);
+    return p;
+}
+
+static void test_what_the_host_wrote_comes_back(void **state)
+{
+    (void)state;
+    uint64_t mine[600], back[600];
+    char *a = card_memory(1 * MIB), *b = card_memory(1 * MIB);
+    for (size_t i = 0; i < COUNT(mine); i++)
+        mine[i] = i * 0x0101010101010101u + 1;
+    assert_int_equal(cuda.copy(a + 1000, mine, sizeof mine, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(b + 77, a + 1000, sizeof mine, ON_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(back, b + 77, sizeof back, TO_HOST), SUCCESS);
+    assert_memory_equal(back, mine, sizeof mine);
+    assert_int_equal(cuda.copy(back, b + 77 + 8 * 599, 8, ANY), SUCCESS);
+    assert_int_equal(back[0], mine[599]);
+    assert_int_equal(n_said("computed"), 0);
+    assert_int_equal(cuda.free(a), SUCCESS);
+    assert_int_equal(cuda.free(b), SUCCESS);
+}
+
+static void test_what_nobody_wrote_is_zero_and_counted(void **state)
+{
+    (void)state;
+    uint64_t value = 1, large[9];
+    char *a = card_memory(64 * KIB);
+    const unsigned long long before = n_said("8 bytes read back: what the card would have computed");
+    assert_int_equal(cuda.copy(&value, a, 8, TO_HOST), SUCCESS);
+    assert_int_equal(value, 0);
+    assert_int_equal(n_said("8 bytes read back: what the card would have computed"), before + 1);
+    assert_int_equal(cuda.copy(large, a, sizeof large, TO_HOST), SUCCESS); /* too much for a decision */
+    value = 7;
+    assert_int_equal(cuda.copy(a + 4, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(&value, a, 8, TO_HOST), SUCCESS); /* half of it is known */
+    assert_int_equal(value, 7ull << 32);
+    assert_int_equal(n_said("computed"), before + 2);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+static void test_values_go_when_memory_does(void **state)
+{
+    (void)state;
+    static char much[65 * KIB];
+    int value = 5, back = 0;
+    char *a = card_memory(1 * MIB), *b = card_memory(1 * MIB);
+    assert_int_equal(cuda.copy(a + 128, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.read(&back, a + 128, 4), PLIM_SHADOW_KNOWN);
+    assert_int_equal(cuda.copy(a, much, sizeof much, TO_DEVICE), SUCCESS); /* by a large copy */
+    assert_int_equal(cuda.read(&back, a + 128, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(back, 0);
+    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(a, b, 4, ON_DEVICE), SUCCESS); /* by what nobody knows */
+    assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.free(a), SUCCESS);
+    assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), INVALID_VALUE); /* it is nobody's now */
+    assert_int_equal(cuda.copy(&value, a, 4, TO_HOST), INVALID_VALUE);
+    assert_int_equal(cuda.free(b), SUCCESS);
+}
+
+static void test_a_kernel_may_have_changed_it(void **state)
+{
+    (void)state;
+    int value = 5, back = 0;
+    char *a = card_memory(64);
+    void *no_arguments[1] = { NULL };
+    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.launch(&no_arguments, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, no_arguments, 0, NULL), SUCCESS);
+    assert_int_equal(cuda.copy(&back, a, 4, TO_HOST), SUCCESS);
+    assert_int_equal(back, 5);
+    assert_int_equal(n_said("4 bytes read back: what the host wrote there"), 1);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+static void test_fills(void **state)
+{
+    (void)state;
+    uint32_t back[4];
+    char *a = card_memory(64 * KIB);
+    const word at = (word)(uintptr_t)a;
+    assert_int_equal(cuda.fill(a, 0x81, 10), SUCCESS);
+    assert_int_equal(cuda.copy(back, a, 12, TO_HOST), SUCCESS);
+    assert_int_equal(back[0], 0x81818181);
+    assert_int_equal(back[2], 0x8181);
+    assert_int_equal(cuda.fill_32(at + 2, 1, 1), INVALID_VALUE);
+    assert_int_equal(cuda.fill_32(at + 4092, 0xdeadbeef, 2), SUCCESS); /* across two pages */
+    assert_int_equal(cuda.copy(back, a + 4092, 8, TO_HOST), SUCCESS);
+    assert_int_equal(back[0], 0xdeadbeef);
+    assert_int_equal(back[1], 0xdeadbeef);
+    assert_int_equal(cuda.fill_16(at, 0x1234, 3), SUCCESS);
+    assert_int_equal(cuda.copy(back, a, 8, TO_HOST), SUCCESS);
+    assert_int_equal(back[0], 0x12341234);
+    assert_int_equal(back[1], 0x81811234);
+    assert_int_equal(cuda.fill_rows_32(at, 16, 9, 2, 3), SUCCESS);
+    assert_int_equal(cuda.copy(back, a + 32, 16, TO_HOST), SUCCESS);
+    assert_int_equal(back[1], 9);
+    assert_int_equal(back[2], 0);
+    assert_int_equal(cuda.fill_2d(a, 4, 0, 8, 2), INVALID_PITCH);
+    assert_int_equal(cuda.fill(a, 0, (size_t)1 << 60), INVALID_VALUE);
+    assert_int_equal(cuda.fill(back, 0, 4), INVALID_VALUE);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    char mine[3][10] = { "aaaaaaaaa", "bbbbbbbbb", "ccccccccc" }, back[3][4];
+    char *a = card_memory(64 * KIB);
+    assert_int_equal(cuda.copy_2d(a, 512, mine, 10, 10, 3, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy_2d(back, 4, a + 2, 512, 4, 3, TO_HOST), SUCCESS);
+    for (int row = 0; row < 3; row++)
+        assert_memory_equal(back[row], mine[row], 4);
+    assert_int_equal(cuda.copy_2d(back, 4, a, 512, 8, 3, TO_HOST), INVALID_PITCH);
+    assert_int_equal(cuda.copy_2d(back, 4, a, (size_t)1 << 62, 4, 1000, TO_HOST), INVALID_VALUE);
+
+    struct {
+        size_t x, y, z, level;
+        int type;
+        void *host;
+        word device;
+        void *array, *nothing;
+        size_t pitch, height;
+    } sides[2] = { { .y = 1, .type = 2, .device = (word)(uintptr_t)a, .pitch = 512 },
+                   { .x = 1, .type = 1, .host = back, .pitch = 4 } };
+    struct {
+        char sides[176];
+        size_t width, height, depth;
+    } box = { .width = 3, .height = 2, .depth = 1 };
+    memcpy(box.sides, sides, sizeof sides);
+    memset(back, '-', sizeof back);
+    assert_int_equal(cuda.copy_box(&box), SUCCESS);
+    assert_memory_equal(back, "-bbb-ccc----", 12);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+static void test_wrong_copies_are_refused(void **state)
+{
+    (void)state;
+    char mine[16] = { 0 };
+    char *a = card_memory(4 * MIB);
+    assert_int_equal(cuda.copy(mine, mine + 8, 8, TO_DEVICE), INVALID_VALUE);
+    assert_int_equal(cuda.copy(mine, mine + 8, 8, TO_HOST), INVALID_VALUE);
+    assert_int_equal(cuda.copy(a, a + 8, 8, TO_HOST), INVALID_VALUE);
+    assert_int_equal(cuda.copy(a, NULL, 8, TO_DEVICE), INVALID_VALUE);
+    assert_int_equal(cuda.copy(a, mine, (size_t)1 << 61, TO_DEVICE), INVALID_VALUE);
+    assert_int_equal(cuda.copy(a, mine, 8, 9), 21);
+    assert_int_equal(cuda.copy(a, mine, 0, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+static void test_the_store_is_bounded(void **state)
+{
+    (void)state;
+    static char kept[64 * KIB];
+    enum { N = PLIM_SHADOW_STORE_BYTES / (64 * KIB) };
+    int back = 0;
+    char *a = card_memory((size_t)(N + 1) * 64 * KIB);
+    memset(kept, 1, sizeof kept);
+    for (size_t i = 0; i <= N; i++)
+        assert_int_equal(cuda.copy(a + i * sizeof kept, kept, sizeof kept, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.n_evicted(), 16);
+    assert_int_equal(n_said("the oldest"), 1);
+    assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(back, 0);
+    assert_int_equal(cuda.read(&back, a + sizeof kept, 4), PLIM_SHADOW_KNOWN);
+    assert_int_equal(cuda.free(a), SUCCESS);
+    assert_int_equal(cuda.read(&back, a + sizeof kept, 4), PLIM_SHADOW_UNKNOWN);
+}
+
+static void *churn(void *seed)
+{
+    uint64_t random = 5 + (uint64_t)(uintptr_t)seed;
+    uintptr_t n_wrong = 0;
+    for (int i = 0; i < 500; i++) {
+        char mine[3000], back[3000];
+        void *p = NULL;
+        const size_t size = (size_t)random_below(&random, sizeof mine) + 1;
+        memset(mine, i, size);
+        n_wrong += cuda.malloc(&p, size) != SUCCESS || cuda.copy(p, mine, size, TO_DEVICE) != SUCCESS ||
+                   cuda.copy(back, p, size, TO_HOST) != SUCCESS || memcmp(mine, back, size) != 0 ||
+                   cuda.free(p) != SUCCESS;
+    }
+    return (void *)n_wrong;
+}
+
+static void test_threads_do_not_see_each_other(void **state)
+{
+    (void)state;
+    pthread_t threads[16];
+    for (uintptr_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        void *n_wrong;
+        pthread_join(threads[i], &n_wrong);
+        assert_null(n_wrong);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_host_wrote_comes_back),
+        cmocka_unit_test(test_what_nobody_wrote_is_zero_and_counted),
+        cmocka_unit_test(test_values_go_when_memory_does),
+        cmocka_unit_test(test_a_kernel_may_have_changed_it),
+        cmocka_unit_test(test_fills),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_wrong_copies_are_refused),
+        cmocka_unit_test(test_the_store_is_bounded),
+        cmocka_unit_test(test_threads_do_not_see_each_other),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

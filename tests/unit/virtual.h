@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_TESTS_VIRTUAL_H
+#define PLIMSOLL_TESTS_VIRTUAL_H
+
+/* The virtual libraries, opened as a program would, from the folder in PLIM_TEST_VGPU. */
+#include "unit.h"
+
+#include <dlfcn.h>
+
+static inline void *open_library(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", getenv("PLIM_TEST_VGPU"), name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    return library;
+}
+
+static inline void take(void *library, const char *name, void *slot)
+{
+    void *found = dlsym(library, name);
+    if (!found)
+        fail_msg("%s is not there", name);
+    memcpy(slot, &found, sizeof found);
+}
+
+#endif
