@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
+#include "vgpu/effects.h"
 #include "vgpu/runtime.h"
-#include "vgpu/shadow.h"
 
 #include <string.h>
 
@@ -25,8 +25,9 @@ void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
 void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function, const char *name,
                             int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp_size)
 {
-    (void)handle, (void)host_function, (void)device_function, (void)name, (void)thread_limit;
+    (void)handle, (void)device_function, (void)thread_limit;
     (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
+    plim_effects_register(host_function, name);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext, size_t size, int constant,
@@ -80,13 +81,13 @@ status __cudaGetKernel(void **kernel, const void *function)
 
 /* --- launches --- */
 
-static status launch(const void *function, void *stream)
+static status launch(const void *function, void **parameters, void *stream)
 {
     status error = plim_runtime_stream(stream);
     if (!error)
         error = function ? plim_vgpu_need_kernels(plim_runtime_device()) : PLIM_CUDA_INVALID_VALUE;
     if (!error) {
-        plim_shadow_launched();
+        plim_effects_launch(function, parameters);
         plim_runtime_capture(stream);
     }
     return plim_runtime_fail(error);
@@ -95,15 +96,15 @@ static status launch(const void *function, void *stream)
 status __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
                           void *stream)
 {
-    (void)grid, (void)block, (void)arguments, (void)shared_bytes;
-    return launch(kernel, stream);
+    (void)grid, (void)block, (void)shared_bytes;
+    return launch(kernel, arguments, stream);
 }
 
 status cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
                         size_t shared_bytes, void *stream)
 {
-    (void)grid, (void)block, (void)arguments, (void)shared_bytes;
-    return launch(function, stream);
+    (void)grid, (void)block, (void)shared_bytes;
+    return launch(function, arguments, stream);
 }
 
 status cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
@@ -123,8 +124,8 @@ _Static_assert(sizeof(struct launch_configuration) == 56, "cudaLaunchConfig_t");
 
 status cudaLaunchKernelExC(const struct launch_configuration *configuration, const void *function, void **arguments)
 {
-    (void)arguments;
-    return configuration ? launch(function, configuration->stream) : plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    return configuration ? launch(function, arguments, configuration->stream)
+                         : plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
 }
 
 /* --- what is asked of a kernel --- */

@@ -15,7 +15,7 @@ enum { STEERING_BYTES = 64 };
 /* Managed memory beyond this is not written: a model there would take as much of the host as the model is large. */
 enum { MANAGED_BYTES = 64 << 10 };
 
-enum policy { POLICY_SHADOW, POLICY_ZERO };
+enum policy { POLICY_SHADOW, POLICY_ZERO, POLICY_MAX };
 
 static enum policy policy;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -23,8 +23,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void read_policy(void)
 {
     const char *text = getenv("PLIM_VGPU_VALUES");
-    policy = text && !strcmp(text, "zero") ? POLICY_ZERO : POLICY_SHADOW;
+    policy = text && !strcmp(text, "zero") ? POLICY_ZERO : text && !strcmp(text, "max") ? POLICY_MAX : POLICY_SHADOW;
 }
+
+/* How many inputs the last kernel of this thread had to select from; 0: it selects nothing. */
+static _Thread_local uint64_t n_to_select;
+
+void plim_vgpu_selects(uint64_t n) { n_to_select = n; }
 
 /* --- what is said of values --- */
 
@@ -104,10 +109,18 @@ static void read_box(const struct plim_copy *copy, size_t total)
                          (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, copy->width);
             known = row < known ? row : known;
         }
-    if (total <= STEERING_BYTES && known == PLIM_SHADOW_UNKNOWN)
+    const uint64_t count = n_to_select;
+    n_to_select = 0;
+    if (count && (total == 4 || total == 8)) { /* whatever was there before, the kernel has written it */
+        const uint64_t value = policy == POLICY_MAX ? count : 0;
+        memcpy(copy->to, &value, total);
+        remark(policy == POLICY_MAX ? "how many were selected, taken as all" : "how many were selected, taken as none",
+               total);
+    } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_UNKNOWN) {
         remark("what the card would have computed, taken as zero", total);
-    else if (total <= STEERING_BYTES && known == PLIM_SHADOW_KEPT)
+    } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_KEPT) {
         remark("what the host wrote there, taken as unchanged by kernels", total);
+    }
 }
 
 static void write_row(char *to, const char *from, size_t size, enum place to_place, enum place from_place, bool is_kept)
@@ -192,4 +205,17 @@ int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_
     }
     note_evictions();
     return PLIM_CUDA_SUCCESS;
+}
+
+void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count)
+{
+    unsigned char bytes[512];
+    pthread_once(&once, read_policy);
+    if (policy == POLICY_ZERO || width > 8)
+        return;
+    const size_t n_at_once = sizeof bytes / width;
+    for (size_t i = 0; i < n_at_once && i < count; i++)
+        memcpy(bytes + i * width, value, width);
+    for (size_t i = 0; i < count; i += n_at_once)
+        plim_shadow_write((char *)to + i * width, bytes, (count - i < n_at_once ? count - i : n_at_once) * width);
 }

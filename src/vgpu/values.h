@@ -6,7 +6,8 @@
  * What a copy moves. The host's values go into the shadow store and come out of it; what the card would have computed
  * is zero. Small copies to the host may steer the program: those of values that nobody knows are counted in the ledger.
  *
- * PLIM_VGPU_VALUES: shadow (default) or zero (nothing is kept).
+ * PLIM_VGPU_VALUES: shadow (default), zero (nothing is kept), max (shadow, and what counts the inputs of a selection
+ * that are not zero has counted all of them).
  */
 
 #include "vgpu/session.h"
@@ -29,5 +30,11 @@ PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enu
 /* Rows of count values of width bytes (1, 2 or 4). */
 PLIM_VGPU_EXPORT int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_t count,
                                     size_t n_rows);
+
+/* The same with any value of width bytes (1, 2, 4 or 8), as a kernel that fills memory would. */
+PLIM_VGPU_EXPORT void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count);
+
+/* The last kernel of this thread counted which of n inputs are to be selected; 0: it did not. */
+PLIM_VGPU_EXPORT void plim_vgpu_selects(uint64_t n);
 
 #endif

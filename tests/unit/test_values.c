@@ -7,6 +7,8 @@
 #include "vgpu/shadow.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_PITCH = 12, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, ANY = 4 };
@@ -33,6 +35,7 @@ static struct {
     struct plim_ledger *(*ledger)(int *);
     enum plim_shadow_known (*read)(void *, const void *, size_t);
     uint64_t (*n_evicted)(void);
+    void (*enter)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 } cuda;
 
 static int set_up(void **state)
@@ -47,6 +50,7 @@ static int set_up(void **state)
     take(runtime, "cudaMemset", &cuda.fill);
     take(runtime, "cudaMemset2D", &cuda.fill_2d);
     take(runtime, "cudaLaunchKernel", &cuda.launch);
+    take(runtime, "__cudaRegisterFunction", &cuda.enter);
     take(driver, "cuMemsetD32_v2", &cuda.fill_32);
     take(driver, "cuMemsetD16_v2", &cuda.fill_16);
     take(driver, "cuMemsetD2D32_v2", &cuda.fill_rows_32);
@@ -75,6 +79,40 @@ static void *card_memory(size_t size)
     void *p = NULL;
     assert_int_equal(cuda.malloc(&p, size), SUCCESS);
     return p;
+}
+
+/* In a process of its own, which may be forked as long as CUDA was not called: what is fetched as 4 bytes of a count.
+ */
+static int fetched_with(const char *policy, bool is_count)
+{
+    static const char count[1];
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t n_inputs = 70;
+        int mine = 5;
+        void *p = NULL, *parameters[3] = { NULL, NULL, &n_inputs };
+        setenv("PLIM_VGPU_VALUES", policy, 1);
+        cuda.enter(NULL, count, NULL, "_ZN3cub18DeviceReduceKernelI9NonZeroOpEEv", -1, NULL, NULL, NULL, NULL, NULL);
+        if (cuda.malloc(&p, 4) != SUCCESS || cuda.copy(p, &mine, 4, TO_DEVICE) != SUCCESS ||
+            (is_count && cuda.launch(count, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, NULL) != SUCCESS) ||
+            cuda.copy(&mine, p, 4, TO_HOST) != SUCCESS)
+            mine = 255;
+        _exit(mine);
+    }
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static void test_policies(void **state)
+{
+    (void)state;
+    assert_int_equal(fetched_with("zero", false), 0);
+    assert_int_equal(fetched_with("zero", true), 0);
+    assert_int_equal(fetched_with("shadow", false), 5);
+    assert_int_equal(fetched_with("shadow", true), 0);
+    assert_int_equal(fetched_with("max", false), 5);
+    assert_int_equal(fetched_with("max", true), 70);
 }
 
 static void test_what_the_host_wrote_comes_back(void **state)
@@ -135,6 +173,11 @@ static void test_values_go_when_memory_does(void **state)
     assert_int_equal(cuda.free(b), SUCCESS);
 }
 
+static void launch(const void *function, void **parameters)
+{
+    assert_int_equal(cuda.launch(function, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, NULL), SUCCESS);
+}
+
 static void test_a_kernel_may_have_changed_it(void **state)
 {
     (void)state;
@@ -146,6 +189,68 @@ static void test_a_kernel_may_have_changed_it(void **state)
     assert_int_equal(cuda.copy(&back, a, 4, TO_HOST), SUCCESS);
     assert_int_equal(back, 5);
     assert_int_equal(n_said("4 bytes read back: what the host wrote there"), 1);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+/* PyTorch's names, as nvcc mangles them, and parameters of their forms. */
+static void test_kernels_that_are_known(void **state)
+{
+    static const char fill[1], half[1], add[1], sum[1], count[1], second[1];
+    static const struct {
+        const char *function, *name;
+    } kernels[] = {
+        { fill, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_" },
+        { half, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIN3c104HalfEEESt5arrayIPcLm1EEEEvi"
+                "T0_T1_" },
+        { add, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_" },
+        { sum, "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIbNS0_9MinMaxOpsIbbiEEjbLi4ELi4EEEEEvT1_" },
+        { count, "_ZN14at_cuda_detail3cub18DeviceReduceKernelINS0_9NonZeroOpIbEEPKblEEyS7_iNS5_10__identityEEEvT0_" },
+        { second, "_ZN14at_cuda_detail3cub28DeviceReduceSingleTileKernelIPiS1_iiEEvT0_T1_T2_" },
+    };
+    (void)state;
+    char *a = card_memory(64 * KIB), *b = a + 4096;
+    void *output[3] = { a, b, b };
+    float value = 1.5f, back = 0;
+    uint16_t sixteen = 0x3c00;
+    int n = 3, many[300];
+    uint64_t fetched;
+    void *parameters[3] = { &n, &value, output };
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        cuda.enter(NULL, kernels[i].function, NULL, kernels[i].name, -1, NULL, NULL, NULL, NULL, NULL);
+    memset(many, 7, sizeof many);
+
+    launch(fill, parameters);
+    assert_int_equal(cuda.copy(&back, a + 8, 4, TO_HOST), SUCCESS);
+    assert_true(back >= 1.5f && back <= 1.5f);
+    assert_int_equal(cuda.read(&back, a + 12, 4), PLIM_SHADOW_UNKNOWN);
+    parameters[1] = &sixteen;
+    launch(half, parameters);
+    assert_int_equal(cuda.read(&fetched, a, 4), PLIM_SHADOW_KNOWN);
+    assert_memory_equal(&fetched, "\x00\x3c\x00\x3c", 4);
+
+    assert_int_equal(cuda.copy(a, many, sizeof many, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(b, many, sizeof many, TO_DEVICE), SUCCESS);
+    launch(add, parameters); /* its inputs stay */
+    assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.read(&back, a + 512, 4), PLIM_SHADOW_KEPT);
+    assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_KEPT);
+
+    void *object[40] = { (void *)1, (void *)"x", [30] = b, [31] = a + 512 };
+    parameters[0] = object;
+    launch(sum, parameters);
+    assert_int_equal(cuda.read(&back, a + 512, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_KEPT);
+
+    uint64_t n_inputs = 5000;
+    parameters[2] = &n_inputs;
+    launch(count, parameters);
+    launch(second, parameters);
+    assert_int_equal(cuda.copy(&fetched, b, 4, TO_HOST), SUCCESS);
+    memcpy(&n, &fetched, sizeof n);
+    assert_int_equal(n, 0);
+    assert_int_equal(n_said("how many were selected, taken as none"), 1);
+    assert_int_equal(cuda.copy(&n, b, 4, TO_HOST), SUCCESS);
+    assert_int_equal(n, 0x07070707);
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
@@ -231,11 +336,12 @@ static void test_the_store_is_bounded(void **state)
     static char kept[64 * KIB];
     enum { N = PLIM_SHADOW_STORE_BYTES / (64 * KIB) };
     int back = 0;
+    const uint64_t before = cuda.n_evicted();
     char *a = card_memory((size_t)(N + 1) * 64 * KIB);
     memset(kept, 1, sizeof kept);
     for (size_t i = 0; i <= N; i++)
         assert_int_equal(cuda.copy(a + i * sizeof kept, kept, sizeof kept, TO_DEVICE), SUCCESS);
-    assert_int_equal(cuda.n_evicted(), 16);
+    assert_int_equal(cuda.n_evicted(), before + 16);
     assert_int_equal(n_said("the oldest"), 1);
     assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(back, 0);
@@ -276,10 +382,12 @@ static void test_threads_do_not_see_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_policies),
         cmocka_unit_test(test_what_the_host_wrote_comes_back),
         cmocka_unit_test(test_what_nobody_wrote_is_zero_and_counted),
         cmocka_unit_test(test_values_go_when_memory_does),
         cmocka_unit_test(test_a_kernel_may_have_changed_it),
+        cmocka_unit_test(test_kernels_that_are_known),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_wrong_copies_are_refused),

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The forms are those of PyTorch 2.5 to 2.15 (aten/src/ATen/native/cuda: CUDALoops.cuh, Reduce.cuh, Nonzero.cu) and of
+ * CUB's DeviceReduce. The mangled name holds the types of the parameters, so that another form is not taken for one.
+ */
+#include "vgpu/effects.h"
+
+#include "vgpu/shadow.h"
+#include "vgpu/values.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum effect {
+    EFFECT_NONE,
+    EFFECT_ELEMENTS, /* (int n, functor, array of pointers...): the first pointer is the output */
+    EFFECT_FILL_1,   /* the same with FillFunctor<T>: T is 1, 2, 4 or 8 bytes */
+    EFFECT_FILL_2,
+    EFFECT_FILL_4,
+    EFFECT_FILL_8,
+    EFFECT_REDUCE,  /* (ReduceOp): const void *src, char *dst[2] in it, and no device pointer before */
+    EFFECT_COUNT,   /* (input, output, number of inputs, ...): how many are not zero */
+    EFFECT_CARRIES, /* the second step of such a sum */
+};
+
+/* Open addressing by the address of the function. Never shrinks: libraries with kernels stay. */
+enum { TABLE_SIZE = 1 << 17 };
+static struct entry {
+    _Atomic(const void *) function;
+    enum effect effect;
+} * table;
+static atomic_uint n_entries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint32_t slot_of(const void *function)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)function * 0x9e3779b97f4a7c15u) >> 47);
+}
+
+static enum effect fill_of(const char *type)
+{
+    static const char *const two[] = { "N3c104HalfE", "N3c108BFloat16E" };
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        if (!strncmp(type, two[i], strlen(two[i])))
+            return EFFECT_FILL_2;
+    if (type[0] == '\0' || type[1] != 'E')
+        return EFFECT_ELEMENTS;
+    return strchr("abh", *type)   ? EFFECT_FILL_1
+           : strchr("st", *type)  ? EFFECT_FILL_2
+           : strchr("fij", *type) ? EFFECT_FILL_4
+           : strchr("dlm", *type) ? EFFECT_FILL_8
+                                  : EFFECT_ELEMENTS;
+}
+
+static enum effect effect_of(const char *name)
+{
+    static const char fill[] = "11FillFunctorI";
+    const char *found;
+    if (strstr(name, "DeviceReduce"))
+        return strstr(name, "NonZeroOp")                        ? EFFECT_COUNT
+               : strstr(name, "28DeviceReduceSingleTileKernel") ? EFFECT_CARRIES
+                                                                : EFFECT_NONE;
+    if (strncmp(name, "_ZN2at6native", 13) != 0)
+        return EFFECT_NONE;
+    if (strstr(name, "29vectorized_elementwise_kernelI") && strstr(name, "St5arrayIPcLm")) {
+        found = strstr(name, fill);
+        return found ? fill_of(found + sizeof fill - 1) : EFFECT_ELEMENTS;
+    }
+    if (strstr(name, "27unrolled_elementwise_kernelI") && strstr(name, "St5arrayIPcLm"))
+        return EFFECT_ELEMENTS;
+    return strstr(name, "13reduce_kernelI") && strstr(name, "8ReduceOpI") ? EFFECT_REDUCE : EFFECT_NONE;
+}
+
+void plim_effects_register(const void *function, const char *name)
+{
+    const enum effect effect = name ? effect_of(name) : EFFECT_NONE;
+    if (effect == EFFECT_NONE || !function)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!table) {
+        void *start = mmap(NULL, TABLE_SIZE * sizeof *table, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        table = start == MAP_FAILED ? NULL : start;
+    }
+    if (table && atomic_load(&n_entries) < TABLE_SIZE / 2) {
+        uint32_t i = slot_of(function);
+        while (atomic_load(&table[i].function) && atomic_load(&table[i].function) != function)
+            i = (i + 1) % TABLE_SIZE;
+        table[i].effect = effect;
+        if (!atomic_load(&table[i].function)) {
+            atomic_store(&table[i].function, function);
+            atomic_fetch_add(&n_entries, 1);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static enum effect known_effect(const void *function)
+{
+    const void *found;
+    if (atomic_load_explicit(&n_entries, memory_order_acquire) == 0)
+        return EFFECT_NONE;
+    for (uint32_t i = slot_of(function); (found = atomic_load(&table[i].function)); i = (i + 1) % TABLE_SIZE)
+        if (found == function)
+            return table[i].effect;
+    return EFFECT_NONE;
+}
+
+/* --- what is written --- */
+
+/* PyTorch's blocks are multiples of 512 bytes: what lies in the rest of the last one belongs to the same tensor. */
+static void wrote(void *output, uint64_t n_bytes)
+{
+    enum { BLOCK_BYTES = 512 };
+    const uint64_t start = (uint64_t)(uintptr_t)output, end = (start + n_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    if (plim_vgpu_is_device(output))
+        plim_shadow_forget(output, end * BLOCK_BYTES - start);
+}
+
+static void wrote_elements(void **parameters)
+{
+    int n;
+    void *output;
+    memcpy(&n, parameters[0], sizeof n);
+    memcpy(&output, parameters[2], sizeof output);
+    if (n > 0)
+        wrote(output, (uint64_t)n);
+}
+
+static void filled(void **parameters, unsigned width)
+{
+    enum { SMALL_BYTES = PLIM_SHADOW_COPY_BYTES };
+    int n;
+    void *output;
+    unsigned char value[8];
+    memcpy(&n, parameters[0], sizeof n);
+    memcpy(value, parameters[1], width);
+    memcpy(&output, parameters[2], sizeof output);
+    if (n <= 0 || !plim_vgpu_is_device(output))
+        return;
+    if ((size_t)n * width > SMALL_BYTES)
+        plim_shadow_forget(output, (size_t)n * width);
+    else
+        plim_vgpu_fill_with(output, value, width, (size_t)n);
+}
+
+/* The first device pointer in the object is its input, the next word the output: nothing is read beyond it. */
+static void reduced(void **parameters)
+{
+    enum { MAX_WORDS = 256 };
+    const char *object = parameters[0];
+    for (size_t i = 0; i < MAX_WORDS; i++) {
+        void *words[2];
+        memcpy(&words[0], object + i * sizeof *words, sizeof *words);
+        if (!plim_vgpu_is_device(words[0]))
+            continue;
+        memcpy(words, object + i * sizeof *words, sizeof words);
+        wrote(words[1], 1);
+        return;
+    }
+}
+
+void plim_effects_launch(const void *function, void **parameters)
+{
+    const enum effect effect = known_effect(function);
+    uint32_t n;
+    plim_shadow_launched();
+    if (effect != EFFECT_COUNT && effect != EFFECT_CARRIES)
+        plim_vgpu_selects(0);
+    if (effect == EFFECT_NONE || !parameters)
+        return;
+    switch (effect) {
+    case EFFECT_ELEMENTS:
+        wrote_elements(parameters);
+        break;
+    case EFFECT_FILL_1:
+    case EFFECT_FILL_2:
+    case EFFECT_FILL_4:
+    case EFFECT_FILL_8:
+        filled(parameters, 1u << (effect - EFFECT_FILL_1));
+        break;
+    case EFFECT_REDUCE:
+        reduced(parameters);
+        break;
+    case EFFECT_COUNT: /* of 4 or 8 bytes: PyTorch does not count more than INT_MAX at once */
+        memcpy(&n, parameters[2], sizeof n);
+        plim_vgpu_selects(n);
+        break;
+    default:
+        break;
+    }
+}
