@@ -1,183 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll rehearse: run a program on virtual cards and say what it took. */
-#include "base/text.h"
+#include "base/mem.h"
 #include "base/units.h"
-#include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/machine.h"
+#include "cli/rehearse_options.h"
 #include "rehearse/command.h"
-#include "rehearse/launch.h"
 #include "report/rehearsal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { EXIT_TIMEOUT = 124, EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127, PATH_BYTES = 4096 };
-enum option {
-    OPTION_CARD,
-    OPTION_UNTIL,
-    OPTION_TIMEOUT,
-    OPTION_RECEIPT,
-    OPTION_LOG,
-    OPTION_JSON,
-    OPTION_GATE,
-    OPTION_QUIET,
-    OPTION_HELP,
-    N_OPTIONS
-};
-
-static const struct plim_flag_info rows[N_OPTIONS] = {
-    [OPTION_CARD] = { "--card", "", "NAME",
-                      "a card of the catalogue, '2x NAME', or a size like 7.5GiB; once for each" },
-    [OPTION_UNTIL] = { "--until", "", "WHEN",
-                       "exit, ready (takes connections, nothing new for 2 s) or stable[:SECONDS] "
-                       "(no new peak); default: exit, but a server is stopped when it is stable for 5 s" },
-    [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program then: exit status 124" },
-    [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
-    [OPTION_LOG] = { "--log", "", "FILE", "what the program prints goes there" },
-    [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
-    [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, else 0 if the program ended well" },
-    [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
-};
-
-static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
-{
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
-}
-
-struct arguments {
-    struct plim_machine machine;
-    struct plim_notes notes;
-    struct plim_launch launch;
-    const char *receipt_path;
-    char card[160];
-    bool is_json, is_gate, is_quiet, is_help;
-};
-
-static int usage(const char *what, const char *value)
-{
-    plim_cli_usage("plimsoll rehearse --card 'RTX 4060' -- COMMAND...; --help lists the options", what, value);
-    return EXIT_OURS;
-}
-
-/* --- options --- */
-
-static int add_card(struct arguments *a, const char *text)
-{
-    struct plim_error error = { 0 };
-    uint64_t size;
-    const size_t n = strlen(a->card);
-    const char last = *text ? text[strlen(text) - 1] : '0'; /* a number alone is a name: 4060 */
-    if ((last < '0' || last > '9') && plim_size_parse(text, &size) && size > 0) {
-        if (a->machine.n_cards == PLIM_SETUP_MAX_DEVICES)
-            return usage("too many cards: %s", text);
-        plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);
-    } else if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
-        plim_cli_fail(&error);
-        return EXIT_OURS;
-    }
-    snprintf(a->card + n, sizeof a->card - n, "%s%s", n ? ", " : "", text);
-    return 0;
-}
-
-static bool read_seconds(const char *text, double *ret_seconds)
-{
-    const char *end;
-    const double seconds = plim_decimal(text, &end);
-    if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds > 0) || seconds > 1e9)
-        return false;
-    *ret_seconds = seconds;
-    return true;
-}
-
-static int read_until(struct arguments *a, const char *text)
-{
-    struct plim_launch *launch = &a->launch;
-    if (!strcmp(text, "exit"))
-        launch->until = PLIM_UNTIL_EXIT;
-    else if (!strcmp(text, "ready"))
-        launch->until = PLIM_UNTIL_READY;
-    else if (!strcmp(text, "stable") || (!strncmp(text, "stable:", 7) && read_seconds(text + 7, &launch->stable_s)))
-        launch->until = PLIM_UNTIL_STABLE;
-    else
-        return usage("--until: '%s' is not exit, ready or stable[:SECONDS]", text);
-    return 0;
-}
-
-static int set(struct arguments *a, enum option option, const char *value)
-{
-    switch (option) {
-    case OPTION_CARD:
-        return add_card(a, value);
-    case OPTION_UNTIL:
-        return read_until(a, value);
-    case OPTION_TIMEOUT:
-        return read_seconds(value, &a->launch.timeout_s) ? 0 : usage("--timeout: '%s' are no seconds", value);
-    case OPTION_RECEIPT:
-        a->receipt_path = value;
-        return 0;
-    case OPTION_LOG:
-        a->launch.log = value;
-        return 0;
-    case OPTION_JSON:
-        a->is_json = true;
-        return 0;
-    case OPTION_GATE:
-        a->is_gate = true;
-        return 0;
-    case OPTION_QUIET:
-        a->is_quiet = true;
-        return 0;
-    default:
-        a->is_help = true;
-        return 0;
-    }
-}
-
-static enum option option_named(const char *name)
-{
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (plim_flag_is_in(name, rows[i].names))
-            return (enum option)i;
-    return N_OPTIONS;
-}
-
-/* --name VALUE and --name=VALUE, until -- or the first word that is no option. */
-static int parse(int argc, char **argv, struct arguments *a)
-{
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
-        char name[32];
-        const char *equals = strchr(argv[i], '=');
-        const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
-        snprintf(name, sizeof name, "%.*s", (int)length, argv[i]);
-        const enum option option = length < sizeof name ? option_named(name) : N_OPTIONS;
-        if (option == N_OPTIONS || (equals && !rows[option].value))
-            return usage("there is no option '%s'", argv[i]);
-        if (rows[option].value && !equals && i + 1 == argc)
-            return usage("%s needs a value", argv[i]);
-        const char *value = !rows[option].value ? "" : equals ? equals + 1 : argv[++i];
-        int status = set(a, option, value);
-        if (status)
-            return status;
-    }
-    if (i < argc && !strcmp(argv[i], "--"))
-        i++;
-    a->launch.arguments = argv + i;
-    if (a->is_help)
-        return 0;
-    if (i == argc)
-        return usage("there is no command to rehearse%s", "");
-    if (a->machine.n_cards == 0)
-        return usage("on which card? --card NAME%s", "");
-    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output is the program's%s", "") : 0;
-}
+enum { PATH_BYTES = 4096 };
 
 /* --- the virtual libraries --- */
 
@@ -201,104 +40,268 @@ static bool find_libraries(char folder[PATH_BYTES])
     return false;
 }
 
+/* --- while it runs --- */
+
+/* On a terminal that the program does not write to. */
+static void show_progress(void *to, const struct plim_ledger *ledger, double elapsed_s)
+{
+    enum { BAR = 20, MOST_CARDS = 2 };
+    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], bar[BAR + 1];
+    (void)to;
+    fprintf(stderr, "\r\033[K%.0f s", elapsed_s);
+    for (uint32_t i = 0; i < ledger->n_cards && i < MOST_CARDS; i++) {
+        const struct plim_ledger_card *card = &ledger->card[i];
+        const uint64_t total_bytes = card->total_bytes ? card->total_bytes : 1;
+        const int n = (int)((double)card->used_bytes * BAR / (double)total_bytes + 0.5);
+        for (int k = 0; k < BAR; k++)
+            bar[k] = k < n ? '#' : '.';
+        bar[BAR] = '\0';
+        fprintf(stderr, "  gpu%u %s of %s", i, plim_size_text(a, card->used_bytes), plim_size_text(b, total_bytes));
+        if (ledger->n_cards == 1)
+            fprintf(stderr, " [%s]", bar);
+    }
+    fflush(stderr);
+}
+
+static void clear_progress(const struct plim_launch *launch)
+{
+    if (launch->progress)
+        fputs("\r\033[K", stderr);
+}
+
 /* --- the answer --- */
 
-static bool is_python(const char *path)
+static bool is_unicode(void)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return !strncmp(name, "python", 6) || !strcmp(name, "torchrun") || !strcmp(name, "vllm");
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
+        value = getenv(names[i]);
+    return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
 }
 
-/* Functions that the libraries do not have are those of PyTorch and vLLM before those of others. */
-static void hint(const struct plim_rehearsal *receipt, const char *path)
+static void hint(const struct plim_rehearsal *receipt)
 {
-    bool is_lacking = false;
-    for (uint32_t i = 0; i < receipt->ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++)
-        is_lacking = is_lacking || !strcmp(receipt->ledger->warning[i].kind, "not_supported");
-    if (is_lacking || (is_python(path) && receipt->exit_code != 0))
-        fputs("hint: the virtual GPU has what llama.cpp needs; PyTorch and vLLM are not supported yet\n", stderr);
+    bool is_lacking = false, is_static = false, is_bypassed = false;
+    for (uint32_t i = 0; i < receipt->ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
+        const struct plim_ledger_warning *warning = &receipt->ledger->warning[i];
+        is_lacking = is_lacking || !strcmp(warning->kind, "not_supported");
+        is_static = is_static || !strcmp(warning->kind, "static_runtime");
+        is_bypassed = is_bypassed || !strcmp(warning->kind, "bypass");
+    }
+    if (is_static)
+        fputs("hint: a library has the CUDA runtime in it, so nothing can stand in for it:\n"
+              "      build it with the shared one (nvcc -cudart shared)\n",
+              stderr);
+    else if (is_bypassed)
+        fputs("hint: a library was loaded by its path, past the virtual one: what it does is not\n"
+              "      in the receipt\n",
+              stderr);
+    else if (is_lacking && receipt->exit_code != 0)
+        fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
 }
 
-static int write_receipt(const struct arguments *a, const struct plim_rehearsal *receipt)
+static int write_receipt(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
 {
+    const struct plim_find *find = o->is_search ? &o->find : NULL;
     bool is_right = true;
-    if (a->receipt_path) {
-        FILE *out = fopen(a->receipt_path, "we");
-        is_right = out && plim_report_rehearsal_json(out, receipt);
+    if (o->receipt_path) {
+        FILE *out = fopen(o->receipt_path, "we");
+        is_right = out && plim_report_rehearsal_json(out, receipt, find);
         is_right = out && fclose(out) == 0 && is_right;
         if (!is_right)
-            fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), a->receipt_path);
+            fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), o->receipt_path);
     }
-    if (a->is_json)
-        is_right = plim_report_rehearsal_json(stdout, receipt) && plim_cli_flush() && is_right;
-    if (!a->is_quiet)
-        plim_report_rehearsal_text(stderr, receipt);
-    return is_right ? 0 : EXIT_OURS;
+    if (o->is_json)
+        is_right = plim_report_rehearsal_json(stdout, receipt, find) && plim_cli_flush() && is_right;
+    if (!o->is_quiet) {
+        plim_report_rehearsal_text(stderr, receipt, is_unicode());
+        if (find)
+            plim_report_find_text(stderr, find);
+    }
+    return is_right ? 0 : PLIM_EXIT_OURS;
 }
 
-static int exit_status(const struct arguments *a, const struct plim_rehearsal *receipt)
+static bool is_stopped_by_us(const struct plim_rehearsal *receipt)
 {
-    const bool is_stopped_by_us = !strcmp(receipt->stopped_by, "ready") || !strcmp(receipt->stopped_by, "stable");
+    return !strcmp(receipt->stopped_by, "ready") || !strcmp(receipt->stopped_by, "stable") ||
+           !strcmp(receipt->stopped_by, "steps");
+}
+
+static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
+{
     if (!strcmp(receipt->stopped_by, "timeout"))
-        return EXIT_TIMEOUT;
-    if (a->is_gate && receipt->ledger->oom.is_set)
+        return PLIM_EXIT_TIMEOUT;
+    if (o->is_gate && receipt->ledger->oom.is_set)
         return PLIM_EXIT_NO;
-    return is_stopped_by_us ? PLIM_EXIT_YES : receipt->exit_code;
+    return is_stopped_by_us(receipt) ? PLIM_EXIT_YES : receipt->exit_code;
 }
 
-static int rehearse(struct arguments *a, struct plim_ledger *ledger, int ledger_fd)
+/* --- a run --- */
+
+static int fail(const struct plim_error *error)
 {
-    static struct plim_rehearsal receipt;
+    plim_cli_fail(error);
+    return error->code == PLIM_E_NOT_FOUND ? PLIM_EXIT_NOT_FOUND
+           : error->code == PLIM_E_NOMEM   ? PLIM_EXIT_OURS
+                                           : PLIM_EXIT_CANNOT_RUN;
+}
+
+/* On a ledger of its own, which the receipt keeps. */
+static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+{
+    struct plim_error error = { 0 };
+    int fd = memfd_create("plimsoll-ledger", MFD_CLOEXEC);
+    memset(receipt, 0, sizeof *receipt);
+    receipt->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
+    if (!receipt->ledger) {
+        fprintf(stderr, "plimsoll: the ledger could not be made: %s\n", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return PLIM_EXIT_OURS;
+    }
+    receipt->command = o->launch.arguments;
+    snprintf(receipt->card_name, sizeof receipt->card_name, "%s", o->card);
+    for (uint32_t i = 0; i < o->machine.n_cards; i++)
+        plim_rehearsal_describe(&o->machine.card[i], &receipt->ledger->card[i]);
+    receipt->ledger->n_cards = o->machine.n_cards;
+    const int result = plim_launch_run(&o->launch, fd, receipt, &error);
+    clear_progress(&o->launch);
+    close(fd);
+    return result < 0 ? fail(&error) : 0;
+}
+
+/* --- a search --- */
+
+/* The command with the value in place of each {}. */
+static char **filled_in(struct plim_arena *arena, char *const *arguments, uint64_t value)
+{
+    char number[24];
+    size_t n = 0;
+    while (arguments[n])
+        n++;
+    char **list = plim_arena_alloc(arena, n + 1, sizeof *list);
+    const int length = snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    for (size_t i = 0; list && i < n; i++) {
+        const char *from = arguments[i];
+        char *to = plim_arena_alloc(arena, strlen(from) * (size_t)length + 1, 1);
+        list[i] = to;
+        if (!to)
+            return NULL;
+        while (*from) {
+            const bool is_place = from[0] == '{' && from[1] == '}';
+            if (is_place)
+                to = stpcpy(to, number);
+            else
+                *to++ = *from;
+            from += is_place ? 2 : 1;
+        }
+        *to = '\0';
+    }
+    return list;
+}
+
+static struct plim_find_trial outcome_of(const struct plim_rehearsal *receipt, uint64_t value)
+{
+    const bool is_stopped = !strcmp(receipt->stopped_by, "timeout") || !strcmp(receipt->stopped_by, "interrupt");
+    const bool is_bad = receipt->exit_code != 0 && !is_stopped_by_us(receipt);
+    struct plim_find_trial trial = { .value = value, .exit_code = receipt->exit_code, .seconds = receipt->seconds };
+    for (uint32_t i = 0; i < receipt->ledger->n_cards; i++)
+        trial.peak_bytes += receipt->card[i].peak_bytes;
+    trial.outcome = is_stopped                    ? PLIM_FIND_STOPPED
+                    : receipt->ledger->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
+                    : is_bad                      ? PLIM_FIND_FAILED
+                                                  : PLIM_FIND_FITS;
+    return trial;
+}
+
+static void print_trial(const struct plim_find *find, const struct plim_find_trial *trial)
+{
+    static const char *const words[] = { "fits", "out of memory", "failed, and not for want of memory", "stopped" };
+    char size[PLIM_SIZE_TEXT];
+    fprintf(stderr, "%s=%-10llu %-14s peak %s, %.1f s\n", find->name, (unsigned long long)trial->value,
+            words[trial->outcome], plim_size_text(size, trial->peak_bytes), trial->seconds);
+}
+
+/* The receipt is that of the largest value that fits, else of the last that was tried. */
+static int search(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+{
+    enum { MAX_COMMANDS = 8 << 20 };
+    static struct plim_rehearsal trial_receipt;
+    char *const *arguments = o->launch.arguments;
+    struct plim_arena arena;
+    uint64_t value;
+    int status = 0;
+    plim_arena_init(&arena, MAX_COMMANDS);
+    while (status == 0 && plim_find_next(&o->find, &value)) {
+        o->launch.arguments = filled_in(&arena, arguments, value);
+        status = o->launch.arguments ? run_once(o, &trial_receipt) : PLIM_EXIT_OURS;
+        if (status)
+            break;
+        const struct plim_find_trial trial = outcome_of(&trial_receipt, value);
+        plim_find_note(&o->find, &trial);
+        if (!o->is_quiet)
+            print_trial(&o->find, &trial);
+        if (trial.outcome == PLIM_FIND_FITS || !o->find.has_largest) {
+            plim_ledger_close(receipt->ledger);
+            *receipt = trial_receipt;
+        } else {
+            plim_ledger_close(trial_receipt.ledger);
+        }
+    }
+    if (status == 0)
+        status = write_receipt(o, receipt);
+    if (status == 0) {
+        const struct plim_find_trial *last = &o->find.trial[o->find.n_trials - 1];
+        hint(receipt);
+        status = o->find.is_decided ? (o->find.has_largest ? PLIM_EXIT_YES : PLIM_EXIT_NO)
+                 : last->exit_code  ? last->exit_code
+                                    : PLIM_EXIT_NO;
+    }
+    plim_arena_done(&arena);
+    return status;
+}
+
+static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+{
     char path[PATH_BYTES], folder[PATH_BYTES];
     struct plim_error error = { 0 };
     if (!find_libraries(folder)) {
         fputs("plimsoll: the virtual libraries are not there\nhint: they are installed with the program\n", stderr);
-        return EXIT_OURS;
+        return PLIM_EXIT_OURS;
     }
-    int result = plim_command_find(a->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
+    int result = plim_command_find(o->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
     if (result == 0)
         result = plim_command_check(path, &error);
-    a->launch.path = path;
-    a->launch.libraries = folder;
-    a->launch.environment = environ;
-    receipt.command = a->launch.arguments;
-    receipt.ledger = ledger;
-    snprintf(receipt.card_name, sizeof receipt.card_name, "%s", a->card);
-    for (uint32_t i = 0; i < a->machine.n_cards; i++)
-        plim_rehearsal_describe(&a->machine.card[i], &ledger->card[i]);
-    ledger->n_cards = a->machine.n_cards;
-    if (result == 0)
-        result = plim_launch_run(&a->launch, ledger_fd, &receipt, &error);
-    if (result < 0) {
-        plim_cli_fail(&error);
-        return error.code == PLIM_E_NOT_FOUND ? EXIT_NOT_FOUND
-               : error.code == PLIM_E_NOMEM   ? EXIT_OURS
-                                              : EXIT_CANNOT_RUN;
-    }
-    int status = write_receipt(a, &receipt);
-    hint(&receipt, path);
-    return status ? status : exit_status(a, &receipt);
+    if (result < 0)
+        return fail(&error);
+    o->launch.path = path;
+    o->launch.libraries = folder;
+    o->launch.environment = environ;
+    o->launch.progress = o->launch.log && !o->is_quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
+    if (o->is_search)
+        return search(o, receipt);
+    int status = run_once(o, receipt);
+    if (status == 0)
+        status = write_receipt(o, receipt);
+    if (status)
+        return status;
+    hint(receipt);
+    return exit_status(o, receipt);
 }
 
 static int run(int argc, char **argv)
 {
-    static struct arguments a;
-    a.launch.stable_s = 5;
-    int status = parse(argc, argv, &a);
+    static struct plim_rehearse_options options;
+    static struct plim_rehearsal receipt;
+    int status = plim_rehearse_parse(argc, argv, &options);
     if (status)
         return status;
-    if (a.is_help)
+    if (options.is_help)
         return plim_help_command(stdout, &plim_cli_rehearse);
-    int fd = memfd_create("plimsoll-ledger", MFD_CLOEXEC);
-    struct plim_ledger *ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
-    if (ledger)
-        status = rehearse(&a, ledger, fd);
-    else
-        fprintf(stderr, "plimsoll: the ledger could not be made: %s\n", strerror(errno));
-    plim_ledger_close(ledger);
-    if (fd >= 0)
-        close(fd);
-    return ledger ? status : EXIT_OURS;
+    status = rehearse(&options, &receipt);
+    plim_ledger_close(receipt.ledger);
+    return status;
 }
 
 const struct plim_cli_command plim_cli_rehearse = {
@@ -306,7 +309,8 @@ const struct plim_cli_command plim_cli_rehearse = {
     .arguments = "--card NAME [OPTIONS] -- COMMAND...",
     .summary = "run the real program on a virtual GPU: what it takes",
     .examples = "  plimsoll rehearse --card 'RTX 4060' -- llama-server -m model.gguf -ngl 99\n"
-                "  plimsoll rehearse --card '2x RTX 3090' --receipt receipt.json -- ./program\n",
+                "  plimsoll rehearse --card 'A100 40GB' --until steps:3 -- python3 train.py\n"
+                "  plimsoll rehearse --card 'RTX 3090' --find N=1..512 -- ./program --batch {}\n",
     .run = run,
-    .options = list_options,
+    .options = plim_rehearse_list,
 };

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rehearse/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, READY_S = 2, GRACE_S = 5, PATH_BYTES = 4096 };
+enum { LEAST_POLL_MS = 2, MOST_POLL_MS = 50, STEPS_POLL_MS = 5, GRACE_S = 5, PATH_BYTES = 4096 };
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-static volatile sig_atomic_t child_pid, was_interrupted;
+static volatile sig_atomic_t child_pid, n_interrupts;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
     if (number == SIGINT || number == SIGTERM)
-        was_interrupted = 1;
+        n_interrupts = n_interrupts + 1;
     if (child_pid > 0 &&
         info->si_code <= 0) /* sent by a process: those of the terminal reach the child by themselves */
         kill(child_pid, number);
@@ -58,7 +59,7 @@ static const char *value_of(char *const *environment, const char *name)
 
 static bool is_ours(const char *entry)
 {
-    static const char *const names[] = { "LD_LIBRARY_PATH=", "LD_PRELOAD=", "PLIM_VGPU_" };
+    static const char *const names[] = { "LD_LIBRARY_PATH=", "LD_PRELOAD=", "PLIM_VGPU_", "TRITON_LIBCUDA_PATH=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(entry, names[i], strlen(names[i])))
             return true;
@@ -94,7 +95,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     plim_arena_init(&e->arena, MAX_BYTES);
     while (launch->environment[n])
         n++;
-    e->entries = plim_arena_alloc(&e->arena, n + 4, sizeof *e->entries);
+    e->entries = plim_arena_alloc(&e->arena, n + 5, sizeof *e->entries);
     if (!e->entries)
         return false;
     n = 0;
@@ -114,7 +115,9 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ledger_fd);
     values[0] = path;
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_LEDGER=", values, 1);
-    return e->entries[n - 1] && e->entries[n - 2] && e->entries[n - 3];
+    values[0] = launch->libraries; /* else it asks ldconfig */
+    e->entries[n++] = joined(&e->arena, "TRITON_LIBCUDA_PATH=", values, 1);
+    return e->entries[n - 1] && e->entries[n - 2] && e->entries[n - 3] && e->entries[n - 4];
 }
 
 /* --- the child --- */
@@ -175,70 +178,47 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void watch_memory(struct plim_rehearsal *receipt)
+/* Keep what there is before it is given back, and ask the program to end. */
+static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *receipt)
 {
-    char path[40], line[128];
-    unsigned long long kib;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)child_pid);
-    FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "RssAnon: %llu", &kib) == 1 && kib * 1024 > receipt->peak_anonymous_bytes)
-            receipt->peak_anonymous_bytes = kib * 1024;
-    if (file)
-        fclose(file);
-}
-
-/* Why it is enough, or NULL. */
-static const char *enough(const struct plim_launch *launch, const struct plim_ledger *ledger, double elapsed_s)
-{
-    uint64_t last_us = 0;
-    bool has_memory = false;
-    for (uint32_t i = 0; i < ledger->n_cards; i++) {
-        has_memory = has_memory || ledger->card[i].peak_bytes;
-        last_us = ledger->card[i].peak_us > last_us ? ledger->card[i].peak_us : last_us;
-    }
-    const double quiet_s = (double)(plim_ledger_now_us(ledger) - last_us) / 1e6;
-    if (launch->timeout_s > 0 && elapsed_s >= launch->timeout_s)
-        return "timeout";
-    if (!has_memory)
-        return NULL;
-    if (launch->until == PLIM_UNTIL_READY && ledger->is_listening && quiet_s >= READY_S)
-        return "ready";
-    if (launch->until == PLIM_UNTIL_STABLE && quiet_s >= launch->stable_s)
-        return "stable";
-    return launch->until == PLIM_UNTIL_AUTO && ledger->is_listening && quiet_s >= launch->stable_s ? "stable" : NULL;
-}
-
-/* The program, and whoever else of the rehearsal holds something: a script may have started them. */
-static void stop(struct plim_ledger *ledger, int number)
-{
-    plim_ledger_reap(ledger);
-    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++)
-        if (ledger->process[i].pid > 0 && ledger->process[i].pid != child_pid)
-            kill(ledger->process[i].pid, number);
-    kill(child_pid, number);
+    plim_rehearsal_take(receipt);
+    plim_tree_find_bypass(tree, receipt->ledger, launch->libraries);
+    plim_tree_signal(tree, receipt->ledger, SIGTERM);
 }
 
 /* Ends when the child has; it is left to be reaped, so that the ledger still holds what it held. */
 static void watch(const struct plim_launch *launch, struct plim_rehearsal *receipt)
 {
+    const long most_ms = launch->enough.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
     const double start_s = now_s();
-    double stopped_s = 0;
+    double stopped_s = 0, looked_s = -1;
+    static struct plim_tree tree;
+    plim_tree_begin(&tree, child_pid);
     for (;;) {
         siginfo_t info = { 0 };
+        const double elapsed_s = now_s() - start_s;
+        const long part_ms = LEAST_POLL_MS + (long)(elapsed_s * 100); /* a short program is looked at more often */
+        const long poll_ms = part_ms < most_ms ? part_ms : most_ms;
         if (waitid(P_PID, (id_t)child_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
             break;
-        watch_memory(receipt);
-        if (!receipt->stopped_by && (receipt->stopped_by = enough(launch, receipt->ledger, now_s() - start_s))) {
-            plim_rehearsal_take(receipt);
-            stop(receipt->ledger, SIGTERM);
+        if (elapsed_s - looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3) {
+            plim_tree_look(&tree, receipt->ledger, elapsed_s);
+            if (launch->progress)
+                launch->progress(launch->progress_to, receipt->ledger, elapsed_s);
+            looked_s = elapsed_s;
+        }
+        if (!receipt->stopped_by && (receipt->stopped_by = plim_enough(&launch->enough, receipt->ledger, elapsed_s))) {
+            stop(launch, &tree, receipt);
             stopped_s = now_s();
         }
-        if (stopped_s > 0 && now_s() - stopped_s > GRACE_S)
-            stop(receipt->ledger, SIGKILL);
-        nanosleep(&(struct timespec){ 0, POLL_MS * 1000000 }, NULL);
+        if ((stopped_s > 0 && now_s() - stopped_s > GRACE_S) || n_interrupts > 1)
+            plim_tree_signal(&tree, receipt->ledger, SIGKILL);
+        nanosleep(&(struct timespec){ 0, poll_ms * 1000000 }, NULL);
     }
     receipt->seconds = now_s() - start_s;
+    receipt->peak_rss_bytes = tree.peak_rss_bytes;
+    receipt->peak_anonymous_bytes = tree.peak_anonymous_bytes;
+    receipt->peak_n_processes = tree.peak_n;
 }
 
 int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *receipt,
@@ -248,20 +228,25 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
     struct sigaction handler = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, before[N_SIGNALS];
     struct rusage usage = { 0 };
     int status = 0;
+    n_interrupts = 0;
+    receipt->ledger->wants_steps = launch->enough.until == PLIM_UNTIL_STEPS;
     int result = start(launch, ledger_fd, reterr);
     if (result < 0)
         return result;
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &handler, &before[i]);
     watch(launch, receipt);
+    if (receipt->ledger->wants_steps)
+        plim_steps_count(receipt->ledger, launch->enough.n_steps, &receipt->steps);
     if (!receipt->stopped_by)
         plim_rehearsal_take(receipt);
     wait4(child_pid, &status, 0, &usage);
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &before[i], NULL);
-    receipt->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    const uint64_t rss_bytes = (uint64_t)usage.ru_maxrss * 1024; /* of the largest: seen even if it was short */
+    receipt->peak_rss_bytes = rss_bytes > receipt->peak_rss_bytes ? rss_bytes : receipt->peak_rss_bytes;
     receipt->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (!receipt->stopped_by)
-        receipt->stopped_by = was_interrupted ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
+        receipt->stopped_by = n_interrupts ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
     return 0;
 }

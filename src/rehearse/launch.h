@@ -4,16 +4,10 @@
 
 /* Run a program on the virtual cards and wait for it, or for what is enough to know. */
 
+#include "rehearse/enough.h"
 #include "rehearse/rehearsal.h"
 
 #include "plimsoll/error.h"
-
-enum plim_until {
-    PLIM_UNTIL_AUTO, /* exit; but a program that takes connections is stable */
-    PLIM_UNTIL_EXIT,
-    PLIM_UNTIL_READY,  /* takes connections, and nothing new for 2 s */
-    PLIM_UNTIL_STABLE, /* holds memory on a card, and no new peak for stable_s */
-};
 
 struct plim_launch {
     const char *path;         /* of the program */
@@ -21,8 +15,9 @@ struct plim_launch {
     char *const *environment; /* of the caller */
     const char *libraries;    /* folder of the virtual libraries */
     const char *log;          /* file for the program's output; NULL: as ours */
-    enum plim_until until;
-    double stable_s, timeout_s; /* timeout 0: none */
+    struct plim_enough enough;
+    void (*progress)(void *to, const struct plim_ledger *ledger, double elapsed_s); /* called often; may be NULL */
+    void *progress_to;
 };
 
 /* The ledger of the receipt is there and its cards are described. Fails when the program could not be started. */

@@ -39,6 +39,11 @@ void plim_rehearsal_take(struct plim_rehearsal *receipt)
     for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
         if (ledger->record[i].is_used && ledger->record[i].kind < PLIM_KIND_MAX_)
             keep(receipt, &ledger->record[i]);
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++) {
+        receipt->site_peak_bytes[i] = plim_ledger_site_peak(ledger, &ledger->site[i]);
+        receipt->site_end_bytes[i] = ledger->site[i].live_bytes;
+    }
+    receipt->end_us = plim_ledger_now_us(ledger);
     plim_ledger_unlock(ledger);
     qsort(receipt->allocation, receipt->n_allocations, sizeof *receipt->allocation, by_size);
 }
@@ -52,6 +57,11 @@ const char *plim_rehearsal_kind(uint32_t kind)
         [PLIM_KIND_PINNED] = "pinned memory",
     };
     return kind < PLIM_KIND_MAX_ ? names[kind] : "?";
+}
+
+const char *plim_rehearsal_card_name(const struct plim_ledger_card *card)
+{
+    return !strncmp(card->name, "NVIDIA ", 7) ? card->name + 7 : card->name;
 }
 
 static const char *why(uint32_t kind)
@@ -79,35 +89,123 @@ static void widen(struct plim_rehearsal_line *line, const struct plim_ledger_ban
     line->basis = PLIM_BASIS_FORMULA;
 }
 
-size_t plim_rehearsal_lines(const struct plim_ledger_card *card, bool is_peak,
+static struct plim_rehearsal_line *line_with(struct plim_rehearsal_line *lines, size_t *n, const char *label)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp(lines[i].label, label))
+            return &lines[i];
+    if (*n == PLIM_REHEARSAL_MAX_LINES - PLIM_KIND_MAX_ - 1) /* the rest is for the kinds and the rounding */
+        return NULL;
+    lines[*n] = (struct plim_rehearsal_line){ .label = label };
+    return &lines[(*n)++];
+}
+
+/* What sites with the engine's own words held; returns their sum. */
+static uint64_t add_labelled(const struct plim_rehearsal *receipt, uint32_t device, uint32_t kind, bool is_peak,
+                             struct plim_rehearsal_line *lines, size_t *n)
+{
+    uint64_t sum_bytes = 0;
+    for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
+        const struct plim_ledger_site *site = &receipt->ledger->site[i];
+        const uint64_t bytes = is_peak ? receipt->site_peak_bytes[i] : receipt->site_end_bytes[i];
+        struct plim_origin origin;
+        if (!site->hash || site->device != device || site->kind != kind || !bytes)
+            continue;
+        plim_origin_of(&receipt->ledger->stack[i], &origin);
+        struct plim_rehearsal_line *line = origin.label ? line_with(lines, n, origin.label) : NULL;
+        if (!line)
+            continue;
+        line->what = plim_rehearsal_kind(kind);
+        line->pillar = origin.pillar;
+        line->basis = PLIM_BASIS_EXACT;
+        line->why = why(kind);
+        line->bytes += bytes;
+        line->low_bytes = line->high_bytes = line->bytes;
+        sum_bytes += bytes;
+    }
+    return sum_bytes;
+}
+
+static int by_pillar(const void *a, const void *b)
+{
+    const struct plim_rehearsal_line *x = a, *y = b;
+    return x->pillar != y->pillar ? (x->pillar > y->pillar ? 1 : -1) : strcmp(x->label, y->label);
+}
+
+static enum plim_pillar pillar_of(uint32_t kind)
+{
+    return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ? PLIM_PILLAR_OVERHEAD
+                                                                                              : PLIM_PILLAR_MAX_;
+}
+
+size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
                             struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
 {
     static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM,
                                      PLIM_KIND_CONTEXT, PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS };
+    const struct plim_ledger_card *card = &receipt->card[device];
     const uint64_t *kinds = is_peak ? card->peak_kind_bytes : card->kind_bytes;
     const uint64_t total_bytes = is_peak ? card->peak_bytes : card->used_bytes;
-    uint64_t sum_bytes = 0;
+    uint64_t sum_bytes = 0, labelled_bytes[sizeof order];
     size_t n = 0;
+    for (size_t i = 0; i < sizeof order; i++)
+        labelled_bytes[i] = add_labelled(receipt, device, order[i], is_peak, ret_lines, &n);
+    qsort(ret_lines, n, sizeof *ret_lines, by_pillar);
     for (size_t i = 0; i < sizeof order; i++) {
-        const uint64_t bytes = kinds[order[i]];
+        const uint64_t bytes = kinds[order[i]] > labelled_bytes[i] ? kinds[order[i]] - labelled_bytes[i] : 0;
+        sum_bytes += kinds[order[i]];
         if (!bytes)
             continue;
         struct plim_rehearsal_line *line = &ret_lines[n++];
-        *line = (struct plim_rehearsal_line){
-            plim_rehearsal_kind(order[i]), bytes, bytes, bytes, PLIM_BASIS_EXACT, why(order[i])
-        };
+        *line = (struct plim_rehearsal_line){ .label = plim_rehearsal_kind(order[i]),
+                                              .what = plim_rehearsal_kind(order[i]),
+                                              .pillar = pillar_of(order[i]),
+                                              .bytes = bytes,
+                                              .low_bytes = bytes,
+                                              .high_bytes = bytes,
+                                              .basis = PLIM_BASIS_EXACT,
+                                              .why = why(order[i]) };
         if (order[i] == PLIM_KIND_CONTEXT)
             widen(line, &card->context);
         else if (order[i] == PLIM_KIND_KERNELS)
             widen(line, &card->kernels);
         else if (order[i] == PLIM_KIND_CUBLAS)
             widen(line, &card->cublas);
-        sum_bytes += bytes;
     }
     if (total_bytes > sum_bytes)
-        ret_lines[n++] =
-            (struct plim_rehearsal_line){ "rounding",         total_bytes - sum_bytes,       0, total_bytes - sum_bytes,
-                                          PLIM_BASIS_ASSUMED, "cudaMalloc in units of 2 MiB" };
+        ret_lines[n++] = (struct plim_rehearsal_line){ .label = "rounding",
+                                                       .what = "rounding",
+                                                       .pillar = PLIM_PILLAR_OVERHEAD,
+                                                       .bytes = total_bytes - sum_bytes,
+                                                       .high_bytes = total_bytes - sum_bytes,
+                                                       .basis = PLIM_BASIS_ASSUMED,
+                                                       .why = "cudaMalloc in units of 2 MiB" };
+    return n;
+}
+
+/* --- sites --- */
+
+static const struct plim_rehearsal *sorted; /* for by_peak() */
+
+static int by_peak(const void *a, const void *b)
+{
+    const uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
+    const uint64_t x_bytes = sorted->site_peak_bytes[x], y_bytes = sorted->site_peak_bytes[y];
+    return x_bytes < y_bytes ? 1 : x_bytes > y_bytes ? -1 : x < y ? -1 : 1;
+}
+
+size_t plim_rehearsal_sites(const struct plim_rehearsal *receipt, uint32_t device,
+                            uint16_t ret_numbers[PLIM_LEDGER_MAX_SITES])
+{
+    size_t n = 0;
+    for (uint16_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
+        const struct plim_ledger_site *site = &receipt->ledger->site[i];
+        const bool is_host = site->kind == PLIM_KIND_PINNED;
+        if (site->hash && (is_host ? device == PLIM_LEDGER_MAX_CARDS : device == site->device))
+            ret_numbers[n++] = i;
+    }
+    sorted = receipt;
+    qsort(ret_numbers, n, sizeof *ret_numbers, by_peak);
     return n;
 }
 

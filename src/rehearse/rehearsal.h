@@ -4,8 +4,10 @@
 
 /* The receipt of a rehearsal: what was taken on each card at the peak and at the end, and what stopped it. */
 
+#include "rehearse/origin.h"
 #include "vgpu/ledger.h"
 
+#include "plimsoll/bill.h"
 #include "plimsoll/card.h"
 
 /* What the program held when it ended, one amount each. */
@@ -16,37 +18,63 @@ struct plim_rehearsal_allocation {
 
 enum { PLIM_REHEARSAL_MAX_ALLOCATIONS = 256 };
 
+enum plim_steps_how {
+    PLIM_STEPS_NONE,      /* no step was seen */
+    PLIM_STEPS_OPTIMIZER, /* PyTorch's optimizers counted them */
+    PLIM_STEPS_CYCLES,    /* what is launched repeats */
+};
+
+struct plim_rehearsal_steps {
+    uint64_t n;
+    enum plim_steps_how how;
+    uint64_t n_launches; /* of a cycle */
+};
+
 struct plim_rehearsal {
     char *const *command;   /* NULL-terminated; the caller's */
     char card_name[160];    /* as asked for */
     int exit_code;          /* of the program: 128 + N when signal N ended it */
-    const char *stopped_by; /* "exit", "signal", "ready", "stable", "timeout", "interrupt" */
+    const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */
     double seconds;
+    uint64_t end_us; /* of the ledger: when the program was stopped or had ended */
+    struct plim_rehearsal_steps steps;
     struct plim_ledger *ledger;
     /* as they were when the program was stopped or had ended: before what it held was given back */
     struct plim_ledger_card card[PLIM_LEDGER_MAX_CARDS];
     uint32_t n_allocations, n_allocations_left_out;
     struct plim_rehearsal_allocation allocation[PLIM_REHEARSAL_MAX_ALLOCATIONS]; /* the largest first */
-    uint64_t peak_rss_bytes, peak_anonymous_bytes;
+    uint64_t site_peak_bytes[PLIM_LEDGER_MAX_SITES],
+        site_end_bytes[PLIM_LEDGER_MAX_SITES];     /* by number in the ledger */
+    uint64_t peak_rss_bytes, peak_anonymous_bytes; /* of all its processes together */
+    size_t peak_n_processes;
 };
 
 /* Keep what the ledger says now. */
 void plim_rehearsal_take(struct plim_rehearsal *receipt);
 
+/* The sites of a card (of the host: device PLIM_LEDGER_MAX_CARDS), those that held most at its peak first. */
+size_t plim_rehearsal_sites(const struct plim_rehearsal *receipt, uint32_t device,
+                            uint16_t ret_numbers[PLIM_LEDGER_MAX_SITES]);
+
 struct plim_rehearsal_line {
-    const char *label;
+    const char *label;       /* the engine's own words where the call says what it is for, else what was called */
+    const char *what;        /* what was called */
+    enum plim_pillar pillar; /* PLIM_PILLAR_MAX_: not known */
     uint64_t bytes, low_bytes, high_bytes;
     enum plim_basis basis;
     const char *why;
 };
 
-enum { PLIM_REHEARSAL_MAX_LINES = PLIM_KIND_MAX_ + 1 };
+enum { PLIM_REHEARSAL_MAX_LINES = 24 };
 
 /* Lines of a card at its peak, or at the end; returns how many. */
-size_t plim_rehearsal_lines(const struct plim_ledger_card *card, bool is_peak,
+size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
                             struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES]);
 
 const char *plim_rehearsal_kind(uint32_t kind);
+
+/* Without "NVIDIA". */
+const char *plim_rehearsal_card_name(const struct plim_ledger_card *card);
 
 /* Describe a card of the catalogue to the ledger. */
 void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_card *ret_card);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The receipt of a rehearsal, for people and as plimsoll.receipt/1. */
+/* The receipt of a rehearsal, for people. */
 #include "report/rehearsal.h"
 
+#include "base/text.h"
 #include "base/units.h"
+#include "report/columns.h"
+#include "report/timeline.h"
 
-#include <jansson.h>
 #include <string.h>
 
-static const char *bare_name(const struct plim_ledger_card *card)
-{
-    return !strncmp(card->name, "NVIDIA ", 7) ? card->name + 7 : card->name;
-}
+enum { MAX_ASKED = 6, WHERE_WIDTH = 44 };
 
 /* What a program can have of a card. */
 static uint64_t usable_bytes(const struct plim_ledger_card *card)
@@ -18,23 +17,89 @@ static uint64_t usable_bytes(const struct plim_ledger_card *card)
     return card->total_bytes - card->reserved_bytes - card->others_bytes;
 }
 
-static void sum(const struct plim_rehearsal_line *lines, size_t n, uint64_t *ret_low, uint64_t *ret_high)
+/* --- who asked --- */
+
+struct asked {
+    struct plim_origin origin;
+    uint64_t bytes;
+};
+
+/* Places that look alike are one: they differ in frames that are not shown. */
+static size_t gather(const struct plim_rehearsal *receipt, uint32_t device, struct asked *ret_asked, size_t most)
 {
-    *ret_low = *ret_high = 0;
-    for (size_t i = 0; i < n; i++) {
-        *ret_low += lines[i].low_bytes;
-        *ret_high += lines[i].high_bytes;
+    static uint16_t numbers[PLIM_LEDGER_MAX_SITES];
+    const size_t n_sites = plim_rehearsal_sites(receipt, device, numbers);
+    size_t n = 0;
+    for (size_t i = 0; i < n_sites && receipt->site_peak_bytes[numbers[i]]; i++) {
+        struct plim_origin origin;
+        size_t k = 0;
+        plim_origin_of(&receipt->ledger->stack[numbers[i]], &origin);
+        while (k < n &&
+               (ret_asked[k].origin.phase != origin.phase || strcmp(ret_asked[k].origin.where, origin.where) != 0))
+            k++;
+        if (k == most)
+            continue;
+        if (k == n)
+            ret_asked[n++] = (struct asked){ origin, 0 };
+        ret_asked[k].bytes += receipt->site_peak_bytes[numbers[i]];
     }
+    return n;
 }
 
-/* --- text --- */
-
-static void print_card(FILE *out, const struct plim_ledger_card *card, uint32_t index)
+/* The last of a line. */
+static void print_last(FILE *out, const char *text, int width)
 {
+    if (strlen(text) <= (size_t)width)
+        fputs(text, out);
+    else
+        plim_print_padded(out, text, width);
+    fputc('\n', out);
+}
+
+/* The end of a path says more than its beginning. */
+static const char *end_of(const char *where)
+{
+    const size_t n = strlen(where);
+    const char *slash = n > WHERE_WIDTH ? strchr(where + (n - WHERE_WIDTH), '/') : NULL;
+    return slash ? slash + 1 : where;
+}
+
+static void print_asked(FILE *out, const struct plim_rehearsal *receipt, uint32_t device)
+{
+    enum { MAX_GATHERED = 64 };
+    static struct asked asked[MAX_GATHERED];
+    char size[PLIM_SIZE_TEXT];
+    const size_t n = gather(receipt, device, asked, MAX_GATHERED);
+    if (n == 0)
+        return;
+    fputs("  asked for at the peak by\n", out);
+    for (size_t i = 0; i < n && i < MAX_ASKED; i++) {
+        size_t most = i;
+        for (size_t k = i; k < n; k++)
+            most = asked[k].bytes > asked[most].bytes ? k : most;
+        const struct asked found = asked[most];
+        asked[most] = asked[i];
+        asked[i] = found;
+        plim_text_clean(asked[i].origin.where);
+        fprintf(out, "  %11s  %-15s ", plim_size_text(size, found.bytes),
+                found.origin.label   ? found.origin.label
+                : found.origin.phase ? found.origin.phase
+                                     : "-");
+        print_last(out, end_of(asked[i].origin.where), WHERE_WIDTH);
+    }
+    if (n > MAX_ASKED)
+        fprintf(out, "  %11s  %zu places more\n", "", n - MAX_ASKED);
+}
+
+/* --- a card --- */
+
+static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t index, bool is_unicode)
+{
+    const struct plim_ledger_card *card = &receipt->card[index];
     struct plim_rehearsal_line lines[PLIM_REHEARSAL_MAX_LINES];
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
-    const size_t n = plim_rehearsal_lines(card, true, lines);
-    fprintf(out, "gpu%u  %s, %s\n", index, bare_name(card), plim_size_text(a, card->total_bytes));
+    const size_t n = plim_rehearsal_lines(receipt, index, true, lines);
+    fprintf(out, "gpu%u  %s, %s\n", index, plim_rehearsal_card_name(card), plim_size_text(a, card->total_bytes));
     for (size_t i = 0; i < n; i++) {
         const struct plim_rehearsal_line *l = &lines[i];
         fprintf(out, "  %-22s %11s  %s", l->label, plim_size_text(a, l->bytes), plim_basis_name(l->basis));
@@ -44,129 +109,105 @@ static void print_card(FILE *out, const struct plim_ledger_card *card, uint32_t 
     }
     fprintf(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, card->peak_bytes),
             plim_size_text(b, usable_bytes(card)), (double)card->peak_us / 1e6);
+    plim_report_timeline(out, receipt, index, is_unicode);
+    print_asked(out, receipt, index);
 }
 
-static void print_oom(FILE *out, const struct plim_ledger_oom *oom)
+/* --- what stopped it --- */
+
+static void print_frames(FILE *out, const char *heading, const char *stack, size_t most)
 {
+    char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ORIGIN_MAX_FRAMES];
+    snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
+    const size_t n = plim_origin_frames(text, frames);
+    for (size_t i = 0; i < n && i < most; i++) {
+        plim_text_clean(frames[i]);
+        fprintf(out, "%-8s", i == 0 ? heading : "");
+        print_last(out, frames[i], PLIM_TEXT_WIDTH - 8);
+    }
+}
+
+static void print_oom(FILE *out, const struct plim_ledger *ledger)
+{
+    enum { MOST_PYTHON = 8, MOST_NATIVE = 8 };
+    const struct plim_ledger_oom *oom = &ledger->oom;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
-    fprintf(out, "OUT OF MEMORY on gpu%u after %.2f s: %s asked for %s, %s were free\n", oom->device,
+    if (oom->site && oom->site < PLIM_LEDGER_MAX_SITES) {
+        print_frames(out, "native", ledger->stack[oom->site].native, MOST_NATIVE);
+        print_frames(out, "python", ledger->stack[oom->site].python, MOST_PYTHON);
+    }
+    fprintf(out, "short of %s on gpu%u\n",
+            plim_size_text(a, oom->size > oom->free_bytes ? oom->size - oom->free_bytes : 0), oom->device);
+    fprintf(out, "OUT OF MEMORY on gpu%u after %.2f s: %s of %s, %s were free\n", oom->device,
             (double)oom->time_us / 1e6, plim_rehearsal_kind(oom->kind), plim_size_text(a, oom->size),
             plim_size_text(b, oom->free_bytes));
 }
 
-void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt)
+static void print_steps(FILE *out, const struct plim_rehearsal *receipt)
+{
+    const struct plim_rehearsal_steps *steps = &receipt->steps;
+    if (steps->how == PLIM_STEPS_OPTIMIZER)
+        fprintf(out, "%llu optimizer steps, as PyTorch counts them\n", (unsigned long long)steps->n);
+    else if (steps->how == PLIM_STEPS_CYCLES)
+        fprintf(out, "%llu iterations more of a cycle of %llu launches, with the same memory held\n",
+                (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
+    else if (receipt->ledger->wants_steps)
+        fputs("no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n", out);
+}
+
+static void print_warnings(FILE *out, const struct plim_ledger *ledger)
+{
+    char text[PLIM_LEDGER_WHAT_BYTES + 64];
+    for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
+        const struct plim_ledger_warning *w = &ledger->warning[i];
+        snprintf(text, sizeof text, "%s (%llu times)", w->what, (unsigned long long)w->count);
+        plim_text_clean(text);
+        fprintf(out, "%s: ", w->kind);
+        plim_print_wrapped(out, text, (int)strlen(w->kind) + 2, 4);
+    }
+    if (ledger->n_met_later)
+        fprintf(out, "%llu requests did not fit and were met later, when memory had been given back\n",
+                (unsigned long long)ledger->n_met_later);
+}
+
+void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt, bool is_unicode)
 {
     const struct plim_ledger *ledger = receipt->ledger;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT];
-    fprintf(out, "\nreceipt of %s on %s\n", receipt->command[0], receipt->card_name);
+    fprintf(out, "\nreceipt of %.40s on %.30s\n", receipt->command[0], receipt->card_name);
     for (uint32_t i = 0; i < ledger->n_cards; i++)
-        print_card(out, &receipt->card[i], i);
+        print_card(out, receipt, i, is_unicode);
     fprintf(out, "host  peak %s resident, %s of it anonymous; pinned peak %s\n",
             plim_size_text(a, receipt->peak_rss_bytes), plim_size_text(b, receipt->peak_anonymous_bytes),
             plim_size_text(c, ledger->pinned_peak_bytes));
-    for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++)
-        fprintf(out, "%s: %s (%llu times)\n", ledger->warning[i].kind, ledger->warning[i].what,
-                (unsigned long long)ledger->warning[i].count);
+    if (receipt->peak_n_processes > 1)
+        fprintf(out, "      in up to %zu processes together\n", receipt->peak_n_processes);
+    print_asked(out, receipt, PLIM_LEDGER_MAX_CARDS);
+    print_warnings(out, ledger);
+    print_steps(out, receipt);
     if (ledger->oom.is_set)
-        print_oom(out, &ledger->oom);
+        print_oom(out, ledger);
     else if (!strcmp(receipt->stopped_by, "exit"))
         fprintf(out, "it ran to its end, %d, in %.1f s\n", receipt->exit_code, receipt->seconds);
     else
         fprintf(out, "stopped after %.1f s: %s\n", receipt->seconds, receipt->stopped_by);
 }
 
-/* --- JSON --- */
+/* --- a search --- */
 
-static json_t *bytes(uint64_t n) { return json_integer((json_int_t)n); }
-
-/* Names and arguments may hold bytes that are not text. */
-static json_t *text(const char *raw)
+void plim_report_find_text(FILE *out, const struct plim_find *find)
 {
-    json_t *value = json_string(raw);
-    return value ? value : json_string("?");
-}
-
-static json_t *lines_json(const struct plim_rehearsal_line *lines, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < n; i++)
-        json_array_append_new(list, json_pack("{s:n, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", "label", lines[i].label,
-                                              "bytes", bytes(lines[i].bytes), "low", bytes(lines[i].low_bytes), "high",
-                                              bytes(lines[i].high_bytes), "basis", plim_basis_name(lines[i].basis),
-                                              "why", lines[i].why));
-    return list;
-}
-
-static json_t *id_of(uint32_t device)
-{
-    char id[16];
-    snprintf(id, sizeof id, "gpu%u", device);
-    return json_string(id);
-}
-
-static json_t *card_json(const struct plim_ledger_card *card, uint32_t index)
-{
-    struct plim_rehearsal_line peak[PLIM_REHEARSAL_MAX_LINES], end[PLIM_REHEARSAL_MAX_LINES];
-    const size_t n_peak = plim_rehearsal_lines(card, true, peak), n_end = plim_rehearsal_lines(card, false, end);
-    uint64_t low, high;
-    json_t *timeline = json_array();
-    sum(peak, n_peak, &low, &high);
-    for (uint32_t i = 0; timeline && i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++)
-        json_array_append_new(timeline,
-                              json_pack("[o, o]", bytes(card->point[i].time_us), bytes(card->point[i].bytes)));
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", id_of(index), "name",
-                     bare_name(card), "total_bytes", bytes(card->total_bytes), "reserved_bytes",
-                     bytes(card->reserved_bytes), "peak_bytes", bytes(card->peak_bytes), "peak_low", bytes(low),
-                     "peak_high", bytes(high), "peak_us", bytes(card->peak_us), "lines", lines_json(peak, n_peak),
-                     "end_bytes", bytes(card->used_bytes), "end_lines", lines_json(end, n_end), "timeline", timeline);
-}
-
-static json_t *oom_json(const struct plim_ledger_oom *oom)
-{
-    if (!oom->is_set)
-        return json_null();
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "device", id_of(oom->device), "what",
-                     plim_rehearsal_kind(oom->kind), "asked_bytes", bytes(oom->size), "free_bytes",
-                     bytes(oom->free_bytes), "used_bytes", bytes(oom->used_bytes), "t_us", bytes(oom->time_us), "pid",
-                     oom->pid);
-}
-
-static json_t *allocations_json(const struct plim_rehearsal *receipt)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; list && i < receipt->n_allocations; i++) {
-        const struct plim_rehearsal_allocation *a = &receipt->allocation[i];
-        const bool is_host = a->kind == PLIM_KIND_PINNED;
-        json_array_append_new(
-            list, json_pack("{s:o, s:s, s:o, s:o}", "device", is_host ? json_string("host") : id_of(a->device), "what",
-                            plim_rehearsal_kind(a->kind), "bytes", bytes(a->bytes), "t_us", bytes(a->time_us)));
-    }
-    return list;
-}
-
-bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt)
-{
-    const struct plim_ledger *ledger = receipt->ledger;
-    json_t *command = json_array(), *devices = json_array(), *warnings = json_array();
-    for (char *const *p = receipt->command; *p; p++)
-        json_array_append_new(command, text(*p));
-    for (uint32_t i = 0; i < ledger->n_cards; i++)
-        json_array_append_new(devices, card_json(&receipt->card[i], i));
-    for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++)
-        json_array_append_new(warnings,
-                              json_pack("{s:s, s:o, s:o}", "kind", ledger->warning[i].kind, "what",
-                                        text(ledger->warning[i].what), "count", bytes(ledger->warning[i].count)));
-    json_t *host =
-        json_pack("{s:o, s:o, s:o}", "peak_rss_bytes", bytes(receipt->peak_rss_bytes), "pinned_peak_bytes",
-                  bytes(ledger->pinned_peak_bytes), "peak_anonymous_bytes", bytes(receipt->peak_anonymous_bytes));
-    json_t *all = json_pack(
-        "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.receipt/1", "from",
-        "rehearse", "command", command, "card", text(receipt->card_name), "exit_code", receipt->exit_code, "oom",
-        (int)ledger->oom.is_set, "stopped_by", receipt->stopped_by, "seconds", receipt->seconds, "devices", devices,
-        "host", host, "oom_at", oom_json(&ledger->oom), "warnings", warnings, "allocations", allocations_json(receipt));
-    const bool is_written = all && json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
-    json_decref(all);
-    if (is_written)
-        fputc('\n', out);
-    return is_written;
+    if (!find->is_monotonic)
+        fprintf(out, "more took less for some values of %s: a larger one may fit that was not tried\n", find->name);
+    else
+        fprintf(out, "%u trials; what is larger than a value that does not fit was not tried\n", find->n_trials);
+    if (!find->is_decided)
+        fputs("the search was broken off\n", out);
+    if (find->has_largest)
+        fprintf(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name, (unsigned long long)find->largest,
+                (unsigned long long)find->low, (unsigned long long)find->high,
+                find->is_decided ? "fits" : "is known to fit");
+    else
+        fprintf(out, "%s=%llu, the least, %s\n", find->name, (unsigned long long)find->low,
+                find->is_decided ? "does not fit" : "gave no answer");
 }

@@ -2,13 +2,19 @@
 #ifndef PLIMSOLL_REPORT_REHEARSAL_H
 #define PLIMSOLL_REPORT_REHEARSAL_H
 
+/* The receipt of a rehearsal. */
+
+#include "rehearse/find.h"
 #include "rehearse/rehearsal.h"
 
 #include <stdio.h>
 
-void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt);
+void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt, bool is_unicode);
 
-/* plimsoll.receipt/1; false when it could not be made. */
-bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt);
+/* As plimsoll.receipt/1; find is NULL when nothing was searched for. Returns false if it could not be written. */
+bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt, const struct plim_find *find);
+
+/* What a search found; the line that matters last. */
+void plim_report_find_text(FILE *out, const struct plim_find *find);
 
 #endif

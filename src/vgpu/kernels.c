@@ -2,6 +2,7 @@
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
 #include "vgpu/effects.h"
 #include "vgpu/runtime.h"
+#include "vgpu/steps.h"
 
 #include <string.h>
 
@@ -89,6 +90,7 @@ static status launch(const void *function, void **parameters, void *stream)
     if (!error) {
         plim_effects_launch(function, parameters);
         plim_runtime_capture(stream);
+        plim_vgpu_launched(function);
     }
     return plim_runtime_fail(error);
 }

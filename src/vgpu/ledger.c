@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677531; /* "plimvgu1": changes with the layout */
+static const uint64_t magic = 0x706c696d76677532; /* "plimvgu2": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -93,6 +93,60 @@ static bool is_small(const struct plim_ledger *ledger, uint32_t kind, uint64_t s
 
 static bool is_rounded(uint32_t kind) { return kind == PLIM_KIND_ALLOC || kind == PLIM_KIND_MANAGED; }
 
+/* --- sites --- */
+
+/* How often what it is part of reached a new peak. */
+static uint64_t peaks_of(const struct plim_ledger *ledger, const struct plim_ledger_site *site)
+{
+    if (site->kind == PLIM_KIND_PINNED)
+        return ledger->n_pinned_peaks;
+    return ledger->card[site->device < PLIM_LEDGER_MAX_CARDS ? site->device : 0].n_peaks;
+}
+
+/* Before what a site holds changes: what it held at the peak, if that has come since. */
+static struct plim_ledger_site *settled(struct plim_ledger *ledger, uint32_t number)
+{
+    struct plim_ledger_site *site = &ledger->site[number < PLIM_LEDGER_MAX_SITES ? number : 0];
+    const uint64_t n = peaks_of(ledger, site);
+    if (site->settled_peak != n) {
+        site->settled_peak = n;
+        site->settled_bytes = site->live_bytes;
+    }
+    return site;
+}
+
+uint64_t plim_ledger_site_peak(const struct plim_ledger *ledger, const struct plim_ledger_site *site)
+{
+    return site->settled_peak == peaks_of(ledger, site) ? site->settled_bytes : site->live_bytes;
+}
+
+uint32_t plim_ledger_site(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind, uint64_t hash,
+                          const struct plim_ledger_stack *stack)
+{
+    enum { PLACES = PLIM_LEDGER_MAX_SITES - 1 }; /* without number 0 */
+    uint32_t found = 0;
+    plim_ledger_lock(ledger);
+    for (uint32_t i = 0; i < PLACES && !found; i++) {
+        const uint32_t number = 1 + (uint32_t)((hash + i) % PLACES);
+        struct plim_ledger_site *place = &ledger->site[number];
+        if (place->hash == hash) {
+            found = number;
+        } else if (!place->hash && ledger->n_sites < PLACES / 4 * 3) { /* a full table would be slow to search */
+            *place = (struct plim_ledger_site){
+                .hash = hash, .device = device, .kind = kind, .first_us = plim_ledger_now_us(ledger)
+            };
+            place->settled_peak = peaks_of(ledger, place);
+            ledger->stack[number] = *stack;
+            ledger->n_sites++;
+            found = number;
+        } else if (!place->hash) {
+            break;
+        }
+    }
+    plim_ledger_unlock(ledger);
+    return found;
+}
+
 /* The account of a card, as its records and processes have it. */
 static void recount(struct plim_ledger *ledger)
 {
@@ -100,6 +154,9 @@ static void recount(struct plim_ledger *ledger)
         ledger->card[d].used_bytes = 0;
         memset(ledger->card[d].kind_bytes, 0, sizeof ledger->card[d].kind_bytes);
     }
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++)
+        if (i == 0 || ledger->site[i].hash)
+            settled(ledger, i)->live_bytes = 0;
     ledger->pinned_bytes = 0;
     ledger->free_record = 0;
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
@@ -118,6 +175,7 @@ static void recount(struct plim_ledger *ledger)
             ledger->free_record = i + 1;
             continue;
         }
+        ledger->site[r->next < PLIM_LEDGER_MAX_SITES ? r->next : 0].live_bytes += r->size;
         if (r->kind == PLIM_KIND_PINNED) {
             ledger->pinned_bytes += r->size;
             continue;
@@ -153,12 +211,14 @@ uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card)
 }
 
 /* Of points that come too fast the highest stays; when there is no room, two become one. */
-static void add_point(struct plim_ledger_card *card, uint64_t time_us)
+static void add_point(struct plim_ledger_card *card, uint64_t time_us, uint32_t site)
 {
     struct plim_ledger_point *last = card->n_points ? &card->point[card->n_points - 1] : NULL;
     if (last && time_us < last->time_us + card->point_us) {
-        if (card->used_bytes > last->bytes)
+        if (card->used_bytes > last->bytes) {
             last->bytes = card->used_bytes;
+            last->site = site;
+        }
         return;
     }
     if (card->n_points >= PLIM_LEDGER_MAX_POINTS) {
@@ -169,18 +229,19 @@ static void add_point(struct plim_ledger_card *card, uint64_t time_us)
         card->n_points = PLIM_LEDGER_MAX_POINTS / 2;
         card->point_us = card->point_us ? 2 * card->point_us : 1000;
     }
-    card->point[card->n_points++] = (struct plim_ledger_point){ time_us, card->used_bytes };
+    card->point[card->n_points++] = (struct plim_ledger_point){ time_us, card->used_bytes, site };
 }
 
-static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card *card)
+static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card *card, uint32_t site)
 {
     uint64_t now = plim_ledger_now_us(ledger);
     if (card->used_bytes > card->peak_bytes) {
         card->peak_bytes = card->used_bytes;
         card->peak_us = now;
+        card->n_peaks++;
         memcpy(card->peak_kind_bytes, card->kind_bytes, sizeof card->kind_bytes);
     }
-    add_point(card, now);
+    add_point(card, now, site);
 }
 
 /* --- processes --- */
@@ -224,10 +285,10 @@ static void reap_locked(struct plim_ledger *ledger)
             ledger->record[i].is_used = 0;
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
         if (is_gone[p])
-            ledger->process[p] = (struct plim_ledger_process){ 0 };
+            memset(&ledger->process[p], 0, sizeof ledger->process[p]);
     recount(ledger);
     for (uint32_t d = 0; d < ledger->n_cards; d++)
-        account_changed(ledger, &ledger->card[d]);
+        account_changed(ledger, &ledger->card[d], 0);
 }
 
 void plim_ledger_reap(struct plim_ledger *ledger)
@@ -254,7 +315,8 @@ int plim_ledger_join(struct plim_ledger *ledger)
         slot = free_slot(ledger);
     }
     if (slot >= 0) {
-        ledger->process[slot] = (struct plim_ledger_process){ .pid = getpid() };
+        memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
+        ledger->process[slot].pid = getpid();
         ledger->process[slot].start_ticks = start_ticks(getpid());
     }
     plim_ledger_unlock(ledger);
@@ -283,14 +345,33 @@ static uint32_t new_record(struct plim_ledger *ledger)
     return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
 }
 
-static void note_out_of_memory(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind, uint64_t size)
+static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
+                               enum plim_ledger_kind kind, uint64_t size, uint32_t site)
 {
     const struct plim_ledger_card *card = &ledger->card[device];
     ledger->n_out_of_memory++;
+    process->refused_bytes[device] = size;
     if (!ledger->oom.is_set)
-        ledger->oom = (struct plim_ledger_oom){
-            1, device, kind, getpid(), size, plim_ledger_free_bytes(card), card->used_bytes, plim_ledger_now_us(ledger)
-        };
+        ledger->oom = (struct plim_ledger_oom){ .is_set = 1,
+                                                .device = device,
+                                                .kind = kind,
+                                                .pid = process->pid,
+                                                .site = site,
+                                                .size = size,
+                                                .free_bytes = plim_ledger_free_bytes(card),
+                                                .used_bytes = card->used_bytes,
+                                                .time_us = plim_ledger_now_us(ledger) };
+}
+
+/* Allocators with a cache give it back and ask again: a request that is met then was not the end. */
+static void note_met(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device, uint64_t size)
+{
+    if (!process->refused_bytes[device] || size < process->refused_bytes[device])
+        return;
+    process->refused_bytes[device] = 0;
+    ledger->n_met_later++;
+    if (ledger->oom.is_set && ledger->oom.pid == process->pid && ledger->oom.device == device)
+        ledger->oom.is_set = 0;
 }
 
 static bool has_room(struct plim_ledger *ledger, struct plim_ledger_card *card, uint64_t charge)
@@ -302,7 +383,8 @@ static bool has_room(struct plim_ledger *ledger, struct plim_ledger_card *card, 
 }
 
 static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot, uint32_t device,
-                                           enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
+                                           enum plim_ledger_kind kind, uint64_t size, uint32_t site,
+                                           uint32_t *ret_record)
 {
     struct plim_ledger_process *process = &ledger->process[slot];
     struct plim_ledger_card *card = &ledger->card[device];
@@ -311,7 +393,7 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     uint64_t charge = is_host ? 0 : is_impossible ? UINT64_MAX : charge_of(ledger, process, device, kind, size);
     if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && !has_room(ledger, card, charge))) {
         if (!is_host)
-            note_out_of_memory(ledger, device, kind, size);
+            note_out_of_memory(ledger, process, device, kind, size, site);
         return PLIM_LEDGER_FULL;
     }
     uint32_t i = new_record(ledger);
@@ -325,12 +407,18 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
                                                      .process = (uint16_t)slot,
                                                      .device = (uint8_t)device,
                                                      .kind = (uint8_t)kind,
-                                                     .is_used = 1 };
+                                                     .is_used = 1,
+                                                     .next = site };
     *ret_record = i;
+    struct plim_ledger_site *place = settled(ledger, site);
+    place->live_bytes += size;
+    place->n_taken++;
     if (is_host) {
         ledger->pinned_bytes += size;
-        if (ledger->pinned_bytes > ledger->pinned_peak_bytes)
+        if (ledger->pinned_bytes > ledger->pinned_peak_bytes) {
             ledger->pinned_peak_bytes = ledger->pinned_bytes;
+            ledger->n_pinned_peaks++;
+        }
         return PLIM_LEDGER_TAKEN;
     }
     if (is_in_chunk)
@@ -339,17 +427,18 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     card->used_bytes += charge;
     card->kind_bytes[kind] += size;
     card->n_taken++;
-    account_changed(ledger, card);
+    note_met(ledger, process, device, size);
+    account_changed(ledger, card, site);
     return PLIM_LEDGER_TAKEN;
 }
 
 enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process, uint32_t device,
-                                         enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
+                                         enum plim_ledger_kind kind, uint64_t size, uint32_t site, uint32_t *ret_record)
 {
     if (process < 0 || device >= ledger->n_cards)
         return PLIM_LEDGER_NO_RECORD;
     plim_ledger_lock(ledger);
-    enum plim_ledger_result result = take_locked(ledger, process, device, kind, size, ret_record);
+    enum plim_ledger_result result = take_locked(ledger, process, device, kind, size, site, ret_record);
     plim_ledger_unlock(ledger);
     return result;
 }
@@ -364,6 +453,7 @@ static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r
     struct plim_ledger_card *card = &ledger->card[r->device];
     struct plim_ledger_process *process = &ledger->process[r->process];
     r->is_used = 0;
+    settled(ledger, r->next)->live_bytes -= r->size;
     if (r->kind == PLIM_KIND_PINNED) {
         ledger->pinned_bytes -= r->size;
         return;
@@ -377,7 +467,7 @@ static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r
     process->used_bytes[r->device] -= charge;
     card->used_bytes -= charge;
     card->kind_bytes[r->kind] -= r->size;
-    account_changed(ledger, card);
+    account_changed(ledger, card, 0);
 }
 
 void plim_ledger_give(struct plim_ledger *ledger, uint32_t record)

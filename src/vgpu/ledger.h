@@ -22,6 +22,9 @@ enum {
     PLIM_LEDGER_MAX_RECORDS = 1 << 20,
     PLIM_LEDGER_MAX_WARNINGS = 64,
     PLIM_LEDGER_MAX_POINTS = 512,
+    PLIM_LEDGER_MAX_SITES = 4096,
+    PLIM_LEDGER_MAX_CYCLES = 512,
+    PLIM_LEDGER_STACK_BYTES = 1536,
     PLIM_LEDGER_NAME_BYTES = 80,
     PLIM_LEDGER_WHAT_BYTES = 120,
 };
@@ -45,6 +48,22 @@ struct plim_ledger_band {
 
 struct plim_ledger_point {
     uint64_t time_us, bytes;
+    uint32_t site; /* who asked last */
+};
+
+/* A place in the program that asks for memory: one stack, one card, one kind. Number 0 stands for places not known. */
+struct plim_ledger_site {
+    uint64_t hash;
+    uint32_t device, kind;
+    uint64_t n_taken, first_us;
+    uint64_t live_bytes;
+    uint64_t settled_bytes, settled_peak; /* what it held at that peak: plim_ledger_site_peak() */
+};
+
+/* Of the site with the same number: apart, so that whoever goes through the sites need not touch the words. */
+struct plim_ledger_stack {
+    char native[PLIM_LEDGER_STACK_BYTES]; /* "library function", a line for each frame, the innermost first */
+    char python[PLIM_LEDGER_STACK_BYTES]; /* "file:line function" */
 };
 
 struct plim_ledger_card {
@@ -59,6 +78,7 @@ struct plim_ledger_card {
     /* the account */
     uint64_t used_bytes; /* charged: with rounding */
     uint64_t peak_bytes, peak_us;
+    uint64_t n_peaks;                    /* how often it rose */
     uint64_t kind_bytes[PLIM_KIND_MAX_]; /* as asked for */
     uint64_t peak_kind_bytes[PLIM_KIND_MAX_];
     uint64_t n_taken;
@@ -74,9 +94,14 @@ struct plim_ledger_record {
     int32_t pid;
     uint16_t process; /* its slot */
     uint8_t device;
-    uint8_t kind;     /* enum plim_ledger_kind */
-    uint32_t is_used; /* else free, and next is the next free one */
-    uint32_t next;
+    uint8_t kind; /* enum plim_ledger_kind */
+    uint32_t is_used;
+    uint32_t next; /* the next free one; of one in use: its site */
+};
+
+/* What a process launched between two moments at which it waited for a card or copied from or to it. */
+struct plim_ledger_cycle {
+    uint64_t hash, n_launches, used_bytes;
 };
 
 struct plim_ledger_process {
@@ -84,6 +109,10 @@ struct plim_ledger_process {
     uint64_t start_ticks; /* a pid alone may be reused */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS];
+    uint64_t refused_bytes[PLIM_LEDGER_MAX_CARDS]; /* the last request that did not fit, until as much is taken */
+    /* written without the lock (steps.h) */
+    _Atomic uint64_t n_launches, cycle_launches, cycle_hash, n_cycles;
+    _Atomic uint64_t n_optimizer_steps;
 };
 
 struct plim_ledger_warning {
@@ -92,11 +121,12 @@ struct plim_ledger_warning {
     char what[PLIM_LEDGER_WHAT_BYTES];
 };
 
-/* The first request that did not fit. */
+/* The first request that did not fit, and was not met later. */
 struct plim_ledger_oom {
     uint32_t is_set;
     uint32_t device, kind;
     int32_t pid;
+    uint32_t site;
     uint64_t size, free_bytes, used_bytes, time_us;
 };
 
@@ -106,16 +136,21 @@ struct plim_ledger {
     uint32_t is_raw; /* charge what is asked for, to the byte: for tests */
     uint32_t n_cards;
     uint64_t start_us;
-    uint64_t pinned_bytes, pinned_peak_bytes;
+    uint64_t pinned_bytes, pinned_peak_bytes, n_pinned_peaks;
     uint32_t is_listening; /* a process of the rehearsal takes connections */
-    uint64_t n_out_of_memory;
+    uint32_t wants_steps;  /* the launcher waits for optimizer steps */
+    uint64_t n_out_of_memory, n_met_later;
     struct plim_ledger_oom oom;
     uint32_t n_warnings;
     uint32_t n_records;   /* ever used: those above are fresh */
     uint32_t free_record; /* 1 + the first of a list; 0: none */
+    uint32_t n_sites;
     struct plim_ledger_warning warning[PLIM_LEDGER_MAX_WARNINGS];
     struct plim_ledger_process process[PLIM_LEDGER_MAX_PROCESSES];
+    struct plim_ledger_cycle cycle[PLIM_LEDGER_MAX_PROCESSES][PLIM_LEDGER_MAX_CYCLES]; /* the last, by number modulo */
     struct plim_ledger_card card[PLIM_LEDGER_MAX_CARDS];
+    struct plim_ledger_site site[PLIM_LEDGER_MAX_SITES];
+    struct plim_ledger_stack stack[PLIM_LEDGER_MAX_SITES];
     struct plim_ledger_record record[PLIM_LEDGER_MAX_RECORDS];
 };
 
@@ -132,9 +167,18 @@ int plim_ledger_join(struct plim_ledger *ledger);
 
 enum plim_ledger_result { PLIM_LEDGER_TAKEN, PLIM_LEDGER_FULL, PLIM_LEDGER_NO_RECORD };
 
-/* Charge size bytes; *ret_record is its number. Nothing is charged unless it is taken. */
+/* Charge size bytes asked for by site (0: not known); *ret_record is its number. Nothing is charged unless it is taken.
+ */
 enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process, uint32_t device,
-                                         enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record);
+                                         enum plim_ledger_kind kind, uint64_t size, uint32_t site,
+                                         uint32_t *ret_record);
+
+/* The site with this hash (not 0) of its stack, card and kind, entered when it is new; 0 when there is no room. */
+uint32_t plim_ledger_site(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind, uint64_t hash,
+                          const struct plim_ledger_stack *stack);
+
+/* What a site held when its card was at its peak; of pinned memory: when most was pinned. */
+uint64_t plim_ledger_site_peak(const struct plim_ledger *ledger, const struct plim_ledger_site *site);
 
 /* Where the program finds what it took. */
 void plim_ledger_place(struct plim_ledger *ledger, uint32_t record, uint64_t address);

@@ -3,6 +3,7 @@
 #include "vgpu/runtime.h"
 
 #include "vgpu/properties.h"
+#include "vgpu/steps.h"
 
 static _Thread_local int device;
 static _Thread_local status last_error;
@@ -151,7 +152,12 @@ status cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 }
 
 status cudaDeviceDisablePeerAccess(int peer) { return check_device(peer); }
-status cudaDeviceSynchronize(void) { return plim_runtime_ready(); }
+
+status cudaDeviceSynchronize(void)
+{
+    plim_vgpu_waited();
+    return plim_runtime_ready();
+}
 
 /* --- memory --- */
 

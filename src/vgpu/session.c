@@ -9,6 +9,7 @@
  */
 #include "vgpu/session.h"
 
+#include "vgpu/site.h"
 #include "vgpu/space.h"
 
 #include <dlfcn.h>
@@ -94,6 +95,7 @@ static void attach(void)
     }
     read_visible(getenv("CUDA_VISIBLE_DEVICES"));
     pthread_atfork(NULL, NULL, in_child);
+    plim_python_watch(session.ledger, &session.ledger->process[session.process]);
 }
 
 struct plim_ledger *plim_vgpu_ledger(int *ret_error)
@@ -103,6 +105,13 @@ struct plim_ledger *plim_vgpu_ledger(int *ret_error)
                  : !session.ledger || session.n_cards == 0 ? PLIM_CUDA_NO_DEVICE
                                                            : PLIM_CUDA_SUCCESS;
     return *ret_error ? NULL : session.ledger;
+}
+
+struct plim_ledger_process *plim_vgpu_process(void)
+{
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    return ledger ? &ledger->process[session.process] : NULL;
 }
 
 uint64_t plim_vgpu_now_us(void)
@@ -127,6 +136,12 @@ struct plim_ledger_card *plim_vgpu_card(int device)
 
 /* --- charging --- */
 
+/* The program did not ask for it. */
+static bool is_fixed(enum plim_ledger_kind kind)
+{
+    return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS;
+}
+
 int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
 {
     int error;
@@ -135,8 +150,12 @@ int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint
         return error;
     if (device < 0 || device >= session.n_cards)
         return PLIM_CUDA_INVALID_DEVICE;
-    uint32_t card = (uint32_t)session.card[device];
-    switch (plim_ledger_take(ledger, session.process, card, kind, size, ret_record)) {
+    uint32_t card = (uint32_t)session.card[device], site = 0;
+    if (!is_fixed(kind)) {
+        plim_python_watch(ledger, &ledger->process[session.process]);
+        site = plim_site_here(ledger, card, kind);
+    }
+    switch (plim_ledger_take(ledger, session.process, card, kind, size, site, ret_record)) {
     case PLIM_LEDGER_TAKEN:
         return PLIM_CUDA_SUCCESS;
     case PLIM_LEDGER_NO_RECORD:

@@ -33,6 +33,9 @@ enum plim_cuda_error {
 /* The ledger, joined on the first call; NULL with *ret_error set: no cards, or a child forked after the first call. */
 PLIM_VGPU_EXPORT struct plim_ledger *plim_vgpu_ledger(int *ret_error);
 
+/* What the ledger has of this process; NULL as above. */
+PLIM_VGPU_EXPORT struct plim_ledger_process *plim_vgpu_process(void);
+
 /* How many cards this process sees (CUDA_VISIBLE_DEVICES), and which of the ledger's the i-th is; NULL: none. */
 PLIM_VGPU_EXPORT int plim_vgpu_n_cards(void);
 PLIM_VGPU_EXPORT struct plim_ledger_card *plim_vgpu_card(int device);

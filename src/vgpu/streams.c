@@ -4,6 +4,7 @@
  * never given back, so that a handle of something destroyed, or of something else, is known as such and not followed.
  */
 #include "vgpu/runtime.h"
+#include "vgpu/steps.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -131,7 +132,12 @@ static status wait_for(void *stream)
     return plim_runtime_fail(PLIM_CUDA_CAPTURE_UNSUPPORTED);
 }
 
-status cudaStreamSynchronize(void *stream) { return wait_for(stream); }
+status cudaStreamSynchronize(void *stream)
+{
+    plim_vgpu_waited();
+    return wait_for(stream);
+}
+
 status cudaStreamQuery(void *stream) { return wait_for(stream); }
 
 status cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
@@ -252,6 +258,7 @@ status cudaGraphLaunch(void *exec, void *stream)
     if (!object_of(exec, TYPE_EXEC))
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
     status error = plim_runtime_stream(stream);
+    plim_vgpu_launched(exec);
     return error ? error : plim_runtime_fail(plim_vgpu_need_kernels(plim_runtime_device()));
 }
 
@@ -286,6 +293,7 @@ status cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 
 status cudaEventSynchronize(void *event)
 {
+    plim_vgpu_waited();
     return plim_runtime_fail(object_of(event, TYPE_EVENT) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
 }
 

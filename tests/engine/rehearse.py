@@ -55,8 +55,8 @@ class Rehearsal:
                 found.setdefault(int(match.group(1)), []).append(float(match.group(2)))
         return found
 
-    def charged_mib(self, device: int, label: str, lines: str = "end_lines") -> float:
-        return sum(line["bytes"] for line in self.receipt["devices"][device][lines] if line["label"] == label) / MIB
+    def charged_mib(self, device: int, what: str, lines: str = "end_lines") -> float:
+        return sum(line["bytes"] for line in self.receipt["devices"][device][lines] if line["what"] == what) / MIB
 
 
 def objections(run: Rehearsal, n_cards: int) -> list[str]:

@@ -23,9 +23,9 @@ static void test_what_is_taken_is_given_back(void **state)
     struct plim_ledger *ledger = ledger_of(2, 100);
     int me = plim_ledger_join(ledger);
     uint32_t a, b, c;
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 3 * MIB + 1, &a), PLIM_LEDGER_TAKEN);
-    assert_int_equal(plim_ledger_take(ledger, me, 1, PLIM_KIND_VMM, 2 * MIB, &b), PLIM_LEDGER_TAKEN);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_PINNED, 500 * MIB, &c), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 3 * MIB + 1, 0, &a), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 1, PLIM_KIND_VMM, 2 * MIB, 0, &b), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_PINNED, 500 * MIB, 0, &c), PLIM_LEDGER_TAKEN);
     assert_int_equal(ledger->card[0].used_bytes, 4 * MIB);
     assert_int_equal(ledger->card[0].kind_bytes[PLIM_KIND_ALLOC], 3 * MIB + 1);
     assert_int_equal(ledger->card[1].used_bytes, 2 * MIB);
@@ -49,10 +49,10 @@ static void test_small_ones_share_chunks(void **state)
     int me = plim_ledger_join(ledger);
     uint32_t record[5000];
     for (int i = 0; i < 4096; i++) /* 512 bytes each: one chunk */
-        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1 + (uint64_t)i % 512, &record[i]),
+        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1 + (uint64_t)i % 512, 0, &record[i]),
                          PLIM_LEDGER_TAKEN);
     assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1, &record[4096]), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 1, 0, &record[4096]), PLIM_LEDGER_TAKEN);
     assert_int_equal(ledger->card[0].used_bytes, 4 * MIB);
     for (int i = 0; i <= 4096; i++)
         plim_ledger_give(ledger, record[i]);
@@ -69,10 +69,10 @@ static void test_a_full_card(void **state)
     ledger->card[0].reserved_bytes = 10 * MIB;
     ledger->card[0].others_bytes = 20 * MIB;
     assert_int_equal(plim_ledger_free_bytes(&ledger->card[0]), 70 * MIB);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 71 * MIB, &record), PLIM_LEDGER_FULL);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, (uint64_t)1 << 60, &record), PLIM_LEDGER_FULL);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, UINT64_MAX, &record), PLIM_LEDGER_FULL);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 70 * MIB, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 71 * MIB, 0, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, (uint64_t)1 << 60, 0, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, UINT64_MAX, 0, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 70 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
     assert_int_equal(plim_ledger_free_bytes(&ledger->card[0]), 0);
     assert_int_equal(ledger->n_out_of_memory, 3);
     assert_int_equal(ledger->oom.size, 71 * MIB); /* the first */
@@ -89,14 +89,14 @@ static void test_the_dead_are_reaped(void **state)
     pid_t child = fork();
     if (child == 0) {
         int slot = plim_ledger_join(ledger);
-        bool is_right = plim_ledger_take(ledger, slot, 0, PLIM_KIND_ALLOC, 90 * MIB, &record) == PLIM_LEDGER_TAKEN;
+        bool is_right = plim_ledger_take(ledger, slot, 0, PLIM_KIND_ALLOC, 90 * MIB, 0, &record) == PLIM_LEDGER_TAKEN;
         pthread_mutex_lock(&ledger->lock); /* dies with the lock in its hand */
         _exit(is_right ? 0 : 1);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     assert_int_equal(ledger->card[0].used_bytes, 90 * MIB);
-    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 50 * MIB, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 50 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
     assert_int_equal(ledger->card[0].used_bytes, 50 * MIB);
     assert_int_equal(ledger->card[0].peak_bytes, 90 * MIB);
     plim_ledger_close(ledger);
@@ -110,7 +110,7 @@ static void test_the_timeline_keeps_its_peaks(void **state)
     uint64_t highest = 0;
     for (int i = 0; i < 20000; i++) {
         uint32_t record;
-        plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, i == 7777 ? 500 * MIB : 2 * MIB, &record);
+        plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, i == 7777 ? 500 * MIB : 2 * MIB, 0, &record);
         plim_ledger_give(ledger, record);
     }
     for (uint32_t i = 0; i < ledger->card[0].n_points; i++)

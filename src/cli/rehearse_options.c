@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/rehearse_options.h"
+
+#include "base/text.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 100 };
+
+enum option {
+    OPTION_CARD,
+    OPTION_UNTIL,
+    OPTION_TIMEOUT,
+    OPTION_FIND,
+    OPTION_RECEIPT,
+    OPTION_LOG,
+    OPTION_JSON,
+    OPTION_GATE,
+    OPTION_QUIET,
+    OPTION_HELP,
+    N_OPTIONS
+};
+
+static const struct plim_flag_info rows[N_OPTIONS] = {
+    [OPTION_CARD] = { "--card", "", "NAME",
+                      "a card of the catalogue, '2x NAME', or a size like 7.5GiB; once for each" },
+    [OPTION_UNTIL] = { "--until", "", "WHEN",
+                       "exit, ready (takes connections, nothing new for 2 s), stable[:SECONDS] (no new peak) or "
+                       "steps:N (of an optimizer, or iterations); default: exit, but a server is stopped when it is "
+                       "stable for 5 s" },
+    [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program then: exit status 124" },
+    [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
+    [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
+    [OPTION_LOG] = { "--log", "", "FILE", "what the program prints goes there" },
+    [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
+    [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, else 0 if the program ended well" },
+    [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+};
+
+void plim_rehearse_list(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
+{
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+}
+
+static int usage(const char *what, const char *value)
+{
+    plim_cli_usage("plimsoll rehearse --card 'RTX 4060' -- COMMAND...; --help lists the options", what, value);
+    return PLIM_EXIT_OURS;
+}
+
+/* --- options --- */
+
+static int add_card(struct plim_rehearse_options *a, const char *text)
+{
+    struct plim_error error = { 0 };
+    uint64_t size;
+    const size_t n = strlen(a->card);
+    const char last = *text ? text[strlen(text) - 1] : '0'; /* a number alone is a name: 4060 */
+    if ((last < '0' || last > '9') && plim_size_parse(text, &size) && size > 0) {
+        if (a->machine.n_cards == PLIM_SETUP_MAX_DEVICES)
+            return usage("too many cards: %s", text);
+        plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);
+    } else if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
+        plim_cli_fail(&error);
+        return PLIM_EXIT_OURS;
+    }
+    snprintf(a->card + n, sizeof a->card - n, "%s%s", n ? ", " : "", text);
+    return 0;
+}
+
+static bool read_seconds(const char *text, double *ret_seconds)
+{
+    const char *end;
+    const double seconds = plim_decimal(text, &end);
+    if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds > 0) || seconds > 1e9)
+        return false;
+    *ret_seconds = seconds;
+    return true;
+}
+
+static int read_until(struct plim_rehearse_options *a, const char *text)
+{
+    struct plim_enough *launch = &a->launch.enough;
+    char *end;
+    if (!strcmp(text, "exit"))
+        launch->until = PLIM_UNTIL_EXIT;
+    else if (!strcmp(text, "ready"))
+        launch->until = PLIM_UNTIL_READY;
+    else if (!strcmp(text, "stable") || (!strncmp(text, "stable:", 7) && read_seconds(text + 7, &launch->stable_s)))
+        launch->until = PLIM_UNTIL_STABLE;
+    else if (!strncmp(text, "steps:", 6) && text[6] >= '1' && text[6] <= '9') {
+        const unsigned long n = strtoul(text + 6, &end, 10);
+        if (*end || n > MAX_STEPS)
+            return usage("--until steps:N: '%s' is not from 1 to 100", text + 6);
+        launch->until = PLIM_UNTIL_STEPS;
+        launch->n_steps = (uint32_t)n;
+    } else
+        return usage("--until: '%s' is not exit, ready, stable[:SECONDS] or steps:N", text);
+    return 0;
+}
+
+static int read_find(struct plim_rehearse_options *a, const char *text)
+{
+    struct plim_error error = { 0 };
+    a->is_search = true;
+    if (plim_find_parse(text, &a->find, &error) == 0)
+        return 0;
+    plim_cli_fail(&error);
+    return PLIM_EXIT_OURS;
+}
+
+static bool has_placeholder(char *const *arguments)
+{
+    for (; *arguments; arguments++)
+        if (strstr(*arguments, "{}"))
+            return true;
+    return false;
+}
+
+static int set(struct plim_rehearse_options *a, enum option option, const char *value)
+{
+    switch (option) {
+    case OPTION_CARD:
+        return add_card(a, value);
+    case OPTION_UNTIL:
+        return read_until(a, value);
+    case OPTION_TIMEOUT:
+        return read_seconds(value, &a->launch.enough.timeout_s) ? 0 : usage("--timeout: '%s' are no seconds", value);
+    case OPTION_FIND:
+        return read_find(a, value);
+    case OPTION_RECEIPT:
+        a->receipt_path = value;
+        return 0;
+    case OPTION_LOG:
+        a->launch.log = value;
+        return 0;
+    case OPTION_JSON:
+        a->is_json = true;
+        return 0;
+    case OPTION_GATE:
+        a->is_gate = true;
+        return 0;
+    case OPTION_QUIET:
+        a->is_quiet = true;
+        return 0;
+    default:
+        a->is_help = true;
+        return 0;
+    }
+}
+
+static enum option option_named(const char *name)
+{
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (plim_flag_is_in(name, rows[i].names))
+            return (enum option)i;
+    return N_OPTIONS;
+}
+
+/* --name VALUE and --name=VALUE, until -- or the first word that is no option. */
+int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret_options)
+{
+    struct plim_rehearse_options *a = ret_options;
+    int i = 1;
+    a->launch.enough.stable_s = 5;
+    for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
+        char name[32];
+        const char *equals = strchr(argv[i], '=');
+        const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+        snprintf(name, sizeof name, "%.*s", (int)length, argv[i]);
+        const enum option option = length < sizeof name ? option_named(name) : N_OPTIONS;
+        if (option == N_OPTIONS || (equals && !rows[option].value))
+            return usage("there is no option '%s'", argv[i]);
+        if (rows[option].value && !equals && i + 1 == argc)
+            return usage("%s needs a value", argv[i]);
+        const char *value = !rows[option].value ? "" : equals ? equals + 1 : argv[++i];
+        int status = set(a, option, value);
+        if (status)
+            return status;
+    }
+    if (i < argc && !strcmp(argv[i], "--"))
+        i++;
+    a->launch.arguments = argv + i;
+    if (a->is_help)
+        return 0;
+    if (i == argc)
+        return usage("there is no command to rehearse%s", "");
+    if (a->machine.n_cards == 0)
+        return usage("on which card? --card NAME%s", "");
+    if (a->is_search && !has_placeholder(a->launch.arguments))
+        return usage("--find: where in the command is the number? write {} there%s", "");
+    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output is the program's%s", "") : 0;
+}

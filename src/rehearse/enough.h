@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REHEARSE_ENOUGH_H
+#define PLIMSOLL_REHEARSE_ENOUGH_H
+
+/* When a rehearsal has shown what there is to see. */
+
+#include "rehearse/rehearsal.h"
+
+enum plim_until {
+    PLIM_UNTIL_AUTO, /* exit; but a program that takes connections is stable */
+    PLIM_UNTIL_EXIT,
+    PLIM_UNTIL_READY,  /* takes connections, and nothing new for 2 s */
+    PLIM_UNTIL_STABLE, /* holds memory on a card, and no new peak for stable_s */
+    PLIM_UNTIL_STEPS,  /* has taken n_steps steps */
+};
+
+struct plim_enough {
+    enum plim_until until;
+    double stable_s, timeout_s; /* timeout 0: none */
+    uint32_t n_steps;
+};
+
+/* Why it is enough, or NULL. */
+const char *plim_enough(const struct plim_enough *enough, const struct plim_ledger *ledger, double elapsed_s);
+
+/*
+ * How many steps the program has taken. Optimizer steps are those that PyTorch counts, of the process that has fewest.
+ * Where there are none, cycles count: what is launched between two waits for the card repeats, with the same memory
+ * held, n_wanted times and more at the end of what was seen. A loop that is no step repeats, too: a cycle is what it
+ * is.
+ */
+void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "rehearse/find.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_number(const char **text, uint64_t *ret_value)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    const unsigned long long value = strtoull(*text, &end, 10);
+    *text = end;
+    *ret_value = value;
+    return errno == 0 && value <= (uint64_t)INT64_MAX;
+}
+
+int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_error *reterr)
+{
+    struct plim_find find = { .is_monotonic = true };
+    const char *equals = strchr(text, '='), *p = equals ? equals + 1 : text;
+    const size_t n = equals ? (size_t)(equals - text) : 0;
+    bool is_right = n < sizeof find.name && read_number(&p, &find.low) && !strncmp(p, "..", 2);
+    p += 2 * is_right;
+    is_right = is_right && read_number(&p, &find.high) && !*p && find.low <= find.high;
+    if (!is_right) {
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--find: '%.60s' is no range", text);
+        plim_error_hint(reterr, "write --find N=1..512, and {} where the command has the number");
+        return PLIM_E_USAGE;
+    }
+    memcpy(find.name, text, n);
+    if (n == 0)
+        find.name[0] = 'N';
+    *ret_find = find;
+    return 0;
+}
+
+static void bounds(const struct plim_find *find, bool *ret_has_fit, uint64_t *ret_fit, bool *ret_has_not,
+                   uint64_t *ret_not)
+{
+    *ret_has_fit = *ret_has_not = false;
+    *ret_fit = *ret_not = 0;
+    for (uint32_t i = 0; i < find->n_trials; i++) {
+        const struct plim_find_trial *t = &find->trial[i];
+        if (t->outcome == PLIM_FIND_FITS && (!*ret_has_fit || t->value > *ret_fit)) {
+            *ret_has_fit = true;
+            *ret_fit = t->value;
+        }
+        if (t->outcome == PLIM_FIND_OUT_OF_MEMORY && (!*ret_has_not || t->value < *ret_not)) {
+            *ret_has_not = true;
+            *ret_not = t->value;
+        }
+    }
+}
+
+/* The least first: if it does not fit, or the command is wrong, that is known at once. Then the greatest. */
+bool plim_find_next(const struct plim_find *find, uint64_t *ret_value)
+{
+    bool has_fit, has_not;
+    uint64_t fit, not ;
+    bounds(find, &has_fit, &fit, &has_not, &not );
+    if (find->n_trials == PLIM_FIND_MAX_TRIALS)
+        return false;
+    if (find->n_trials && find->trial[find->n_trials - 1].outcome >= PLIM_FIND_FAILED)
+        return false;
+    if (!has_fit)
+        *ret_value = find->low;
+    else if (!has_not)
+        *ret_value = find->high;
+    else
+        *ret_value = fit + (not -fit) / 2;
+    return has_fit ? fit < find->high && (!has_not || not -fit > 1) : !has_not;
+}
+
+void plim_find_note(struct plim_find *find, const struct plim_find_trial *trial)
+{
+    bool has_fit, has_not;
+    uint64_t fit, not, next;
+    if (find->n_trials == PLIM_FIND_MAX_TRIALS)
+        return;
+    find->trial[find->n_trials++] = *trial;
+    bounds(find, &has_fit, &fit, &has_not, &not );
+    find->has_largest = has_fit;
+    find->largest = fit;
+    find->is_decided = trial->outcome < PLIM_FIND_FAILED && !plim_find_next(find, &next);
+    for (uint32_t i = 0; i < find->n_trials; i++) /* peaks of trials that ran out are where they stopped */
+        if (find->trial[i].outcome == PLIM_FIND_FITS && trial->outcome == PLIM_FIND_FITS &&
+            ((find->trial[i].value < trial->value && find->trial[i].peak_bytes > trial->peak_bytes) ||
+             (find->trial[i].value > trial->value && find->trial[i].peak_bytes < trial->peak_bytes)))
+            find->is_monotonic = false;
+}

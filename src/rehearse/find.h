@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REHEARSE_FIND_H
+#define PLIMSOLL_REHEARSE_FIND_H
+
+/*
+ * The largest value with which a program does not run out of memory, by bisection. It rests on one assumption: what
+ * runs out with one value runs out with every larger one. The peaks that were seen say whether that is likely.
+ */
+
+#include "plimsoll/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PLIM_FIND_MAX_TRIALS = 80, PLIM_FIND_NAME_BYTES = 32 };
+
+enum plim_find_outcome {
+    PLIM_FIND_FITS,
+    PLIM_FIND_OUT_OF_MEMORY,
+    PLIM_FIND_FAILED,  /* ended badly, and not for want of memory: says nothing */
+    PLIM_FIND_STOPPED, /* by the user, or too long */
+};
+
+struct plim_find_trial {
+    uint64_t value;
+    enum plim_find_outcome outcome;
+    int exit_code;
+    uint64_t peak_bytes; /* of all cards together */
+    double seconds;
+};
+
+struct plim_find {
+    char name[PLIM_FIND_NAME_BYTES];
+    uint64_t low, high;
+    bool has_largest;
+    uint64_t largest;
+    bool is_decided;   /* else the search was broken off */
+    bool is_monotonic; /* more never took less */
+    uint32_t n_trials;
+    struct plim_find_trial trial[PLIM_FIND_MAX_TRIALS];
+};
+
+/* "N=1..512" */
+int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_error *reterr);
+
+/* The value to try next; false when there is nothing left to try. */
+bool plim_find_next(const struct plim_find *find, uint64_t *ret_value);
+
+/* What came of it. */
+void plim_find_note(struct plim_find *find, const struct plim_find_trial *trial);
+
+#endif

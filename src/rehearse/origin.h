@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REHEARSE_ORIGIN_H
+#define PLIMSOLL_REHEARSE_ORIGIN_H
+
+/* What a stack says: for what memory was asked, in which phase of the program, and where to look. */
+
+#include "vgpu/ledger.h"
+
+#include "plimsoll/bill.h"
+
+enum { PLIM_ORIGIN_TEXT = 160, PLIM_ORIGIN_MAX_FRAMES = 32 };
+
+struct plim_origin {
+    const char *label;            /* the engine's own words, as in its bills: "KV buffer"; NULL: not known */
+    enum plim_pillar pillar;      /* PLIM_PILLAR_MAX_: not known */
+    const char *phase;            /* "load", "forward", "backward", "optimizer step", "generate" ...; NULL: not known */
+    char where[PLIM_ORIGIN_TEXT]; /* the innermost frame that is the program's; empty: none has a name */
+};
+
+void plim_origin_of(const struct plim_ledger_stack *stack, struct plim_origin *ret_origin);
+
+/* Frames of a stack as it is in the ledger, a line each, cut in place. Returns how many. */
+size_t plim_origin_frames(char *stack, char *ret_frames[PLIM_ORIGIN_MAX_FRAMES]);
+
+#endif

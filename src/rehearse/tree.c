@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "rehearse/tree.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A scan reads a file for every process of the machine. */
+static const double first_scan_s = 0.05, slowest_scan_s = 1;
+
+void plim_tree_begin(struct plim_tree *tree, pid_t root)
+{
+    *tree = (struct plim_tree){ .root = root, .n = 1, .pid = { root }, .scan_every_s = first_scan_s };
+}
+
+static bool has(const struct plim_tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->n; i++)
+        if (tree->pid[i] == pid)
+            return true;
+    return false;
+}
+
+static void add(struct plim_tree *tree, pid_t pid)
+{
+    if (pid > 0 && tree->n < PLIM_TREE_MAX && !has(tree, pid))
+        tree->pid[tree->n++] = pid;
+}
+
+/* Field 4 of /proc/PID/stat; 0 when it cannot be read. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[40], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *p = strrchr(text, ')'); /* the name before it may hold anything */
+    int parent = 0;
+    return p && sscanf(p + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+static void drop_gone(struct plim_tree *tree)
+{
+    size_t n = 1;
+    for (size_t i = 1; i < tree->n; i++)
+        if (kill(tree->pid[i], 0) == 0)
+            tree->pid[n++] = tree->pid[i];
+    tree->n = n;
+}
+
+static void scan(struct plim_tree *tree, struct plim_ledger *ledger)
+{
+    enum { MAX_SEEN = 1 << 15 };
+    struct link {
+        pid_t pid, parent;
+    } *seen = plim_alloc_unset(MAX_SEEN, sizeof *seen);
+    DIR *folder = seen ? opendir("/proc") : NULL;
+    size_t n = 0, before;
+    for (struct dirent *entry; folder && n < MAX_SEEN && (entry = readdir(folder));)
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+            seen[n++] = (struct link){ pid, parent_of(pid) };
+        }
+    if (folder)
+        closedir(folder);
+    drop_gone(tree);
+    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++)
+        if (ledger->process[i].pid > 0 && kill(ledger->process[i].pid, 0) == 0)
+            add(tree, ledger->process[i].pid);
+    do { /* children may have smaller numbers than their parents */
+        before = tree->n;
+        for (size_t i = 0; i < n; i++)
+            if (seen[i].parent > 0 && has(tree, seen[i].parent))
+                add(tree, seen[i].pid);
+    } while (tree->n > before);
+    plim_free(seen);
+}
+
+static void memory_of(pid_t pid, uint64_t *rss_bytes, uint64_t *anonymous_bytes)
+{
+    char path[40], line[128];
+    unsigned long long kib;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "VmRSS: %llu", &kib) == 1)
+            *rss_bytes += kib * 1024;
+        else if (sscanf(line, "RssAnon: %llu", &kib) == 1)
+            *anonymous_bytes += kib * 1024;
+    }
+    if (file)
+        fclose(file);
+}
+
+void plim_tree_look(struct plim_tree *tree, struct plim_ledger *ledger, double now_s)
+{
+    uint64_t rss_bytes = 0, anonymous_bytes = 0;
+    if (now_s >= tree->next_scan_s) {
+        scan(tree, ledger);
+        tree->next_scan_s = now_s + tree->scan_every_s;
+        tree->scan_every_s = tree->scan_every_s < slowest_scan_s ? 2 * tree->scan_every_s : slowest_scan_s;
+    }
+    for (size_t i = 0; i < tree->n; i++)
+        memory_of(tree->pid[i], &rss_bytes, &anonymous_bytes);
+    tree->peak_n = tree->n > tree->peak_n ? tree->n : tree->peak_n;
+    tree->peak_rss_bytes = rss_bytes > tree->peak_rss_bytes ? rss_bytes : tree->peak_rss_bytes;
+    tree->peak_anonymous_bytes =
+        anonymous_bytes > tree->peak_anonymous_bytes ? anonymous_bytes : tree->peak_anonymous_bytes;
+}
+
+void plim_tree_signal(struct plim_tree *tree, struct plim_ledger *ledger, int number)
+{
+    scan(tree, ledger);
+    for (size_t i = 1; i < tree->n; i++)
+        kill(tree->pid[i], number);
+    kill(tree->root, number);
+}
+
+/* --- what was loaded --- */
+
+static bool is_stood_in_for(const char *name)
+{
+    static const char *const names[] = { "libcuda.so", "libcudart", "libnvidia-ml.so" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+void plim_tree_find_bypass(struct plim_tree *tree, struct plim_ledger *ledger, const char *libraries)
+{
+    char path[40], line[4352], what[PLIM_LEDGER_WHAT_BYTES], folder[4096];
+    if (!realpath(libraries, folder))
+        return;
+    const size_t n = strlen(folder);
+    for (size_t i = 0; i < tree->n; i++) {
+        snprintf(path, sizeof path, "/proc/%d/maps", (int)tree->pid[i]);
+        FILE *file = fopen(path, "re");
+        while (file && fgets(line, sizeof line, file)) {
+            char *start = strchr(line, '/'), *name = strrchr(line, '/');
+            if (!start || !strstr(line, " r-xp ") || !is_stood_in_for(name + 1) ||
+                (!strncmp(start, folder, n) && start[n] == '/'))
+                continue;
+            start[strcspn(start, "\n")] = '\0';
+            const size_t length = strlen(start), most = sizeof what - 1;
+            snprintf(what, sizeof what, "%.*s", (int)most, length <= most ? start : start + (length - most));
+            plim_ledger_warn(ledger, "bypass", what);
+        }
+        if (file)
+            fclose(file);
+    }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Each column is a slice of the time and shows the most that was held in it. */
+#include "report/timeline.h"
+
+#include "base/units.h"
+
+#include <string.h>
+
+enum { WIDTH = 64, HEIGHT = 6, PARTS = 8, LABEL = 11 };
+
+struct drawing {
+    uint64_t bytes[WIDTH];
+    char phase[WIDTH + 1];
+    const char *name[WIDTH]; /* of the phase */
+    uint64_t full_bytes, end_us;
+    unsigned peak_column;
+};
+
+static unsigned column_of(const struct drawing *d, uint64_t time_us)
+{
+    const uint64_t column = time_us * WIDTH / d->end_us;
+    return column < WIDTH ? (unsigned)column : WIDTH - 1;
+}
+
+/* The letter of a phase; '.' where nothing is known. */
+static char letter_of(const char *phase)
+{
+    static const char *const names[] = { "load",           "KV cache", "compute",     "forward",       "backward",
+                                         "optimizer step", "generate", "profile run", "graph capture", NULL };
+    static const char letters[] = "LKCFBOGPX";
+    for (size_t i = 0; phase && names[i]; i++)
+        if (!strcmp(names[i], phase))
+            return letters[i];
+    return '.';
+}
+
+static void mark_phase(const struct plim_rehearsal *receipt, uint32_t site, unsigned column, struct drawing *d)
+{
+    struct plim_origin origin;
+    if (site == 0 || site >= PLIM_LEDGER_MAX_SITES)
+        return;
+    plim_origin_of(&receipt->ledger->stack[site], &origin);
+    if (letter_of(origin.phase) == '.')
+        return;
+    d->phase[column] = letter_of(origin.phase);
+    d->name[column] = origin.phase;
+}
+
+static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct drawing *d)
+{
+    const struct plim_ledger_card *card = &receipt->card[device];
+    uint64_t held = 0;
+    unsigned at = 0;
+    for (uint32_t i = 0; i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++) {
+        const struct plim_ledger_point *point = &card->point[i];
+        const unsigned column = column_of(d, point->time_us);
+        for (; at < column; at++) {
+            d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
+            d->bytes[at + 1] = held;
+        }
+        held = point->bytes;
+        d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
+        mark_phase(receipt, point->site, at, d);
+    }
+    for (; at < WIDTH; at++)
+        d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
+    if (card->peak_bytes > d->bytes[d->peak_column]) /* points that were too near to others are not kept */
+        d->bytes[d->peak_column] = card->peak_bytes;
+}
+
+static unsigned level_of(const struct drawing *d, unsigned column)
+{
+    const unsigned most = HEIGHT * PARTS;
+    const unsigned level = (unsigned)((double)d->bytes[column] * most / (double)d->full_bytes + 0.5);
+    return d->bytes[column] && !level ? 1 : level > most ? most : level;
+}
+
+static void print_cell(FILE *out, const struct drawing *d, unsigned row, unsigned column, bool is_unicode)
+{
+    static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    static const char *const ascii[] = { " ", ".", ".", ".", ":", ":", ":", "#", "#" };
+    const unsigned below = (HEIGHT - 1 - row) * PARTS;
+    const unsigned level = level_of(d, column);
+    const unsigned part = level <= below ? 0 : level - below > PARTS ? PARTS : level - below;
+    fputs((is_unicode ? blocks : ascii)[part], out);
+}
+
+/* Of what the letters stand for, each once. */
+static void print_legend(FILE *out, const struct drawing *d)
+{
+    bool is_said[128] = { false };
+    if (strspn(d->phase, ".") == WIDTH)
+        return;
+    fprintf(out, "%*s  %s\n%*s", LABEL, "", d->phase, LABEL, "");
+    for (unsigned i = 0; i < WIDTH; i++)
+        if (d->name[i] && !is_said[(unsigned char)d->phase[i] % 128]) {
+            is_said[(unsigned char)d->phase[i] % 128] = true;
+            fprintf(out, "  %c %s", d->phase[i], d->name[i]);
+        }
+    fputc('\n', out);
+}
+
+static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool is_unicode)
+{
+    char size[PLIM_SIZE_TEXT], text[32];
+    for (unsigned row = 0; row < HEIGHT; row++) {
+        fprintf(out, "%*s %s", LABEL, row == 0 ? plim_size_text(size, d->full_bytes) : "", is_unicode ? "│" : "|");
+        unsigned n = WIDTH;
+        while (n > 0 && level_of(d, n - 1) <= (HEIGHT - 1 - row) * PARTS)
+            n--;
+        for (unsigned column = 0; column < n; column++)
+            print_cell(out, d, row, column, is_unicode);
+        fputc('\n', out);
+    }
+    fprintf(out, "%*s %s", LABEL, "0", is_unicode ? "└" : "+");
+    for (unsigned i = 0; i < WIDTH; i++)
+        fputs(i == d->peak_column ? "^" : is_unicode ? "─" : "-", out);
+    fputc('\n', out);
+    const int n = snprintf(text, sizeof text, "peak %s", plim_size_text(size, peak_bytes));
+    const int left = (int)d->peak_column + n / 2 + 1 > WIDTH ? WIDTH - n : (int)d->peak_column - n / 2;
+    fprintf(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
+    const int rest = WIDTH - (left > 0 ? left : 0) - n;
+    if (rest >= 10)
+        fprintf(out, "%*.2f s", rest - 2, (double)d->end_us / 1e6);
+    fputc('\n', out);
+    print_legend(out, d);
+}
+
+void plim_report_timeline(FILE *out, const struct plim_rehearsal *receipt, uint32_t device, bool is_unicode)
+{
+    const struct plim_ledger_card *card = &receipt->card[device];
+    const uint64_t gone_bytes = card->reserved_bytes + card->others_bytes;
+    const uint64_t usable_bytes = card->total_bytes > gone_bytes ? card->total_bytes - gone_bytes : 0;
+    struct drawing d = { .end_us = receipt->end_us };
+    if (!card->peak_bytes || !receipt->end_us)
+        return;
+    memset(d.phase, '.', WIDTH);
+    d.full_bytes =
+        card->peak_bytes > usable_bytes / 3 && usable_bytes > card->peak_bytes ? usable_bytes : card->peak_bytes;
+    d.peak_column = column_of(&d, card->peak_us);
+    sample(receipt, device, &d);
+    draw(out, &d, card->peak_bytes, is_unicode);
+}
