@@ -43,6 +43,8 @@ static void remark(const char *what, size_t size)
         plim_ledger_warn(ledger, "value", text);
 }
 
+void plim_vgpu_answered(size_t size) { remark("what the card would have computed, taken as zero", size); }
+
 static void note_evictions(void)
 {
     static atomic_ullong noted;

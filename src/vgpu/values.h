@@ -37,4 +37,7 @@ PLIM_VGPU_EXPORT void plim_vgpu_fill_with(void *to, const void *value, unsigned 
 /* The last kernel of this thread counted which of n inputs are to be selected; 0: it did not. */
 PLIM_VGPU_EXPORT void plim_vgpu_selects(uint64_t n);
 
+/* A library gives the host a result of the card that nobody computed: that it is zero is counted. */
+PLIM_VGPU_EXPORT void plim_vgpu_answered(size_t size);
+
 #endif
