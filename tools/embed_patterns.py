@@ -11,8 +11,8 @@ import sys
 
 ROLES = ["failure", "fault", "consequence", "wrapper", "look_alike", "recovered", "neighbour", "series"]
 KEEPS = ["last", "first", "min", "max", "sum"]
-STAGES = """weights kv compute pool startup sampler graph prefill decode optimizer dataloader handle host shm cap
-virtual api""".split()
+STAGES = """weights kv compute pool startup fraction sampler graph prefill decode optimizer dataloader handle host shm
+cap virtual api""".split()
 FRAMEWORKS = """pytorch transformers bitsandbytes accelerate deepspeed trl unsloth vllm sglang tgi tei lmdeploy llama.cpp
 ollama koboldcpp lmstudio exllama comfyui a1111 diffusers whisper.cpp tensorflow jax onnxruntime tensorrt tensorrt-llm
 triton-server paddle mxnet caffe cupy numba rapids julia-cuda candle numpy cublas cudnn nccl nvidia-driver rocm sycl

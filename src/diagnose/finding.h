@@ -103,6 +103,7 @@
     X(PLATFORM, platform)   /* linux, wsl, windows, mac, jetson */                                                     \
     X(CONTAINER, container) /* "yes" when the log shows one */                                                         \
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
+    X(PHASE, phase)         /* what it was busy with: loading, training, evaluating, generating */                     \
     X(DETAIL, detail)       /* what the message adds in its own words */
 
 enum plim_number {
