@@ -201,14 +201,14 @@ def rarity(word):
 
 
 def triggers_of(anchor):
-    """Up to two places in an anchor, in different words when there are two, at which to look for it."""
+    """Up to two places in an anchor at which to look for it: a line may be broken in one of them."""
     places = sorted(range(len(anchor) - GRAM + 1), key=lambda i: -rarity(anchor[i:i + GRAM]))
     places = [i for i in places if all(ord(c) < 128 for c in anchor[i:i + GRAM])]
     if not places:
         raise Wrong(f"anchor '{anchor}': six characters of ASCII in a row are needed")
     chosen = [places[0]]
     for i in places[1:]:
-        if abs(i - places[0]) >= GRAM and " " not in anchor[i:i + GRAM] and rarity(anchor[i:i + GRAM]) > 20:
+        if abs(i - places[0]) >= GRAM:
             chosen.append(i)
             break
     return chosen

@@ -42,7 +42,12 @@ enum {
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12, /* the rest of a longer line is passed over */
     PLIM_MAX_DOCUMENT_BYTES = 1 << 20, /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
-    PLIM_MAX_FILES = 1 << 12,          /* models named on one command line or found in a directory */
+
+    /* Logs that are explained: what one regular expression may cost, so that no text makes it slow. */
+    PLIM_MAX_MATCH_STEPS = 200000,
+    PLIM_MAX_MATCH_DEPTH = 2000,
+    PLIM_MAX_MATCH_HEAP_KIB = 512,
+    PLIM_MAX_FILES = 1 << 12, /* models named on one command line or found in a directory */
 };
 
 #endif

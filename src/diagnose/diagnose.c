@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scanner. A buffer slides over the decoded log. The prefilter names places where an anchor may stand; places that
+ * are near each other share a window, in which the patterns behind these anchors are run. Lines that repeat themselves
+ * are counted (seen.h). What lies before a window stays in the buffer long enough for a traceback.
+ */
+#include "diagnose/diagnose.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "diagnose/decode.h"
+#include "diagnose/findings.h"
+#include "diagnose/frames.h"
+#include "diagnose/match.h"
+#include "diagnose/prefilter.h"
+#include "diagnose/seen.h"
+#include "diagnose/window.h"
+
+#include <string.h>
+
+enum {
+    HISTORY = 64 << 10,
+    BLOCK = 256 << 10,
+    CORE = 4 << 10,   /* places as near as this share a window */
+    BEHIND = 3 << 10, /* of a window, before its first place */
+    AHEAD = 5 << 10,  /* and after its last */
+    LOOKAHEAD = 16 << 10,
+    TRACEBACK = PLIM_WINDOW_BYTES - 1024,
+    LINE_HALF = 512,  /* of a line, on each side of a place, that tells it from others */
+    MAX_MATCHES = 32, /* in one window */
+    MAX_PER_PATTERN = 8,
+    MAX_PATTERNS = 2048,
+    MAX_PLACES = 64, /* of one window that are remembered */
+    MAX_SKIPPED = 16,
+    EVIDENCE_BEFORE = 120, /* characters of a long line that are shown before what was found */
+};
+
+/* Where an anchor stands, and the kind of line that it is in. */
+struct place {
+    uint64_t offset;
+    struct plim_seen_line *line;
+    uint16_t pattern;
+};
+
+struct plim_diagnose {
+    struct plim_prefilter *prefilter;
+    struct plim_matcher *matcher;
+    struct plim_findings *findings;
+
+    char *data; /* HISTORY + BLOCK */
+
+    /* what follows is of one log (plim_diagnose_reset) */
+    size_t length;
+    struct plim_decoder decoder;
+    size_t scanned;         /* positions before it have been looked at */
+    uint64_t base;          /* offset of data[0] in the decoded log */
+    uint64_t base_lines;    /* line ends before data[0] */
+    size_t counted;         /* up to here ... */
+    uint64_t counted_lines; /* ... there are so many line ends in data */
+    uint64_t n_raw_bytes;
+    bool is_over;
+
+    /* the window that is being collected */
+    struct place places[MAX_PLACES];
+    uint32_t n_places;
+    uint64_t wanted[MAX_PATTERNS / 64];
+    size_t first, last;
+    bool has_window;
+    /* neighbours that were passed over: a failure behind them wants the last */
+    struct place skipped[MAX_SKIPPED];
+    uint32_t n_skipped;
+    /* the line of the last place */
+    uint64_t line_start, line_end;
+    struct plim_seen_line *line;
+    bool is_line_counted, is_line_wanted;
+
+    uint64_t last_match[MAX_PATTERNS]; /* offset + 1 of each pattern's last match */
+    struct plim_window blank, joined;
+    struct plim_match matches[MAX_MATCHES], more_matches[MAX_PER_PATTERN];
+    uint32_t n_matches;
+    struct plim_frame frames[PLIM_MAX_FRAMES];
+    struct plim_seen seen;
+};
+
+struct plim_diagnose *plim_diagnose_new(void)
+{
+    struct plim_diagnose *d = plim_alloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    plim_decoder_init(&d->decoder);
+    d->data = plim_alloc_unset(HISTORY + BLOCK, 1);
+    d->prefilter = plim_prefilter_new();
+    d->matcher = plim_matcher_new();
+    d->findings = plim_findings_new();
+    if (!d->data || !d->prefilter || !d->matcher || !d->findings || plim_n_patterns > MAX_PATTERNS) {
+        plim_diagnose_free(d);
+        return NULL;
+    }
+    return d;
+}
+
+void plim_diagnose_free(struct plim_diagnose *d)
+{
+    if (!d)
+        return;
+    plim_free(d->data);
+    plim_prefilter_free(d->prefilter);
+    plim_matcher_free(d->matcher);
+    plim_findings_free(d->findings);
+    plim_free(d);
+}
+
+void plim_diagnose_reset(struct plim_diagnose *d)
+{
+    memset((char *)d + offsetof(struct plim_diagnose, length), 0, sizeof *d - offsetof(struct plim_diagnose, length));
+    plim_decoder_init(&d->decoder);
+    plim_findings_reset(d->findings);
+}
+
+/* --- lines --- */
+
+static uint64_t count_lines(const char *data, size_t n)
+{
+    uint64_t lines = 0;
+    while (n > 0) { /* bytes in a byte: a loop that vectors are good at */
+        const size_t part = n < 128 ? n : 128;
+        unsigned char sum = 0;
+        for (size_t i = 0; i < part; i++)
+            sum = (unsigned char)(sum + (data[i] == '\n'));
+        lines += sum;
+        data += part;
+        n -= part;
+    }
+    return lines;
+}
+
+static uint64_t line_at(struct plim_diagnose *d, size_t at)
+{
+    if (at >= d->counted)
+        d->counted_lines += count_lines(d->data + d->counted, at - d->counted);
+    else
+        d->counted_lines -= count_lines(d->data + at, d->counted - at);
+    d->counted = at;
+    return d->base_lines + d->counted_lines + 1;
+}
+
+static size_t line_start(const struct plim_diagnose *d, size_t at, size_t most)
+{
+    const size_t first = at > most ? at - most : 0;
+    const char *found = memrchr(d->data + first, '\n', at - first);
+    return found ? (size_t)(found - d->data) + 1 : first;
+}
+
+static size_t line_end(const struct plim_diagnose *d, size_t at, size_t most)
+{
+    const size_t last = d->length - at > most ? at + most : d->length;
+    const char *found = memchr(d->data + at, '\n', last - at);
+    return found ? (size_t)(found - d->data) : last;
+}
+
+/* --- a window --- */
+
+static void show_line(struct plim_diagnose *d, size_t at, struct plim_evidence *ret_evidence)
+{
+    size_t start = line_start(d, at, EVIDENCE_BEFORE);
+    size_t n = line_end(d, at, PLIM_EVIDENCE_BYTES) - start;
+    ret_evidence->line = line_at(d, at);
+    if (n > PLIM_EVIDENCE_BYTES - 1)
+        n = PLIM_EVIDENCE_BYTES - 1;
+    memcpy(ret_evidence->text, d->data + start, n);
+    ret_evidence->text[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (ret_evidence->text[i] == '\0' || ret_evidence->text[i] == '\t' || ret_evidence->text[i] == '\r')
+            ret_evidence->text[i] = ' ';
+    while (n > 0 && ret_evidence->text[n - 1] == ' ')
+        ret_evidence->text[--n] = '\0';
+    plim_text_clean(ret_evidence->text);
+}
+
+static bool overlaps(const struct plim_match *a, const struct plim_match *b)
+{
+    return a->start < b->end && b->start < a->end;
+}
+
+/* Lines that were broken inside a word or a figure say more when they are joined with nothing. */
+static void add_joined(struct plim_diagnose *d, const struct plim_match *joined)
+{
+    for (uint32_t i = 0; i < d->n_matches; i++) {
+        struct plim_match *match = &d->matches[i];
+        if (match->pattern == joined->pattern && overlaps(match, joined)) {
+            if (joined->n_figures > match->n_figures)
+                plim_match_fill(match, joined);
+            return;
+        }
+    }
+    if (d->n_matches < MAX_MATCHES)
+        d->matches[d->n_matches++] = *joined;
+}
+
+static void run_pattern(struct plim_diagnose *d, uint16_t pattern, bool is_broken, bool is_end)
+{
+    const uint32_t room = MAX_MATCHES - d->n_matches;
+    d->n_matches += plim_matcher_run(d->matcher, &d->blank, pattern, is_end, d->matches + d->n_matches,
+                                     room < MAX_PER_PATTERN ? room : MAX_PER_PATTERN);
+    if (!is_broken)
+        return;
+    const uint32_t n = plim_matcher_run(d->matcher, &d->joined, pattern, is_end, d->more_matches, MAX_PER_PATTERN);
+    for (uint32_t i = 0; i < n; i++)
+        add_joined(d, &d->more_matches[i]);
+}
+
+static bool is_finding(const struct plim_match *m) { return m->pattern->role < PLIM_ROLE_NEIGHBOUR; }
+
+/* Of two findings in one place the one with more figures is right, then the one that comes first in the table. */
+static bool is_weaker(const struct plim_match *a, const struct plim_match *b)
+{
+    if (!is_finding(a) || !is_finding(b) || !overlaps(a, b))
+        return false;
+    return a->n_figures != b->n_figures ? a->n_figures < b->n_figures : a->pattern > b->pattern;
+}
+
+static void drop_weaker(struct plim_diagnose *d)
+{
+    bool is_dropped[MAX_MATCHES] = { false };
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->n_matches; i++)
+        for (uint32_t k = 0; k < d->n_matches; k++)
+            is_dropped[i] = is_dropped[i] || (k != i && is_weaker(&d->matches[i], &d->matches[k]));
+    for (uint32_t i = 0; i < d->n_matches; i++)
+        if (!is_dropped[i] && n++ != i)
+            d->matches[n - 1] = d->matches[i];
+    d->n_matches = n;
+}
+
+/* By place; those of one place in the order of the table. A handful: insertion does. */
+static void sort_matches(struct plim_diagnose *d)
+{
+    for (uint32_t i = 1; i < d->n_matches; i++) {
+        struct plim_match *m = d->matches;
+        for (uint32_t k = i; k > 0 && (m[k].start < m[k - 1].start ||
+                                       (m[k].start == m[k - 1].start && m[k].pattern < m[k - 1].pattern));
+             k--) {
+            d->more_matches[0] = m[k];
+            m[k] = m[k - 1];
+            m[k - 1] = d->more_matches[0];
+        }
+    }
+}
+
+/* Lines like the one that the match begins in, or the first place behind it, are this finding. */
+static void remember(struct plim_diagnose *d, uint64_t offset, int finding)
+{
+    for (uint32_t i = 0; i < d->n_places; i++)
+        if (d->places[i].offset >= offset) {
+            if (d->places[i].line)
+                d->places[i].line->finding = finding;
+            return;
+        }
+}
+
+static void sight(struct plim_diagnose *d, size_t window_start, const struct plim_match *m)
+{
+    const size_t at = window_start + m->start;
+    const uint16_t pattern = (uint16_t)(m->pattern - plim_patterns);
+    struct plim_sighting sighting = { .match = m, .offset = d->base + at };
+    if (sighting.offset < d->last_match[pattern])
+        return; /* the window before this one has had it */
+    d->last_match[pattern] = sighting.offset + 1;
+    if (is_finding(m)) {
+        sighting.line = line_at(d, at);
+        for (uint32_t i = 0; i < m->n_hits; i++) {
+            struct plim_evidence *evidence = &sighting.evidence[sighting.n_evidence];
+            show_line(d, window_start + m->hits[i], evidence);
+            if (evidence->text[0])
+                sighting.n_evidence++;
+        }
+    }
+    if (plim_findings_wants_frames(d->findings, m->pattern)) {
+        const size_t first = line_start(d, at > TRACEBACK ? at - TRACEBACK : 0, TRACEBACK);
+        plim_window_build(&d->joined, d->data + first, at - first, PLIM_JOIN_BLANK);
+        sighting.n_frames = plim_frames_read(&d->joined, d->frames);
+        sighting.frames = d->frames;
+    }
+    const int finding = plim_findings_add(d->findings, &sighting);
+    if (finding >= 0)
+        remember(d, sighting.offset, finding);
+}
+
+static void want(struct plim_diagnose *d, uint16_t pattern) { d->wanted[pattern / 64] |= (uint64_t)1 << pattern % 64; }
+
+/* Neighbours just before the window that were passed over. */
+static void want_skipped(struct plim_diagnose *d, size_t start)
+{
+    for (uint32_t i = 0; i < d->n_skipped && i < MAX_SKIPPED; i++)
+        if (d->skipped[i].offset >= d->base + start)
+            want(d, d->skipped[i].pattern);
+}
+
+static void close_window(struct plim_diagnose *d, bool is_end)
+{
+    if (!d->has_window)
+        return;
+    d->has_window = false;
+    const size_t first = d->first > BEHIND ? d->first - BEHIND : 0;
+    const size_t start = line_start(d, first, BEHIND / 2);
+    const size_t end = d->length - d->last > AHEAD ? d->last + AHEAD : d->length;
+    const size_t size = end - start < PLIM_WINDOW_BYTES ? end - start : PLIM_WINDOW_BYTES;
+    const bool is_broken = memchr(d->data + start, '\n', size) != NULL;
+    const bool is_cut = end < d->length || is_end || size < end - start;
+    want_skipped(d, start);
+    plim_window_build(&d->blank, d->data + start, size, PLIM_JOIN_BLANK);
+    if (is_broken)
+        plim_window_build(&d->joined, d->data + start, size, PLIM_JOIN_NOTHING);
+    d->n_matches = 0;
+    for (uint32_t i = 0; i < MAX_PATTERNS / 64; i++)
+        for (uint64_t left = d->wanted[i]; left; left &= left - 1)
+            run_pattern(d, (uint16_t)(64 * i + (uint32_t)__builtin_ctzll(left)), is_broken, is_cut);
+    memset(d->wanted, 0, sizeof d->wanted);
+    drop_weaker(d);
+    sort_matches(d);
+    for (uint32_t i = 0; i < d->n_matches; i++)
+        sight(d, start, &d->matches[i]);
+    d->n_places = 0;
+}
+
+/* --- places --- */
+
+/* What kind of line the place is in; the same as of the place before when it is in its line. */
+static void look_at_line(struct plim_diagnose *d, size_t at)
+{
+    const uint64_t offset = d->base + at;
+    if (d->line && offset >= d->line_start && offset < d->line_end)
+        return;
+    const size_t start = line_start(d, at, LINE_HALF), end = line_end(d, at, LINE_HALF);
+    d->line = plim_seen_find(&d->seen, plim_seen_hash(d->data + start, end - start));
+    d->line_start = d->base + start;
+    d->line_end = d->base + end;
+    d->is_line_wanted = plim_seen_wants(d->line, offset);
+    d->is_line_counted = false;
+}
+
+static void skip_place(struct plim_diagnose *d, const struct plim_candidate *candidate)
+{
+    const enum plim_role role = plim_patterns[candidate->pattern].role;
+    if (role == PLIM_ROLE_NEIGHBOUR || role == PLIM_ROLE_SERIES)
+        d->skipped[d->n_skipped++ % MAX_SKIPPED] =
+            (struct place){ d->base + candidate->at, d->line, candidate->pattern };
+    if (d->line->finding >= 0 && !d->is_line_counted) {
+        d->is_line_counted = true;
+        plim_findings_count(d->findings, d->line->finding, line_at(d, candidate->at));
+    }
+}
+
+static void take_place(struct plim_diagnose *d, const struct plim_candidate *candidate)
+{
+    if (d->has_window && candidate->at >= d->first + CORE)
+        close_window(d, false);
+    look_at_line(d, candidate->at);
+    if (!d->is_line_wanted && !(d->has_window && d->line->finding < 0)) {
+        skip_place(d, candidate);
+        return;
+    }
+    if (!d->has_window) {
+        d->has_window = true;
+        d->first = candidate->at;
+    }
+    d->last = candidate->at;
+    if (d->n_places < MAX_PLACES)
+        d->places[d->n_places++] = (struct place){ d->base + candidate->at, d->line, candidate->pattern };
+    want(d, candidate->pattern);
+}
+
+/* --- the log --- */
+
+static void scan(struct plim_diagnose *d, bool is_end)
+{
+    const size_t end = is_end ? d->length : d->length > LOOKAHEAD ? d->length - LOOKAHEAD : 0;
+    struct plim_candidate candidate;
+    uint32_t link = 0;
+    while (plim_prefilter_next(d->prefilter, d->data, d->length, end, &d->scanned, &link, &candidate))
+        take_place(d, &candidate);
+    close_window(d, is_end);
+}
+
+/* Let go of what nobody will look at any more. */
+static void slide(struct plim_diagnose *d)
+{
+    if (d->scanned <= HISTORY - LOOKAHEAD)
+        return;
+    const size_t gone = d->scanned - (HISTORY - LOOKAHEAD);
+    line_at(d, gone);
+    d->base_lines += d->counted_lines;
+    d->counted = 0;
+    d->counted_lines = 0;
+    memmove(d->data, d->data + gone, d->length - gone);
+    d->length -= gone;
+    d->scanned -= gone;
+    d->base += gone;
+}
+
+static void take(struct plim_diagnose *d, const char *data, size_t size, bool is_end)
+{
+    size_t taken = 0;
+    for (;;) {
+        const size_t before = d->length;
+        const size_t n =
+            plim_decode(&d->decoder, data + taken, size - taken, is_end, d->data, HISTORY + BLOCK, &d->length);
+        taken += n;
+        if (n == 0 && d->length == before && taken == size)
+            break;
+        if (HISTORY + BLOCK - d->length < 2 * PLIM_DECODE_HEAD_BYTES) {
+            scan(d, false);
+            slide(d);
+        }
+    }
+}
+
+void plim_diagnose_feed(struct plim_diagnose *d, const char *data, size_t size)
+{
+    if (d->is_over)
+        return;
+    d->n_raw_bytes += size;
+    take(d, data, size, false);
+}
+
+static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
+{
+    struct plim_diagnosis *diagnosis = plim_findings_order(d->findings);
+    diagnosis->n_bytes = d->n_raw_bytes;
+    diagnosis->n_lines = d->length > 0 ? line_at(d, d->length) - (d->data[d->length - 1] == '\n') : d->base_lines;
+    return diagnosis;
+}
+
+const struct plim_diagnosis *plim_diagnose_now(struct plim_diagnose *d)
+{
+    if (!d->is_over) {
+        scan(d, true);
+        slide(d);
+    }
+    return conclude(d);
+}
+
+const struct plim_diagnosis *plim_diagnose_end(struct plim_diagnose *d)
+{
+    if (!d->is_over) {
+        take(d, "", 0, true);
+        scan(d, true);
+        d->is_over = true;
+    }
+    return conclude(d);
+}
+
+void plim_diagnose_exit_status(struct plim_diagnose *d, int exit_status)
+{
+    plim_diagnose_end(d);
+    plim_findings_exit_status(d->findings, exit_status);
+}

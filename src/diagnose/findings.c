@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/findings.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_OF_A_KIND = 8,       /* findings of one pattern with different figures */
+    LINES_OF_A_FAILURE = 40, /* within which a message makes an earlier one more exact */
+    LINES_TO_RECOVER = 200,
+    LINES_TO_FOLLOW = 400, /* within which failures of the same kind are one event: other ranks, other workers */
+};
+
+struct plim_findings {
+    struct plim_finding list[PLIM_MAX_FINDINGS];    /* in the order of the log */
+    struct plim_finding ordered[PLIM_MAX_FINDINGS]; /* the root first */
+    struct plim_frame frames[PLIM_MAX_FRAMES];      /* of the first hard failure, else of the first finding */
+    uint32_t n_frames;
+    bool has_hard_frames;
+    uint32_t n;
+    struct plim_diagnosis diagnosis;
+};
+
+struct plim_findings *plim_findings_new(void)
+{
+    struct plim_findings *findings = plim_alloc(1, sizeof *findings);
+    if (findings)
+        plim_numbers_init(&findings->diagnosis.context.numbers);
+    return findings;
+}
+
+void plim_findings_reset(struct plim_findings *findings)
+{
+    memset(findings, 0, sizeof *findings);
+    plim_numbers_init(&findings->diagnosis.context.numbers);
+}
+
+void plim_findings_free(struct plim_findings *findings) { plim_free(findings); }
+
+static bool is_hard(enum plim_role role) { return role == PLIM_ROLE_FAILURE || role == PLIM_ROLE_FAULT; }
+
+static bool is_in(const char *const *list, const char *id)
+{
+    for (; list && *list; list++)
+        if (!strcmp(*list, id))
+            return true;
+    return false;
+}
+
+static const struct plim_finding *first_hard(const struct plim_findings *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (is_hard(f->list[i].pattern->role) && !f->list[i].is_recovered)
+            return &f->list[i];
+    return NULL;
+}
+
+/* --- context --- */
+
+static bool replaces(enum plim_keep keep, int64_t old, int64_t new)
+{
+    return keep == PLIM_KEEP_LAST || (keep == PLIM_KEEP_MIN && new < old) || (keep == PLIM_KEEP_MAX && new > old);
+}
+
+static void add_neighbour(struct plim_findings *f, const struct plim_match *m)
+{
+    struct plim_context *context = &f->diagnosis.context;
+    const bool is_late = first_hard(f) != NULL; /* what comes behind the failure does not describe the time before it */
+    const enum plim_keep keep = m->pattern->keep;
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
+        const int64_t new = m->numbers.value[i];
+        int64_t *old = &context->numbers.value[i], sum;
+        if (new == PLIM_UNKNOWN)
+            continue;
+        if (*old == PLIM_UNKNOWN)
+            *old = new;
+        else if (!is_late && keep == PLIM_KEEP_SUM && !__builtin_add_overflow(*old, new, &sum))
+            *old = sum;
+        else if (!is_late && replaces(keep, *old, new))
+            *old = new;
+    }
+    for (int i = 0; i < PLIM_WORD_MAX_; i++)
+        if (m->words.text[i][0] && (!context->words.text[i][0] || (!is_late && keep == PLIM_KEEP_LAST)))
+            memcpy(context->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
+}
+
+static void add_point(struct plim_findings *f, const struct plim_match *m)
+{
+    struct plim_context *context = &f->diagnosis.context;
+    const int64_t bytes = m->numbers.value[PLIM_N_MEMORY_BYTES];
+    if (bytes == PLIM_UNKNOWN || first_hard(f))
+        return;
+    if (context->n_series == PLIM_MAX_SERIES) {
+        memmove(context->series, context->series + 1, (PLIM_MAX_SERIES - 1) * sizeof *context->series);
+        context->n_series--;
+    }
+    context->series[context->n_series++] = (struct plim_point){ m->numbers.value[PLIM_N_STEP], bytes };
+    context->n_points++;
+}
+
+static void add_program(struct plim_findings *f, const char *id)
+{
+    struct plim_context *context = &f->diagnosis.context;
+    for (uint32_t i = 0; i < context->n_programs; i++)
+        if (!strcmp(context->programs[i], id))
+            return;
+    if (context->n_programs < PLIM_MAX_PROGRAMS)
+        context->programs[context->n_programs++] = id;
+}
+
+static void add_programs_of_frames(struct plim_findings *f, const struct plim_sighting *s)
+{
+    for (uint16_t i = 0; i < plim_n_patterns; i++)
+        for (const char *const *path = plim_patterns[i].paths; path && *path; path++)
+            for (uint32_t k = 0; k < s->n_frames; k++)
+                if (strstr(s->frames[k].file, *path))
+                    add_program(f, plim_patterns[i].id);
+}
+
+/* --- findings --- */
+
+static void add_evidence(struct plim_finding *finding, const struct plim_sighting *s)
+{
+    for (uint32_t i = 0; i < s->n_evidence && finding->n_evidence < PLIM_MAX_EVIDENCE; i++) {
+        bool is_known = false;
+        for (uint32_t k = 0; k < finding->n_evidence; k++)
+            is_known = is_known || finding->evidence[k].line == s->evidence[i].line;
+        if (!is_known)
+            finding->evidence[finding->n_evidence++] = s->evidence[i];
+    }
+}
+
+static void fill(struct plim_finding *finding, const struct plim_match *m)
+{
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        if (finding->numbers.value[i] == PLIM_UNKNOWN)
+            finding->numbers.value[i] = m->numbers.value[i];
+    for (int i = 0; i < PLIM_WORD_MAX_; i++)
+        if (!finding->words.text[i][0])
+            memcpy(finding->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
+    for (uint32_t i = 0; i < m->n_others && finding->n_others < PLIM_MAX_OTHERS; i++)
+        finding->others[finding->n_others++] = m->others[i];
+    finding->has_impossible = finding->has_impossible || m->has_impossible;
+}
+
+static void take_from_context(struct plim_findings *f, struct plim_finding *finding)
+{
+    const struct plim_context *context = &f->diagnosis.context;
+    for (const struct plim_pattern_value *v = finding->pattern->values; v && v->kind != PLIM_VALUE_END; v++) {
+        if (v->kind == PLIM_VALUE_TAKE_NUMBER && finding->numbers.value[v->index] == PLIM_UNKNOWN)
+            finding->numbers.value[v->index] = context->numbers.value[v->index];
+        if (v->kind == PLIM_VALUE_TAKE_WORD && !finding->words.text[v->index][0])
+            memcpy(finding->words.text[v->index], context->words.text[v->index], PLIM_WORD_BYTES);
+    }
+}
+
+/* The same message with the same figures. */
+static bool is_same(const struct plim_finding *finding, const struct plim_match *m)
+{
+    if (finding->pattern != m->pattern || finding->n_others != m->n_others)
+        return false;
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) /* a repetition may be cut */
+        if (m->numbers.value[i] != PLIM_UNKNOWN && finding->numbers.value[i] != m->numbers.value[i])
+            return false;
+    return true;
+}
+
+static int find_same(const struct plim_findings *f, const struct plim_match *m)
+{
+    int n_of_kind = 0, last = -1;
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (is_same(&f->list[i], m))
+            return (int)i;
+        if (f->list[i].pattern == m->pattern) {
+            n_of_kind++;
+            last = (int)i;
+        }
+    }
+    return n_of_kind >= MAX_OF_A_KIND ? last : -1;
+}
+
+static int find_refined(const struct plim_findings *f, const struct plim_sighting *s)
+{
+    for (uint32_t i = f->n; i-- > 0;)
+        if (is_in(s->match->pattern->refines, f->list[i].pattern->id) &&
+            s->line - f->list[i].last_line <= LINES_OF_A_FAILURE)
+            return (int)i;
+    return -1;
+}
+
+static int refine(struct plim_findings *f, int which, const struct plim_sighting *s)
+{
+    struct plim_finding *finding = &f->list[which];
+    finding->pattern = s->match->pattern;
+    fill(finding, s->match);
+    take_from_context(f, finding);
+    add_evidence(finding, s);
+    finding->last_line = s->line;
+    return which;
+}
+
+static bool recover(struct plim_findings *f, const struct plim_sighting *s)
+{
+    bool is_any = false;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct plim_finding *finding = &f->list[i];
+        if (is_in(s->match->pattern->recovers, finding->pattern->id) &&
+            s->line - finding->last_line <= LINES_TO_RECOVER) {
+            finding->is_recovered = true;
+            add_evidence(finding, s);
+            is_any = true;
+        }
+    }
+    return is_any;
+}
+
+static void keep_frames(struct plim_findings *f, const struct plim_sighting *s)
+{
+    const bool is_root = is_hard(s->match->pattern->role);
+    if (!s->n_frames || f->has_hard_frames || (f->n_frames && !is_root))
+        return;
+    memcpy(f->frames, s->frames, s->n_frames * sizeof *f->frames);
+    f->n_frames = s->n_frames;
+    f->has_hard_frames = is_root;
+}
+
+int plim_findings_add(struct plim_findings *f, const struct plim_sighting *s)
+{
+    const struct plim_match *m = s->match;
+    const enum plim_role role = m->pattern->role;
+    if (role == PLIM_ROLE_NEIGHBOUR)
+        add_neighbour(f, m);
+    else if (role == PLIM_ROLE_SERIES)
+        add_point(f, m);
+    else if (role == PLIM_ROLE_PROGRAM)
+        add_program(f, m->pattern->id);
+    if (role >= PLIM_ROLE_NEIGHBOUR)
+        return -1;
+    add_programs_of_frames(f, s);
+    if (role == PLIM_ROLE_RECOVERED && recover(f, s))
+        return -1;
+    int which = find_refined(f, s);
+    if (which >= 0)
+        return refine(f, which, s);
+    which = find_same(f, m);
+    if (which >= 0 && !f->list[which].is_recovered) { /* after a recovery the same message is a new failure */
+        plim_findings_count(f, which, s->line);
+        return which;
+    }
+    keep_frames(f, s);
+    if (f->n == PLIM_MAX_FINDINGS) {
+        f->diagnosis.n_left_out++;
+        return -1;
+    }
+    struct plim_finding *finding = &f->list[f->n];
+    memset(finding, 0, sizeof *finding);
+    plim_numbers_init(&finding->numbers);
+    finding->pattern = m->pattern;
+    finding->framework = m->pattern->framework;
+    finding->line = finding->last_line = s->line;
+    finding->offset = s->offset;
+    finding->count = 1;
+    fill(finding, m);
+    take_from_context(f, finding);
+    add_evidence(finding, s);
+    return (int)f->n++;
+}
+
+void plim_findings_count(struct plim_findings *f, int which, uint64_t line)
+{
+    f->list[which].count++;
+    f->list[which].last_line = line;
+}
+
+bool plim_findings_wants_frames(const struct plim_findings *f, const struct plim_pattern *pattern)
+{
+    return pattern->role < PLIM_ROLE_NEIGHBOUR && (!f->has_hard_frames || f->n < PLIM_MAX_FINDINGS / 4);
+}
+
+/* --- the outermost program --- */
+
+static const struct plim_pattern *program_named(const char *id)
+{
+    for (uint16_t i = 0; i < plim_n_patterns; i++)
+        if (plim_patterns[i].role == PLIM_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
+            return &plim_patterns[i];
+    return NULL;
+}
+
+/* Programs that wrap what was found so far replace it, until none does. */
+static const char *outermost(const struct plim_context *context, const char *framework)
+{
+    for (uint32_t round = 0; round < context->n_programs; round++) {
+        const char *outer = NULL;
+        for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
+            const struct plim_pattern *program = program_named(context->programs[i]);
+            if (program && strcmp(program->framework, framework) != 0 && is_in(program->wraps, framework))
+                outer = program->framework;
+        }
+        if (!outer)
+            break;
+        framework = outer;
+    }
+    return framework;
+}
+
+/* --- order --- */
+
+/* The lower, the rather it is the root. */
+static int root_rank(const struct plim_finding *finding)
+{
+    static const int ranks[PLIM_ROLE_MAX_] = {
+        [PLIM_ROLE_FAILURE] = 0, [PLIM_ROLE_FAULT] = 0,      [PLIM_ROLE_CONSEQUENCE] = 1,
+        [PLIM_ROLE_WRAPPER] = 2, [PLIM_ROLE_LOOK_ALIKE] = 3, [PLIM_ROLE_RECOVERED] = 3,
+    };
+    return finding->is_recovered ? 3 : ranks[finding->pattern->role];
+}
+
+static bool follows(const struct plim_finding *root, const struct plim_finding *other)
+{
+    const enum plim_role role = other->pattern->role;
+    if (other->is_recovered || root_rank(root) > 2 || other->offset < root->offset)
+        return false;
+    return role == PLIM_ROLE_CONSEQUENCE || role == PLIM_ROLE_WRAPPER ||
+           (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
+}
+
+static void append(struct plim_findings *f, const struct plim_finding *finding, bool is_related)
+{
+    struct plim_finding *copy = &f->ordered[f->diagnosis.n_findings++];
+    *copy = *finding;
+    copy->is_related = is_related;
+    copy->framework = outermost(&f->diagnosis.context, finding->pattern->framework);
+}
+
+struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
+{
+    uint32_t root = 0;
+    f->diagnosis.findings = f->ordered;
+    f->diagnosis.n_findings = 0;
+    memcpy(f->diagnosis.context.frames, f->frames, sizeof f->frames);
+    f->diagnosis.context.n_frames = f->n_frames;
+    if (f->n == 0)
+        return &f->diagnosis;
+    for (uint32_t i = 1; i < f->n; i++)
+        if (root_rank(&f->list[i]) < root_rank(&f->list[root]))
+            root = i;
+    append(f, &f->list[root], false);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (i != root && follows(&f->list[root], &f->list[i]))
+            append(f, &f->list[i], true);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (i != root && !follows(&f->list[root], &f->list[i]))
+            append(f, &f->list[i], false);
+    return &f->diagnosis;
+}
+
+void plim_findings_exit_status(struct plim_findings *f, int exit_status)
+{
+    static const struct {
+        int status;
+        const char *kind;
+    } kinds[] = { { 137, "exit-killed" }, { -9, "exit-killed" }, { 9, "exit-killed" } };
+    struct plim_match match = { 0 };
+    plim_numbers_init(&match.numbers);
+    match.numbers.value[PLIM_N_EXIT_STATUS] = exit_status;
+    f->diagnosis.context.numbers.value[PLIM_N_EXIT_STATUS] = exit_status;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !first_hard(f); i++)
+        if (kinds[i].status == exit_status) {
+            const struct plim_sighting sighting = { .match = &match };
+            match.pattern = plim_pattern_find(kinds[i].kind);
+            match.numbers.value[PLIM_N_SIGNAL] = 9;
+            if (match.pattern)
+                plim_findings_add(f, &sighting);
+        }
+}

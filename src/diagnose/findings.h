@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_FINDINGS_H
+#define PLIMSOLL_DIAGNOSE_FINDINGS_H
+
+/*
+ * Matches, in the order of the log, become findings: the same message again is counted, a more exact one is merged into
+ * the one before, a failure that the program got over is marked. Neighbours become the context.
+ */
+
+#include "diagnose/match.h"
+
+/* A match with its place in the log. */
+struct plim_sighting {
+    const struct plim_match *match;
+    uint64_t offset, line;
+    struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
+    uint32_t n_evidence;
+    const struct plim_frame *frames; /* of the traceback before it; NULL: not looked for */
+    uint32_t n_frames;
+};
+
+struct plim_findings;
+
+/* NULL: out of memory. */
+struct plim_findings *plim_findings_new(void);
+void plim_findings_free(struct plim_findings *findings);
+
+/* As new. */
+void plim_findings_reset(struct plim_findings *findings);
+
+/* Which finding it became, or -1: a neighbour, or one too many. */
+int plim_findings_add(struct plim_findings *findings, const struct plim_sighting *sighting);
+
+/* The message of this finding was said once more. */
+void plim_findings_count(struct plim_findings *findings, int which, uint64_t line);
+
+/* True when a traceback is worth looking for: a match of this pattern could become the root. */
+bool plim_findings_wants_frames(const struct plim_findings *findings, const struct plim_pattern *pattern);
+
+/* A command ended so, its log says nothing: killed by signal 9, as after memory ran out, or not. */
+void plim_findings_exit_status(struct plim_findings *findings, int exit_status);
+
+/* The root first. The diagnosis lives in `findings` until the next call. */
+struct plim_diagnosis *plim_findings_order(struct plim_findings *findings);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/prefilter.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum {
+    BITMAP_BITS = 17, /* 16 KiB: stays in the first cache */
+    TABLE_BITS = 12,
+    AHEAD = 4,              /* positions that are looked at together */
+    MAX_PREFIX_BYTES = 160, /* of a line: stamps, host, process, rank */
+};
+
+/* A gram of a trigger. Links count from 1; 0 ends a chain. */
+struct link {
+    uint32_t gram;
+    uint32_t next;
+    uint16_t trigger;
+    uint16_t offset; /* of the gram in the trigger */
+};
+
+struct plim_prefilter {
+    uint8_t bitmap[(1 << BITMAP_BITS) / 8];
+    uint32_t table[1 << TABLE_BITS];
+    struct link *links;
+};
+
+static inline uint32_t gram_at(const char *data)
+{
+    uint32_t gram;
+    memcpy(&gram, data, sizeof gram);
+    return gram;
+}
+
+/* Fibonacci hashing: 2^32 divided by the golden ratio. */
+static inline uint32_t hash(uint32_t gram) { return gram * 2654435769U; }
+
+static inline bool is_in_bitmap(const struct plim_prefilter *prefilter, uint32_t gram)
+{
+    const uint32_t bit = hash(gram) >> (32 - BITMAP_BITS);
+    return prefilter->bitmap[bit >> 3] >> (bit & 7) & 1;
+}
+
+struct plim_prefilter *plim_prefilter_new(void)
+{
+    struct plim_prefilter *prefilter = plim_alloc(1, sizeof *prefilter);
+    struct link *links = plim_alloc((size_t)plim_n_triggers * PLIM_GRAM_STRIDE + 1, sizeof *links);
+    if (!prefilter || !links) {
+        plim_free(links);
+        plim_free(prefilter);
+        return NULL;
+    }
+    prefilter->links = links;
+    uint32_t n = 0;
+    for (uint16_t i = 0; i < plim_n_triggers; i++)
+        for (uint16_t offset = 0; offset < PLIM_GRAM_STRIDE; offset++) {
+            const uint32_t gram = gram_at(plim_triggers[i].word + offset);
+            const uint32_t bit = hash(gram) >> (32 - BITMAP_BITS);
+            uint32_t *head = &prefilter->table[hash(gram) >> (32 - TABLE_BITS)];
+            links[++n] = (struct link){ gram, *head, i, offset };
+            *head = n;
+            prefilter->bitmap[bit >> 3] = (uint8_t)(prefilter->bitmap[bit >> 3] | 1U << (bit & 7));
+        }
+    return prefilter;
+}
+
+void plim_prefilter_free(struct plim_prefilter *prefilter)
+{
+    if (prefilter)
+        plim_free(prefilter->links);
+    plim_free(prefilter);
+}
+
+/* --- the anchor around a trigger --- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
+
+/* Where the comparison of plain bytes ends and only a window can tell: line ends, escapes, bytes beyond ASCII. */
+static bool is_unclear(char c) { return c == '\n' || c == '\\' || c == '&' || c == '=' || c == '[' || (c & 0x80); }
+
+static bool agrees_ahead(const char *data, size_t size, size_t at, const char *anchor)
+{
+    for (; *anchor; anchor++) {
+        if (at >= size || is_unclear(data[at]))
+            return at < size && data[at] == *anchor && (data[at] == '=' || data[at] == '[')
+                       ? agrees_ahead(data, size, at + 1, anchor + 1)
+                       : true;
+        if (*anchor == ' ') {
+            if (!is_blank(data[at]))
+                return false;
+            while (at < size && is_blank(data[at]))
+                at++;
+        } else if (data[at++] != *anchor) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when an escape may end just before data[at] ("\n", "=20", "&gt;"), or the prefix of a line between two words. */
+static bool is_behind_escape(const char *data, size_t at, bool is_word_start)
+{
+    for (size_t i = 1; i <= 6 && i <= at; i++)
+        if (is_unclear(data[at - i]))
+            return true;
+    const size_t reach = at < MAX_PREFIX_BYTES ? at : MAX_PREFIX_BYTES;
+    return is_word_start && memrchr(data + at - reach, '\n', reach);
+}
+
+static bool agrees_behind(const char *data, size_t at, const char *anchor, size_t n)
+{
+    while (n > 0) {
+        const char want = anchor[--n];
+        if (at == 0)
+            return false;
+        if (want == ' ' && is_blank(data[at - 1])) {
+            while (at > 0 && is_blank(data[at - 1]))
+                at--;
+            if (at > 0 && data[at - 1] == '\n')
+                return true;
+            continue;
+        }
+        if (data[at - 1] != want)
+            return is_behind_escape(data, at, is_blank(data[at]));
+        at--;
+    }
+    return true;
+}
+
+static bool is_candidate(const struct plim_trigger *trigger, const char *data, size_t size, size_t at)
+{
+    return at + PLIM_TRIGGER_BYTES <= size && !memcmp(data + at, trigger->word, PLIM_TRIGGER_BYTES) &&
+           agrees_ahead(data, size, at + PLIM_TRIGGER_BYTES, trigger->anchor + trigger->at + PLIM_TRIGGER_BYTES) &&
+           agrees_behind(data, at, trigger->anchor, trigger->at);
+}
+
+/* The first position from `at`, below `end`, with a gram of the bitmap; `end` or more when there is none. */
+static size_t skip(const struct plim_prefilter *prefilter, const char *data, size_t at, size_t end)
+{
+    enum { STEP = AHEAD * PLIM_GRAM_STRIDE };
+    while (at + STEP <= end) {
+        const char *d = data + at;
+        if (is_in_bitmap(prefilter, gram_at(d)) | is_in_bitmap(prefilter, gram_at(d + PLIM_GRAM_STRIDE)) |
+            is_in_bitmap(prefilter, gram_at(d + 2 * PLIM_GRAM_STRIDE)) |
+            is_in_bitmap(prefilter, gram_at(d + 3 * PLIM_GRAM_STRIDE)))
+            break;
+        at += STEP;
+    }
+    while (at < end && !is_in_bitmap(prefilter, gram_at(data + at)))
+        at += PLIM_GRAM_STRIDE;
+    return at;
+}
+
+bool plim_prefilter_next(const struct plim_prefilter *prefilter, const char *data, size_t size, size_t end,
+                         size_t *next, uint32_t *ref_link, struct plim_candidate *ret_candidate)
+{
+    const size_t last = size < PLIM_GRAM_BYTES ? 0 : size - PLIM_GRAM_BYTES + 1;
+    if (end > last)
+        end = last;
+    for (;;) {
+        uint32_t i = *ref_link;
+        if (i == 0) {
+            *next = skip(prefilter, data, *next, end);
+            if (*next >= end)
+                return false;
+            i = prefilter->table[hash(gram_at(data + *next)) >> (32 - TABLE_BITS)];
+        }
+        const uint32_t gram = gram_at(data + *next);
+        for (; i; i = prefilter->links[i].next) {
+            const struct link *link = &prefilter->links[i];
+            const struct plim_trigger *trigger = &plim_triggers[link->trigger];
+            if (link->gram == gram && *next >= link->offset &&
+                is_candidate(trigger, data, size, *next - link->offset)) {
+                ret_candidate->at = *next - link->offset;
+                ret_candidate->pattern = trigger->pattern;
+                *ref_link = link->next;
+                if (!link->next)
+                    *next += PLIM_GRAM_STRIDE;
+                return true;
+            }
+        }
+        *ref_link = 0;
+        *next += PLIM_GRAM_STRIDE;
+    }
+}

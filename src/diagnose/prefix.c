@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prefixes only matter where a message goes on in the next line: there they would stand in the middle of it. So a
+ * prefix is taken for one only in its own form; what is not known stays.
+ */
+#include "diagnose/prefix.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    MAX_PREFIXES = 8, /* of one line: a container's stamp, a stamp, a rank, a level ... */
+    MAX_BRACKET = 96,
+    MAX_NAME = 64,
+};
+
+struct text {
+    const char *at, *end;
+};
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_name(char c) { return is_digit(c) || is_alpha(c) || c == '_' || c == '-' || c == '.'; }
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
+
+static bool is_one_of(char c, const char *set) { return c && strchr(set, c) != NULL; }
+
+static bool take(struct text *t, const char *word)
+{
+    const size_t n = strlen(word);
+    if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n) != 0)
+        return false;
+    t->at += n;
+    return true;
+}
+
+static bool take_digits(struct text *t, int least, int most)
+{
+    int n = 0;
+    while (t->at < t->end && n < most && is_digit(*t->at)) {
+        t->at++;
+        n++;
+    }
+    return n >= least;
+}
+
+static void skip_spaces(struct text *t)
+{
+    while (t->at < t->end && is_space(*t->at))
+        t->at++;
+}
+
+/* "12:30:59", ".123456", ",123", "Z", "+01:00" */
+static bool take_time(struct text *t)
+{
+    struct text s = *t;
+    if (!take_digits(&s, 1, 2) || !take(&s, ":") || !take_digits(&s, 2, 2) || !take(&s, ":") || !take_digits(&s, 2, 2))
+        return false;
+    if (s.at < s.end && (*s.at == '.' || *s.at == ',')) {
+        s.at++;
+        take_digits(&s, 0, 9);
+    }
+    if (!take(&s, "Z") && s.at < s.end && (*s.at == '+' || *s.at == '-') && s.end - s.at > 2 && is_digit(s.at[1])) {
+        s.at++;
+        take_digits(&s, 1, 4);
+        if (take(&s, ":"))
+            take_digits(&s, 2, 2);
+    }
+    *t = s;
+    return true;
+}
+
+/* "2024-05-01T12:30:59", "2024/05/01 12:30:59.123", "05-01 12:30:59", "E0501 12:30:59", and no more than the time */
+static bool take_stamp(struct text *t)
+{
+    struct text s = *t;
+    if (take_time(&s)) {
+        *t = s;
+        return true;
+    }
+    if (s.end - s.at > 5 && is_one_of(*s.at, "EWIFD") && is_digit(s.at[1]) && is_digit(s.at[4])) { /* glog */
+        s.at++;
+        if (!take_digits(&s, 4, 8))
+            return false;
+    } else {
+        const char *start = s.at;
+        if (!take_digits(&s, 2, 4) || s.at >= s.end || (*s.at != '-' && *s.at != '/'))
+            return false;
+        s.at++;
+        if (!take_digits(&s, 2, 2))
+            return false;
+        if (s.at < s.end && (*s.at == '-' || *s.at == '/')) {
+            s.at++;
+            if (!take_digits(&s, 2, 4))
+                return false;
+        } else if (s.at - start != 5) {
+            return false;
+        }
+    }
+    if (s.at < s.end && *s.at == 'T')
+        s.at++;
+    skip_spaces(&s);
+    if (!take_time(&s))
+        return false;
+    *t = s;
+    return true;
+}
+
+/* "May  1 12:30:59 host program[123]: ", with the weekday of dmesg -T before it */
+static bool take_syslog(struct text *t)
+{
+    static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+    struct text s = *t;
+    for (size_t i = 0; i < sizeof months / sizeof *months; i++)
+        if (take(&s, months[i])) {
+            skip_spaces(&s);
+            if (!take_digits(&s, 1, 2))
+                return false;
+            skip_spaces(&s);
+            if (!take_time(&s))
+                return false;
+            skip_spaces(&s);
+            struct text host = s;
+            int n = 0;
+            while (host.at < host.end && is_name(*host.at) && n < MAX_NAME) {
+                host.at++;
+                n++;
+            }
+            if (n > 0 && take(&host, " ")) { /* host program[pid]: */
+                n = 0;
+                while (host.at < host.end && (is_name(*host.at) || is_one_of(*host.at, "/@()")) && n < MAX_NAME) {
+                    host.at++;
+                    n++;
+                }
+                if (take(&host, "[")) {
+                    take_digits(&host, 0, 10);
+                    take(&host, "]");
+                }
+                if (n > 0 && take(&host, ":"))
+                    s = host;
+            }
+            *t = s;
+            return true;
+        }
+    return false;
+}
+
+/* Inside brackets: a stamp, a rank, a pid, a level, the uptime of the kernel. */
+static bool is_label(const char *text, size_t n)
+{
+    static const char *const words[] = { "rank",  "pid=",    "ip=",  "ERROR", "INFO", "WARN",   "DEBUG",
+                                         "FATAL", "default", "TM]",  "TP",    "DP",   "PP",     "Worker",
+                                         "error", "warn",    "info", "Rank",  "RANK", "stderr", "stdout" };
+    bool is_number = n > 0;
+    struct text stamp = { text, text + n };
+    for (size_t i = 0; i < n && is_number; i++)
+        is_number = is_digit(text[i]) || is_one_of(text[i], " .,:");
+    if (is_number || take_stamp(&stamp))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (size_t k = 0; k + strlen(words[i]) <= n; k++)
+            if (!memcmp(text + k, words[i], strlen(words[i])))
+                return true;
+    return false;
+}
+
+/* "[rank0]:", "(EngineCore_DP0 pid=123)", "[1,0]<stderr>:", "[ 123.456789]", "[ERROR]" */
+static bool take_bracket(struct text *t)
+{
+    struct text s = *t;
+    if (s.at >= s.end || (*s.at != '[' && *s.at != '('))
+        return false;
+    const char closing = *s.at == '[' ? ']' : ')';
+    const char *inside = ++s.at;
+    while (s.at < s.end && *s.at != closing && s.at - inside < MAX_BRACKET)
+        s.at++;
+    if (s.at >= s.end || *s.at != closing || !is_label(inside, (size_t)(s.at - inside)))
+        return false;
+    s.at++;
+    if (take(&s, "<stderr>") || take(&s, "<stdout>")) { /* mpirun */
+    }
+    take(&s, ":");
+    *t = s;
+    return true;
+}
+
+/* "worker-1  | ", of docker compose and kubetail; "0: " of srun --label */
+static bool take_named(struct text *t)
+{
+    struct text s = *t;
+    int n = 0;
+    bool is_number = true;
+    while (s.at < s.end && (is_name(*s.at) || *s.at == '/') && n < MAX_NAME) {
+        is_number = is_number && is_digit(*s.at);
+        s.at++;
+        n++;
+    }
+    if (n == 0)
+        return false;
+    if (is_number && n <= 5 && take(&s, ": ")) {
+        *t = s;
+        return true;
+    }
+    if (s.at >= s.end || !is_space(*s.at))
+        return false;
+    skip_spaces(&s);
+    if (!take(&s, "| "))
+        return false;
+    *t = s;
+    return true;
+}
+
+/* "> ", "| ", "# ", "* ", "--> 723", "stderr F ", levels; the bars of boxed tracebacks */
+static bool take_mark(struct text *t)
+{
+    static const char *const marks[] = { ">",       "|",         "\xe2\x94\x82", "\xe2\x94\x83", "\xe2\x9d\xb1",
+                                         "# ",      "* ",        "// ",          "stderr F ",    "stdout F ",
+                                         "ERROR ",  "INFO ",     "WARNING ",     "CRITICAL ",    "DEBUG ",
+                                         "ERROR: ", "CRITICAL:", "E ",           "stderr: ",     "stdout: " };
+    struct text s = *t;
+    if (take(&s, "-->") || take(&s, "--->")) {
+        skip_spaces(&s);
+        take_digits(&s, 0, 6);
+        *t = s;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (take(t, marks[i]))
+            return true;
+    return false;
+}
+
+size_t plim_prefix_bytes(const char *line, size_t n)
+{
+    struct text t = { line, line + n };
+    skip_spaces(&t);
+    for (int i = 0; i < MAX_PREFIXES; i++) {
+        const char *before = t.at;
+        if (!take_bracket(&t) && !take_stamp(&t) && !take_syslog(&t) && !take_mark(&t) && !take_named(&t))
+            break;
+        skip_spaces(&t);
+        if (t.at == before)
+            break;
+    }
+    return (size_t)(t.at - line);
+}
