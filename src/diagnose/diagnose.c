@@ -211,11 +211,31 @@ static void run_pattern(struct plim_diagnose *d, uint16_t pattern, bool is_broke
 
 static bool is_finding(const struct plim_match *m) { return m->pattern->role < PLIM_ROLE_NEIGHBOUR; }
 
-/* Of two findings in one place the one with more figures is right, then the one that comes first in the table. */
+static bool contains(const struct plim_match *a, const struct plim_match *b)
+{
+    return a->start <= b->start && b->end <= a->end && a->end - a->start > b->end - b->start;
+}
+
+/* A wrapper is not what it wraps: both stay. */
+static bool is_wrapper(const struct plim_match *m)
+{
+    return m->pattern->role == PLIM_ROLE_WRAPPER || m->pattern->role == PLIM_ROLE_CONSEQUENCE;
+}
+
+/*
+ * Of two findings in one place the one that names its program is right, then the one that explains more of the text,
+ * then the one with more figures, then the one that comes first in the table.
+ */
 static bool is_weaker(const struct plim_match *a, const struct plim_match *b)
 {
-    if (!is_finding(a) || !is_finding(b) || !overlaps(a, b))
+    if (!is_finding(a) || !is_finding(b) || !overlaps(a, b) || is_wrapper(a) != is_wrapper(b))
         return false;
+    const bool is_a_general = !strcmp(a->pattern->framework, "other"),
+               is_b_general = !strcmp(b->pattern->framework, "other");
+    if (is_a_general != is_b_general)
+        return is_a_general;
+    if (contains(a, b) || contains(b, a))
+        return contains(b, a);
     return a->n_figures != b->n_figures ? a->n_figures < b->n_figures : a->pattern > b->pattern;
 }
 
@@ -225,7 +245,10 @@ static void drop_weaker(struct plim_diagnose *d)
     uint32_t n = 0;
     for (uint32_t i = 0; i < d->n_matches; i++)
         for (uint32_t k = 0; k < d->n_matches; k++)
-            is_dropped[i] = is_dropped[i] || (k != i && is_weaker(&d->matches[i], &d->matches[k]));
+            if (k != i && is_weaker(&d->matches[i], &d->matches[k])) {
+                is_dropped[i] = true;
+                plim_match_fill(&d->matches[k], &d->matches[i]);
+            }
     for (uint32_t i = 0; i < d->n_matches; i++)
         if (!is_dropped[i] && n++ != i)
             d->matches[n - 1] = d->matches[i];

@@ -140,7 +140,7 @@ static void fill(struct plim_finding *finding, const struct plim_match *m)
     for (int i = 0; i < PLIM_WORD_MAX_; i++)
         if (!finding->words.text[i][0])
             memcpy(finding->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
-    for (uint32_t i = 0; i < m->n_others && finding->n_others < PLIM_MAX_OTHERS; i++)
+    for (uint32_t i = finding->n_others; i < m->n_others; i++)
         finding->others[finding->n_others++] = m->others[i];
     finding->has_impossible = finding->has_impossible || m->has_impossible;
 }
@@ -156,27 +156,40 @@ static void take_from_context(struct plim_findings *f, struct plim_finding *find
     }
 }
 
-/* The same message with the same figures. */
-static bool is_same(const struct plim_finding *finding, const struct plim_match *m)
+/* No figure of one contradicts the other: one of them may be cut. */
+static bool agrees(const struct plim_finding *finding, const struct plim_match *m)
 {
-    if (finding->pattern != m->pattern || finding->n_others != m->n_others)
+    if (finding->n_others && m->n_others && finding->n_others != m->n_others)
         return false;
-    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) /* a repetition may be cut */
-        if (m->numbers.value[i] != PLIM_UNKNOWN && finding->numbers.value[i] != m->numbers.value[i])
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        if (m->numbers.value[i] != PLIM_UNKNOWN && finding->numbers.value[i] != PLIM_UNKNOWN &&
+            finding->numbers.value[i] != m->numbers.value[i])
             return false;
     return true;
 }
 
-static int find_same(const struct plim_findings *f, const struct plim_match *m)
+/* Says no more than the finding does. */
+static bool adds_nothing(const struct plim_finding *finding, const struct plim_match *m)
+{
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        if (m->numbers.value[i] != PLIM_UNKNOWN && finding->numbers.value[i] == PLIM_UNKNOWN)
+            return false;
+    return true;
+}
+
+/* The same message again: with the same figures anywhere, with further ones near it. */
+static int find_same(const struct plim_findings *f, const struct plim_sighting *s)
 {
     int n_of_kind = 0, last = -1;
-    for (uint32_t i = 0; i < f->n; i++) {
-        if (is_same(&f->list[i], m))
+    for (uint32_t i = f->n; i-- > 0;) {
+        const struct plim_finding *finding = &f->list[i];
+        if (finding->pattern != s->match->pattern)
+            continue;
+        if (agrees(finding, s->match) &&
+            (adds_nothing(finding, s->match) || s->line - finding->last_line <= LINES_OF_A_FAILURE))
             return (int)i;
-        if (f->list[i].pattern == m->pattern) {
-            n_of_kind++;
-            last = (int)i;
-        }
+        n_of_kind++;
+        last = last < 0 ? (int)i : last;
     }
     return n_of_kind >= MAX_OF_A_KIND ? last : -1;
 }
@@ -244,8 +257,12 @@ int plim_findings_add(struct plim_findings *f, const struct plim_sighting *s)
     int which = find_refined(f, s);
     if (which >= 0)
         return refine(f, which, s);
-    which = find_same(f, m);
+    which = find_same(f, s);
     if (which >= 0 && !f->list[which].is_recovered) { /* after a recovery the same message is a new failure */
+        if (agrees(&f->list[which], m)) {
+            fill(&f->list[which], m);
+            add_evidence(&f->list[which], s);
+        }
         plim_findings_count(f, which, s->line);
         return which;
     }

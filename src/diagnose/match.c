@@ -182,16 +182,20 @@ bool plim_matcher_compiles(struct plim_matcher *matcher, uint16_t pattern, char 
 
 static bool is_figure_char(char c) { return (c >= '0' && c <= '9') || c == '.' || c == ','; }
 
+/* Three digits, as commas group them. */
+static bool is_group(const char *text) { return strspn(text, "0123456789") == 3; }
+
 /* A figure that goes on behind the end of the log, behind "..." or in the next line: it may be another one. */
 static bool is_cut(const struct plim_window *w, size_t start, size_t end, bool is_end)
 {
     const char *text = w->text;
     const bool ends_in_figure = is_figure_char(text[end - 1]);
-    if (is_end && end >= w->length && ends_in_figure)
+    if (is_end && end >= w->length && !w->has_blank_end && ends_in_figure)
         return true;
     if (ends_in_figure && (!strncmp(text + end, "...", 3) || !strncmp(text + end, "\xe2\x80\xa6", 3)))
         return true;
-    if (start > 1 && w->is_join[start - 1] && text[start - 1] == ' ' && is_figure_char(text[start - 2]))
+    if (start > 1 && w->is_join[start - 1] && text[start - 1] == ' ' && is_figure_char(text[start - 2]) &&
+        !(text[start - 2] == ',' && !is_group(text + start)))
         return true;
     return ends_in_figure && end + 1 < w->length && text[end] == ' ' && w->is_join[end] &&
            is_figure_char(text[end + 1]);
@@ -213,7 +217,7 @@ static void add_hit(const struct plim_window *w, size_t at, struct plim_match *m
 
 static void take_word(const struct plim_window *w, size_t start, size_t end, bool is_end, char word[PLIM_WORD_BYTES])
 {
-    if (word[0] || end <= start || (is_end && end >= w->length))
+    if (word[0] || end <= start || (is_end && end >= w->length && !w->has_blank_end))
         return;
     const size_t n = end - start < PLIM_WORD_BYTES - 1 ? end - start : PLIM_WORD_BYTES - 1;
     memcpy(word, w->text + start, n);

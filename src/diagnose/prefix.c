@@ -5,7 +5,6 @@
  */
 #include "diagnose/prefix.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -146,23 +145,49 @@ static bool take_syslog(struct text *t)
     return false;
 }
 
-/* Inside brackets: a stamp, a rank, a pid, a level, the uptime of the kernel. */
+static bool begins_with_one_of(const char *text, size_t n, const char *const *words, size_t n_words)
+{
+    for (size_t i = 0; i < n_words; i++)
+        if (n >= strlen(words[i]) && !memcmp(text, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+/* Inside of "[...]": a stamp, the kernel's uptime, a rank, a level, where in a program the line was written. */
 static bool is_label(const char *text, size_t n)
 {
-    static const char *const words[] = { "rank",  "pid=",    "ip=",  "ERROR", "INFO", "WARN",   "DEBUG",
-                                         "FATAL", "default", "TM]",  "TP",    "DP",   "PP",     "Worker",
-                                         "error", "warn",    "info", "Rank",  "RANK", "stderr", "stdout" };
-    bool is_number = n > 0;
+    static const char *const levels[] = { "ERROR", "INFO",  "WARN", "WARNING", "DEBUG", "FATAL", "CRITICAL",
+                                          "TM",    "error", "info", "warn",    "E",     "W",     "I" };
+    static const char *const ranks[] = { "rank", "Rank", "RANK", "default", "INFO|", "ERROR|", "WARNING|", "Worker" };
     struct text stamp = { text, text + n };
+    bool is_number = n > 0;
     for (size_t i = 0; i < n && is_number; i++)
         is_number = is_digit(text[i]) || is_one_of(text[i], " .,:");
     if (is_number || take_stamp(&stamp))
         return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (size_t k = 0; k + strlen(words[i]) <= n; k++)
-            if (!memcmp(text + k, words[i], strlen(words[i])))
-                return true;
-    return false;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (n == strlen(levels[i]) && !memcmp(text, levels[i], n))
+            return true;
+    const char *source = memmem(text, n, ".py:", 4);
+    return begins_with_one_of(text, n, ranks, sizeof ranks / sizeof *ranks) ||
+           (source && !memchr(text, ' ', n) && is_digit(text[n - 1]));
+}
+
+/* Inside of "(...)": "EngineCore_DP0 pid=276", "pid=4242, ip=10.0.0.7", "Worker_TP1 rank=1 pid=88". */
+static bool is_process(const char *text, size_t n)
+{
+    static const char *const keys[] = { "pid=", "ip=", "rank=", "dp_rank=", "tp_rank=" };
+    bool has_key = false;
+    for (size_t start = 0; start < n;) {
+        const char *end = memchr(text + start, ' ', n - start);
+        const size_t length = end ? (size_t)(end - text) - start : n - start;
+        const bool is_key = begins_with_one_of(text + start, length, keys, sizeof keys / sizeof *keys);
+        if (!is_key && start > 0)
+            return false;
+        has_key = has_key || is_key;
+        start += length + 1;
+    }
+    return has_key;
 }
 
 /* "[rank0]:", "(EngineCore_DP0 pid=123)", "[1,0]<stderr>:", "[ 123.456789]", "[ERROR]" */
@@ -172,10 +197,11 @@ static bool take_bracket(struct text *t)
     if (s.at >= s.end || (*s.at != '[' && *s.at != '('))
         return false;
     const char closing = *s.at == '[' ? ']' : ')';
+    bool (*const is)(const char *, size_t) = *s.at == '[' ? is_label : is_process;
     const char *inside = ++s.at;
     while (s.at < s.end && *s.at != closing && s.at - inside < MAX_BRACKET)
         s.at++;
-    if (s.at >= s.end || *s.at != closing || !is_label(inside, (size_t)(s.at - inside)))
+    if (s.at >= s.end || *s.at != closing || !is(inside, (size_t)(s.at - inside)))
         return false;
     s.at++;
     if (take(&s, "<stderr>") || take(&s, "<stdout>")) { /* mpirun */
@@ -185,23 +211,34 @@ static bool take_bracket(struct text *t)
     return true;
 }
 
-/* "worker-1  | ", of docker compose and kubetail; "0: " of srun --label */
+/* "0: " of srun --label, and of nothing else: so every line has it */
+static bool take_task(struct text *t)
+{
+    struct text s = *t;
+    if (!take_digits(&s, 1, 5) || !take(&s, ": "))
+        return false;
+    *t = s;
+    return true;
+}
+
+bool plim_prefix_has_task(const char *line, size_t n)
+{
+    struct text t = { line, line + n };
+    skip_spaces(&t);
+    return take_task(&t);
+}
+
+/* "worker-1  | ", of docker compose and kubetail */
 static bool take_named(struct text *t)
 {
     struct text s = *t;
     int n = 0;
-    bool is_number = true;
     while (s.at < s.end && (is_name(*s.at) || *s.at == '/') && n < MAX_NAME) {
-        is_number = is_number && is_digit(*s.at);
         s.at++;
         n++;
     }
     if (n == 0)
         return false;
-    if (is_number && n <= 5 && take(&s, ": ")) {
-        *t = s;
-        return true;
-    }
     if (s.at >= s.end || !is_space(*s.at))
         return false;
     skip_spaces(&s);
@@ -231,10 +268,12 @@ static bool take_mark(struct text *t)
     return false;
 }
 
-size_t plim_prefix_bytes(const char *line, size_t n)
+size_t plim_prefix_bytes(const char *line, size_t n, bool has_tasks)
 {
     struct text t = { line, line + n };
     skip_spaces(&t);
+    if (has_tasks && take_task(&t))
+        skip_spaces(&t);
     for (int i = 0; i < MAX_PREFIXES; i++) {
         const char *before = t.at;
         if (!take_bracket(&t) && !take_stamp(&t) && !take_syslog(&t) && !take_mark(&t) && !take_named(&t))

@@ -15,6 +15,7 @@ struct builder {
     const char *raw;
     size_t size;
     bool is_mail;   /* quoted-printable */
+    bool has_tasks; /* the number of a task before each line */
     bool has_space; /* a blank is due before the next character */
     bool has_join;  /* ... or at least one line end was here */
     uint32_t space_from;
@@ -212,8 +213,10 @@ static size_t take_escape(struct builder *b, size_t at)
         return take_entity(b, at);
     if (c == '=' && b->is_mail)
         return take_mail(b, at);
-    if (c == '[')
-        return sequence_bytes(b->raw + at, b->size - at);
+    if (c == '[') /* its escape character is lost */
+        return b->size - at > 1 && b->raw[at + 1] >= '0' && b->raw[at + 1] <= '9'
+                   ? sequence_bytes(b->raw + at, b->size - at)
+                   : 0;
     if (c == '^' && b->size - at > 1 && b->raw[at + 1] == '[') {
         const size_t n = sequence_bytes(b->raw + at + 1, b->size - at - 1);
         return n ? n + 1 : 0;
@@ -235,11 +238,24 @@ static bool is_mail(const char *raw, size_t size)
     return false;
 }
 
+/* Most lines begin with the number of a task. */
+static bool has_tasks(const char *raw, size_t size)
+{
+    size_t n = 0, n_tasks = 0;
+    for (size_t start = 0; start < size; n++) {
+        const char *end = memchr(raw + start, '\n', size - start);
+        const size_t length = end ? (size_t)(end - raw) - start : size - start;
+        n_tasks += plim_prefix_has_task(raw + start, length);
+        start += length + 1;
+    }
+    return n_tasks > 1 && 2 * n_tasks > n;
+}
+
 /* --- lines --- */
 
 static void take_line(struct builder *b, size_t start, size_t end)
 {
-    size_t at = start > 0 ? start + plim_prefix_bytes(b->raw + start, end - start) : start;
+    size_t at = start > 0 ? start + plim_prefix_bytes(b->raw + start, end - start, b->has_tasks) : start;
     while (at < end) {
         const char c = b->raw[at];
         if (is_space(c)) {
@@ -265,6 +281,7 @@ void plim_window_build(struct plim_window *window, const char *raw, size_t size,
     size_t start = 0;
     window->length = 0;
     b.is_mail = is_mail(raw, b.size);
+    b.has_tasks = has_tasks(raw, b.size);
     while (start < b.size) {
         const char *found = memchr(raw + start, '\n', b.size - start);
         const size_t end = found ? (size_t)(found - raw) : b.size;
@@ -284,6 +301,7 @@ void plim_window_build(struct plim_window *window, const char *raw, size_t size,
         start = end + 1;
     }
     window->text[window->length] = '\0';
-    window->from[window->length] = (uint32_t)(b.has_space && b.size > 0 ? b.space_from : b.size);
+    window->from[window->length] = (uint32_t)(b.has_space ? b.space_from : b.size);
+    window->has_blank_end = b.has_space;
     window->is_join[window->length] = b.has_join;
 }

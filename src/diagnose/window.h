@@ -18,6 +18,7 @@ enum { PLIM_WINDOW_BYTES = 16 << 10 };
 
 struct plim_window {
     size_t length;
+    bool has_blank_end;                     /* white space follows the last character */
     char text[PLIM_WINDOW_BYTES + 1];       /* ends with NUL */
     uint32_t from[PLIM_WINDOW_BYTES + 1];   /* where in the raw bytes; of the end, too */
     uint8_t is_join[PLIM_WINDOW_BYTES + 1]; /* a blank that was a line end, or the byte behind a line end without one */

@@ -134,6 +134,8 @@ static void put_utf16(FILE *out, const char *text)
         fputc((int)(code & 255), out);
         fputc((int)(code >> 8), out);
     }
+    fputc('\n', out);
+    fputc(0, out);
 }
 
 char *noise_add(enum noise noise, const char *text, uint32_t seed, size_t *ret_size)
