@@ -54,7 +54,7 @@ const char *plim_rehearsal_kind(uint32_t kind)
         [PLIM_KIND_CONTEXT] = "CUDA context",    [PLIM_KIND_KERNELS] = "kernels",
         [PLIM_KIND_ALLOC] = "cudaMalloc",        [PLIM_KIND_VMM] = "memory pool",
         [PLIM_KIND_CUBLAS] = "cuBLAS workspace", [PLIM_KIND_MANAGED] = "managed memory",
-        [PLIM_KIND_PINNED] = "pinned memory",
+        [PLIM_KIND_PINNED] = "pinned memory",    [PLIM_KIND_NCCL] = "NCCL buffers",
     };
     return kind < PLIM_KIND_MAX_ ? names[kind] : "?";
 }
@@ -73,6 +73,8 @@ static const char *why(uint32_t kind)
         return "not asked for by the program: code that is loaded when it first runs";
     case PLIM_KIND_CUBLAS:
         return "what NVIDIA's cuBLAS takes for a handle; measured for 8.9 and 9.0";
+    case PLIM_KIND_NCCL:
+        return "what NVIDIA's NCCL takes for its channels, after its source; how many there are depends on the links";
     case PLIM_KIND_VMM:
         return "asked for with cuMemCreate";
     default:
@@ -87,6 +89,15 @@ static void widen(struct plim_rehearsal_line *line, const struct plim_ledger_ban
     line->low_bytes = n * band->low_bytes;
     line->high_bytes = n * band->high_bytes;
     line->basis = PLIM_BASIS_FORMULA;
+}
+
+/* Amounts of several sizes: the part that is held has the band of the whole. */
+static void widen_by_share(struct plim_rehearsal_line *line, const struct plim_ledger_band *band)
+{
+    const double share = band->bytes ? (double)line->bytes / (double)band->bytes : 0;
+    line->low_bytes = (uint64_t)((double)band->low_bytes * share);
+    line->high_bytes = (uint64_t)((double)band->high_bytes * share);
+    line->basis = PLIM_BASIS_ASSUMED;
 }
 
 static struct plim_rehearsal_line *line_with(struct plim_rehearsal_line *lines, size_t *n, const char *label)
@@ -134,15 +145,16 @@ static int by_pillar(const void *a, const void *b)
 
 static enum plim_pillar pillar_of(uint32_t kind)
 {
-    return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ? PLIM_PILLAR_OVERHEAD
-                                                                                              : PLIM_PILLAR_MAX_;
+    const bool is_overhead =
+        kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS || kind == PLIM_KIND_NCCL;
+    return is_overhead ? PLIM_PILLAR_OVERHEAD : PLIM_PILLAR_MAX_;
 }
 
 size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
                             struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
 {
-    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM,
-                                     PLIM_KIND_CONTEXT, PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS };
+    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM, PLIM_KIND_CONTEXT,
+                                     PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS,  PLIM_KIND_NCCL };
     const struct plim_ledger_card *card = &receipt->card[device];
     const uint64_t *kinds = is_peak ? card->peak_kind_bytes : card->kind_bytes;
     const uint64_t total_bytes = is_peak ? card->peak_bytes : card->used_bytes;
@@ -171,6 +183,8 @@ size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t devic
             widen(line, &card->kernels);
         else if (order[i] == PLIM_KIND_CUBLAS)
             widen(line, &card->cublas);
+        else if (order[i] == PLIM_KIND_NCCL)
+            widen_by_share(line, &card->nccl);
     }
     if (total_bytes > sum_bytes)
         ret_lines[n++] = (struct plim_rehearsal_line){ .label = "rounding",

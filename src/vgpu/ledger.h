@@ -38,6 +38,7 @@ enum plim_ledger_kind {
     PLIM_KIND_CUBLAS,  /* the workspace of a cuBLAS handle */
     PLIM_KIND_MANAGED, /* cudaMallocManaged: may exceed the card */
     PLIM_KIND_PINNED,  /* host memory */
+    PLIM_KIND_NCCL,    /* buffers of communicators */
     PLIM_KIND_MAX_
 };
 
@@ -81,6 +82,7 @@ struct plim_ledger_card {
     uint64_t n_peaks;                    /* how often it rose */
     uint64_t kind_bytes[PLIM_KIND_MAX_]; /* as asked for */
     uint64_t peak_kind_bytes[PLIM_KIND_MAX_];
+    struct plim_ledger_band nccl; /* what communicators took from the start to now, given back or not */
     uint64_t n_taken;
     uint64_t point_us; /* points nearer than this are one */
     uint32_t n_points;

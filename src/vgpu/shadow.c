@@ -267,6 +267,27 @@ enum plim_shadow_known plim_shadow_read(void *to, const void *from, size_t size)
     return known;
 }
 
+void plim_shadow_read_each(void *to, uint8_t *ret_known, const void *from, size_t size)
+{
+    const uint64_t start = address_of(from), now = atomic_load_explicit(&n_launches, memory_order_relaxed);
+    memset(ret_known, PLIM_SHADOW_UNKNOWN, size);
+    memset(to, 0, size);
+    if (!is_touched(start, size))
+        return;
+    pthread_mutex_lock(&lock);
+    for (size_t done = 0, n; done < size; done += n) {
+        const size_t at = (start + done) % PAGE_BYTES;
+        const struct page *page = find((start + done) / PAGE_BYTES);
+        n = part_of_page(start + done, size - done);
+        for (size_t i = 0; page && i < n; i++)
+            if (page->known[(at + i) / 8] >> (at + i) % 8 & 1)
+                ret_known[done + i] = page->n_launches == now ? PLIM_SHADOW_KNOWN : PLIM_SHADOW_KEPT;
+        if (page)
+            memcpy((uint8_t *)to + done, page->bytes + at, n);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* Byte by byte where they alternate: a stretch that is known is written, the rest is forgotten. */
 static void move_locked(uint64_t to, uint64_t from, size_t size)
 {

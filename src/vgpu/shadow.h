@@ -27,6 +27,9 @@ enum plim_shadow_known {
 };
 PLIM_VGPU_EXPORT enum plim_shadow_known plim_shadow_read(void *to, const void *from, size_t size);
 
+/* The same, and for each byte by itself how it is known (enum plim_shadow_known). */
+PLIM_VGPU_EXPORT void plim_shadow_read_each(void *to, uint8_t *ret_known, const void *from, size_t size);
+
 /* Within device memory. What is unknown there is unknown here. */
 PLIM_VGPU_EXPORT void plim_shadow_move(void *to, const void *from, size_t size);
 
