@@ -16,6 +16,7 @@ struct plim_table {
 
 extern const struct plim_table plim_cards_table;  /* data/cards.csv */
 extern const struct plim_table plim_quants_table; /* data/quants.csv */
+extern const struct plim_table plim_errors_table; /* data/errors, the files *.entries */
 
 /* The number of a column; n_columns when there is none of this name. */
 size_t plim_table_column(const struct plim_table *table, const char *name);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_ADVICE_H
+#define PLIMSOLL_DIAGNOSE_ADVICE_H
+
+/* How the lists of remedy.h are written: one function for each kind of program or trouble, best remedy first. */
+
+#include "diagnose/cause_rules.h"
+#include "diagnose/remedy.h"
+
+struct plim_advice {
+    const struct plim_finding *finding;
+    const struct plim_context *context;
+    const struct plim_cause_answer *answer;
+    enum plim_trace trace;
+    int64_t missing_bytes; /* a remedy that frees less is left out; PLIM_UNKNOWN: all stay */
+    struct plim_remedies *remedies;
+};
+
+/*
+ * Add a remedy: what to change, what it costs, what it frees (PLIM_UNKNOWN when that cannot be said). Returns it for
+ * its command, or NULL when it is left out: it frees too little, or the list is full.
+ */
+struct plim_remedy *plim_advise(struct plim_advice *advice, int64_t frees_bytes, const char *costs, const char *change,
+                                ...) __attribute__((format(printf, 4, 5)));
+/* The same, of a value that was computed from figures of the log. */
+struct plim_remedy *plim_advise_exact(struct plim_advice *advice, int64_t frees_bytes, const char *costs,
+                                      const char *change, ...) __attribute__((format(printf, 4, 5)));
+void plim_advise_command(struct plim_remedy *remedy, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void plim_advise_useless(struct plim_advice *advice, const char *what, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int64_t plim_advice_number(const struct plim_advice *advice, enum plim_number which);
+bool plim_advice_is(const struct plim_advice *advice, const char *framework); /* one or more, separated by blanks */
+bool plim_advice_is_stage(const struct plim_advice *advice, const char *stage);
+/* The model as the log names it, or "MODEL". */
+const char *plim_advice_model(const struct plim_advice *advice);
+/* "PYTORCH_CUDA_ALLOC_CONF", or what this version and backend call it. */
+const char *plim_advice_alloc_conf(const struct plim_advice *advice);
+/* Write NAME=VALUE before the program, or `export NAME=VALUE` when the log does not show it. */
+void plim_advise_setting(const struct plim_advice *advice, struct plim_remedy *remedy, const char *name,
+                         const char *value);
+
+/* By cause. */
+void plim_advise_others(struct plim_advice *advice);
+void plim_advise_pieces(struct plim_advice *advice);
+void plim_advise_step(struct plim_advice *advice);
+void plim_advise_optimizer(struct plim_advice *advice);
+void plim_advise_model(struct plim_advice *advice);
+void plim_advise_context(struct plim_advice *advice);
+void plim_advise_share(struct plim_advice *advice);
+void plim_advise_limit(struct plim_advice *advice);
+void plim_advise_growth(struct plim_advice *advice);
+void plim_advise_host(struct plim_advice *advice);
+void plim_advise_shm(struct plim_advice *advice);
+void plim_advise_driver(struct plim_advice *advice);
+
+#endif

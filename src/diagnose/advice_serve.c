@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Remedies for servers: the length of the context, and the share of the card. Here most values can be computed. */
+#include "diagnose/advice.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* vLLM's block of tokens when the log does not say it. */
+enum { DEFAULT_BLOCK = 16 };
+
+/* The cache of a token in 8 bits beside 16: 34 bytes for 32 values in ggml's q8_0, 1 beside 2 in vLLM's fp8. */
+static const double q8_0_ratio = 34.0 / 64.0, fp8_ratio = 0.5;
+
+/* Whole steps; nothing beyond what a context can be. */
+static int64_t round_down(double value, int64_t step)
+{
+    return value > 0 && value < 1e12 ? (int64_t)(value / (double)step) * step : 0;
+}
+
+/* --- the context --- */
+
+/* The length that fits: as the program says, or in proportion to what is available. */
+static int64_t length_that_fits(const struct plim_advice *advice, int64_t *ret_now)
+{
+    const struct plim_finding *n = advice->finding;
+    int64_t block = plim_advice_number(advice, PLIM_N_BLOCK_SIZE), length = plim_figure(n, NULL, PLIM_N_MAX_SEQ_LEN);
+    int64_t estimate = plim_figure(n, NULL, PLIM_N_ESTIMATED_MAX_LEN), tokens = plim_figure(n, NULL, PLIM_N_KV_TOKENS);
+    int64_t needed = plim_figure(n, NULL, PLIM_N_NEEDED_BYTES),
+            available = plim_figure(n, NULL, PLIM_N_AVAILABLE_BYTES);
+    if (!plim_is_known(block) || block <= 0 || block > 4096)
+        block = DEFAULT_BLOCK;
+    if (!plim_is_known(length))
+        length = plim_advice_number(advice, PLIM_N_MAX_MODEL_LEN);
+    *ret_now = length;
+    if (plim_is_known(estimate) && estimate > 0)
+        return round_down((double)estimate, block);
+    if (plim_is_known(tokens) && tokens > 0 && plim_is_known(length) && tokens < length)
+        return round_down((double)tokens, block);
+    if (plim_is_known(length) && length > 0 && plim_is_known(needed) && needed > 0 && plim_is_known(available) &&
+        available > 0 && available < needed) /* two decimals of GiB: what is available may be 5 MiB less */
+        return round_down((double)length * ((double)available - 5 * (double)PLIM_MIB) / (double)needed, block);
+    return PLIM_UNKNOWN;
+}
+
+static void context_of_vllm(struct plim_advice *advice)
+{
+    int64_t now, length = length_that_fits(advice, &now);
+    const struct plim_finding *n = advice->finding;
+    const int64_t needed = plim_figure(n, NULL, PLIM_N_NEEDED_BYTES),
+                  available = plim_figure(n, NULL, PLIM_N_AVAILABLE_BYTES);
+    const int64_t total = plim_advice_number(advice, PLIM_N_TOTAL_BYTES),
+                  share = plim_advice_number(advice, PLIM_N_UTILIZATION);
+    const int64_t weights = plim_advice_number(advice, PLIM_N_MODEL_BYTES),
+                  tp = plim_advice_number(advice, PLIM_N_TENSOR_PARALLEL);
+    const char *model = plim_advice_model(advice);
+    struct plim_remedy *remedy;
+    if (plim_is_known(length) && length > 0) {
+        char from[48] = "";
+        if (plim_is_known(now))
+            snprintf(from, sizeof from, " instead of %" PRId64, now);
+        remedy = plim_advise_exact(advice, PLIM_UNKNOWN, "longer conversations and documents are refused",
+                                   "a context of %" PRId64 " tokens%s", length, from);
+        plim_advise_command(remedy, "vllm serve %s --max-model-len %" PRId64, model, length);
+    } else {
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "longer conversations and documents are refused", "a shorter context"),
+            "vllm serve %s --max-model-len 8192", model);
+    }
+    remedy = plim_advise(advice, plim_is_known(needed) ? (int64_t)((1 - fp8_ratio) * (double)needed) : PLIM_UNKNOWN,
+                         "a little accuracy", "the cache in 8 bits: half of its bytes");
+    plim_advise_command(remedy, "vllm serve %s --kv-cache-dtype fp8", model);
+    if (plim_is_known(total) && plim_is_known(share) && share < 940000) {
+        remedy = plim_advise_exact(advice, (int64_t)((0.95 - (double)share / 1e6) * (double)total),
+                                   "less is left for other programs", "a share of 0.95 of the card instead of %.2f",
+                                   (double)share / 1e6);
+        plim_advise_command(remedy, "vllm serve %s --gpu-memory-utilization 0.95", model);
+    } else if (!plim_is_known(share) || share < 940000) {
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "less is left for other programs",
+                                        "a larger share of the card, if it is free"),
+                            "vllm serve %s --gpu-memory-utilization 0.95", model);
+    }
+    const int64_t n_cards = plim_is_known(tp) && tp > 0 && tp < 64 ? 2 * tp : 2;
+    bool can_split = plim_is_known(weights) && plim_is_known(needed) && plim_is_known(available);
+    /* half of the weights leave, and half of the cache is needed */
+    remedy = plim_advise(advice, can_split ? weights / 2 + needed / 2 : PLIM_UNKNOWN, "cards",
+                         "split the model over %" PRId64 " cards", n_cards);
+    plim_advise_command(remedy, "vllm serve %s --tensor-parallel-size %" PRId64, model, n_cards);
+    plim_advise_useless(advice, "--max-num-seqs 1", "one request of the full length does not fit already");
+}
+
+static void context_of_llama(struct plim_advice *advice)
+{
+    const struct plim_cause_answer *a = advice->answer;
+    const int64_t n_ctx = plim_advice_number(advice, PLIM_N_N_CTX), free_bytes = a->free_bytes,
+                  n_seq = plim_advice_number(advice, PLIM_N_N_SEQ);
+    const int64_t layers = plim_advice_number(advice, PLIM_N_N_GPU_LAYERS);
+    const char *model = plim_advice_model(advice);
+    const bool is_ollama = plim_advice_is(advice, "ollama");
+    struct plim_remedy *remedy = NULL;
+    int64_t length = PLIM_UNKNOWN;
+    /* Of what is free, half a GiB stays for the working memory. */
+    if (plim_is_known(n_ctx) && n_ctx > 0 && plim_is_known(a->tried_bytes) && a->tried_bytes > 0 &&
+        plim_is_known(free_bytes) && free_bytes > (int64_t)PLIM_GIB)
+        length = round_down((double)n_ctx * ((double)free_bytes - (double)PLIM_GIB / 2) / (double)a->tried_bytes, 256);
+    if (plim_is_known(length) && length > 0 && length < n_ctx)
+        remedy = plim_advise_exact(advice, PLIM_UNKNOWN, "conversations longer than that are cut off",
+                                   "a context of %" PRId64 " tokens instead of %" PRId64, length, n_ctx);
+    else if (plim_is_known(n_ctx) && n_ctx >= 1024) {
+        length = round_down((double)n_ctx / 2, 256);
+        remedy = plim_advise(advice, plim_is_known(a->tried_bytes) ? a->tried_bytes / 2 : PLIM_UNKNOWN,
+                             "conversations longer than that are cut off",
+                             "half of the context: %" PRId64 " tokens instead of %" PRId64, length, n_ctx);
+    } else {
+        length = 8192;
+        remedy =
+            plim_advise(advice, PLIM_UNKNOWN, "conversations longer than that are cut off", "a context of 8192 tokens");
+    }
+    if (is_ollama)
+        plim_advise_command(remedy, "OLLAMA_CONTEXT_LENGTH=%" PRId64 " ollama serve", length);
+    else
+        plim_advise_command(remedy, "llama-server -m %s -c %" PRId64, model, length);
+    remedy = plim_advise(
+        advice, plim_is_known(a->tried_bytes) ? (int64_t)((1 - q8_0_ratio) * (double)a->tried_bytes) : PLIM_UNKNOWN,
+        "a little accuracy", "the cache in 8 bits: 53 %% of its bytes");
+    plim_advise_command(remedy,
+                        is_ollama ? "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"
+                                  : "llama-server -m %s -ctk q8_0 -ctv q8_0",
+                        model);
+    if (plim_is_known(n_seq) && n_seq > 1)
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "requests wait for each other", "one slot instead of %" PRId64, n_seq),
+            is_ollama ? "OLLAMA_NUM_PARALLEL=1 ollama serve" : "llama-server -m %s --parallel 1", model);
+    if (plim_is_known(layers) && layers > 4) {
+        remedy = plim_advise(advice, PLIM_UNKNOWN, "speed",
+                             "fewer layers on the card: the cache of a layer lives where the layer does");
+        if (is_ollama)
+            plim_advise_command(remedy, "/set parameter num_gpu %" PRId64, layers * 3 / 4);
+        else
+            plim_advise_command(remedy, "llama-server -m %s -ngl %" PRId64, model, layers * 3 / 4);
+    }
+    if (!is_ollama)
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a minute", "let plimsoll compute what fits"),
+                            "plimsoll fit %s", model);
+    plim_advise_useless(advice, "a smaller -b or -ub", "they size the working memory, which comes after the cache");
+}
+
+static void context_of_sglang(struct plim_advice *advice)
+{
+    const char *model = plim_advice_model(advice);
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "requests wait", "fewer requests at once"),
+                        "python -m sglang.launch_server --model-path %s --max-running-requests 32", model);
+    if (plim_advice_is_stage(advice, "prefill"))
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "long prompts take longer", "read prompts in smaller pieces"),
+            "python -m sglang.launch_server --model-path %s --chunked-prefill-size 2048", model);
+    plim_advise_command(
+        plim_advise(advice, PLIM_UNKNOWN, "less for working memory", "a larger pool, if the card is not full"),
+        "python -m sglang.launch_server --model-path %s --mem-fraction-static 0.9", model);
+    plim_advise_command(
+        plim_advise(advice, PLIM_UNKNOWN, "a little accuracy", "the cache in 8 bits: twice as many tokens"),
+        "python -m sglang.launch_server --model-path %s --kv-cache-dtype fp8_e5m2", model);
+}
+
+void plim_advise_context(struct plim_advice *advice)
+{
+    if (plim_advice_is(advice, "vllm")) {
+        context_of_vllm(advice);
+    } else if (plim_advice_is(advice, "llama.cpp ollama koboldcpp lmstudio")) {
+        context_of_llama(advice);
+    } else if (plim_advice_is(advice, "sglang")) {
+        context_of_sglang(advice);
+    } else if (plim_advice_is(advice, "transformers pytorch accelerate bitsandbytes unsloth")) {
+        plim_advise(advice, PLIM_UNKNOWN, "long texts are cut", "shorter inputs, or a smaller max_new_tokens");
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little accuracy", "the cache in 4 bits"),
+                            "model.generate(**inputs, cache_implementation=\"quantized\")");
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "speed", "the cache in RAM"),
+                            "model.generate(**inputs, cache_implementation=\"offloaded\")");
+        plim_advise_useless(advice, "gradient checkpointing", "nothing is trained here");
+    }
+}
+
+/* --- the share of the card --- */
+
+/* Hundredths, rounded down. */
+static double down(double share) { return floor(100 * share + 1e-9) / 100; }
+
+static void share_at_start(struct plim_advice *advice)
+{
+    const struct plim_cause_answer *a = advice->answer;
+    const int64_t share = plim_advice_number(advice, PLIM_N_UTILIZATION);
+    const int64_t total =
+        plim_is_known(a->total_bytes) ? a->total_bytes : plim_advice_number(advice, PLIM_N_TOTAL_BYTES);
+    const int64_t free_bytes =
+        plim_is_known(a->free_bytes) ? a->free_bytes : plim_advice_number(advice, PLIM_N_FREE_BYTES);
+    const char *model = plim_advice_model(advice);
+    char from[40] = "";
+    if (!plim_is_known(total) || total <= 0 || !plim_is_known(free_bytes) || free_bytes > total)
+        return;
+    double most = down((double)(free_bytes - PLIM_STARTUP_RESERVE_BYTES) / (double)total);
+    if (most < 0.05)
+        return;
+    if (plim_is_known(share))
+        snprintf(from, sizeof from, " instead of %.2f", (double)share / 1e6);
+    plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "a smaller cache: fewer or shorter requests at once",
+                                          "ask for what is free: a share of at most %.2f%s", most, from),
+                        "vllm serve %s --gpu-memory-utilization %.2f", model, most);
+}
+
+/* Between what the start needs and what the card has. */
+static void share_of_empty_pool(struct plim_advice *advice)
+{
+    const int64_t total = plim_advice_number(advice, PLIM_N_TOTAL_BYTES),
+                  available = plim_advice_number(advice, PLIM_N_AVAILABLE_BYTES);
+    const int64_t free_bytes = plim_advice_number(advice, PLIM_N_FREE_BYTES);
+    const bool is_sglang = plim_advice_is(advice, "sglang");
+    const int64_t share = plim_advice_number(advice, is_sglang ? PLIM_N_MEM_FRACTION : PLIM_N_UTILIZATION);
+    const char *model = plim_advice_model(advice);
+    const double now = plim_is_known(share) && share > 0 && share <= 1000000 ? (double)share / 1e6
+                       : is_sglang                                           ? 0
+                                                                             : 0.9;
+    double most = plim_is_known(total) && total > 0
+                      ? down((double)((plim_is_known(free_bytes) && free_bytes <= total ? free_bytes : total) -
+                                      PLIM_STARTUP_RESERVE_BYTES) /
+                             (double)total)
+                      : 0.95;
+    if (most > 0.97)
+        most = 0.97;
+    struct plim_remedy *remedy = NULL;
+    if (plim_is_known(total) && total > 0 && plim_is_known(available) && now > 0) {
+        double least =
+            ceil(100 * (now + (double)((available < 0 ? -available : 0) + (int64_t)(PLIM_GIB / 2)) / (double)total)) /
+            100;
+        if (least <= most)
+            remedy =
+                plim_advise_exact(advice, PLIM_UNKNOWN, "less is left for other programs",
+                                  "a share between %.2f, which leaves half a GiB for the cache, and %.2f", least, most);
+    } else if (now < most) {
+        remedy = plim_advise(advice, PLIM_UNKNOWN, "less is left for other programs",
+                             "a larger share of the card, if nobody else uses it");
+    }
+    plim_advise_command(remedy,
+                        is_sglang ? "python -m sglang.launch_server --model-path %s --mem-fraction-static %.2f"
+                                  : "vllm serve %s --gpu-memory-utilization %.2f",
+                        model, is_sglang && most > 0.9 ? 0.9 : most);
+    if (!is_sglang)
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "speed of small batches",
+                                        "no CUDA graphs: their memory goes to the cache"),
+                            "vllm serve %s --enforce-eager", model);
+    plim_advise(advice, PLIM_UNKNOWN, "a little quality",
+                "a quantised version of the model: a half to a quarter of the bytes");
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "cards", "split the model over two cards"),
+                        is_sglang ? "python -m sglang.launch_server --model-path %s --tp 2"
+                                  : "vllm serve %s --tensor-parallel-size 2",
+                        model);
+    plim_advise_useless(advice, "a shorter context alone", "the pool is empty before the first token");
+    plim_advise_useless(advice, is_sglang ? "a lower --mem-fraction-static" : "a lower share",
+                        "it makes the empty pool emptier");
+}
+
+void plim_advise_share(struct plim_advice *advice)
+{
+    const int64_t share = plim_advice_number(advice, PLIM_N_UTILIZATION),
+                  n_seqs = plim_advice_number(advice, PLIM_N_MAX_NUM_SEQS);
+    const char *model = plim_advice_model(advice);
+    const double now = plim_is_known(share) && share > 0 && share <= 1000000 ? (double)share / 1e6 : 0.9;
+    if (plim_advice_is_stage(advice, "startup")) {
+        share_at_start(advice);
+        if (advice->answer->best.cause == PLIM_CAUSE_MISCONFIGURATION_UTILIZATION)
+            plim_advise_useless(advice, "a smaller model", "the share is taken whatever the model needs");
+        return;
+    }
+    if (plim_advice_is_stage(advice, "fraction")) {
+        share_of_empty_pool(advice);
+        return;
+    }
+    if (plim_advice_is(advice, "sglang")) {
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "fewer tokens in the pool",
+                                        "a smaller static share: the rest is for working memory"),
+                            "python -m sglang.launch_server --model-path %s --mem-fraction-static 0.8", model);
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "speed of large batches", "graphs for smaller batches only"),
+            "python -m sglang.launch_server --model-path %s --cuda-graph-max-bs 16", model);
+        return;
+    }
+    if (!plim_advice_is(advice, "vllm"))
+        return;
+    if (plim_advice_is_stage(advice, "sampler")) {
+        int64_t fewer = plim_is_known(n_seqs) && n_seqs > 1 ? n_seqs / 4 : 64;
+        plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "requests beyond that wait",
+                                              "at most %" PRId64 " requests at once", fewer < 1 ? 1 : fewer),
+                            "vllm serve %s --max-num-seqs %" PRId64, model, fewer < 1 ? 1 : fewer);
+    }
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a smaller cache",
+                                    "a little less for the cache: a share of %.2f instead of %.2f", down(now - 0.05),
+                                    now),
+                        "vllm serve %s --gpu-memory-utilization %.2f", model, down(now - 0.05));
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "speed of small batches", "no CUDA graphs"),
+                        "vllm serve %s --enforce-eager", model);
+    plim_advise_useless(advice, "a larger share", "it takes from the rest that was too small");
+}

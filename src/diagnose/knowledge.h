@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_KNOWLEDGE_H
+#define PLIMSOLL_DIAGNOSE_KNOWLEDGE_H
+
+/* The knowledge base: the files *.entries of data/errors, compiled in. Texts live as long as the program. */
+
+#include "diagnose/finding.h"
+
+/* The fields of an entry, as data/errors/causes.entries explains them. */
+enum plim_field {
+    PLIM_FIELD_TITLE,
+    PLIM_FIELD_FROM,
+    PLIM_FIELD_PRINTS,
+    PLIM_FIELD_KIND,
+    PLIM_FIELD_CAUSE,
+    PLIM_FIELD_MEANS,
+    PLIM_FIELD_BECAUSE,
+    PLIM_FIELD_FIX,
+    PLIM_FIELD_INSTEAD,
+    PLIM_FIELD_USELESS,
+    PLIM_FIELD_BELIEF,
+    PLIM_FIELD_SINCE,
+    PLIM_FIELD_SOURCE,
+    PLIM_FIELD_SEE,
+    PLIM_FIELD_MAX_
+};
+
+struct plim_entry {
+    const char *id;
+    size_t first_row, n_rows; /* of the table */
+};
+
+/* A field's text, and what follows its " | ": the command of a fix, what is so after a belief; "" when there is none.
+ */
+struct plim_field_text {
+    const char *text, *rest;
+};
+
+size_t plim_knowledge_size(void);
+struct plim_entry plim_knowledge_entry(size_t n);
+
+/* The n-th text of this field; text is NULL when there are fewer. */
+struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum plim_field field, size_t n);
+
+/* False: there is none. */
+bool plim_knowledge_by_id(const char *id, struct plim_entry *ret_entry);
+
+/* The entry of a finding: that of its kind, else that of its framework and cause, else that of its cause. */
+bool plim_knowledge_for(const char *kind, const char *framework, enum plim_cause cause, struct plim_entry *ret_entry);
+
+enum { PLIM_MAX_HITS = 32 };
+
+struct plim_hit {
+    struct plim_entry entry;
+    unsigned score; /* the higher, the nearer; 0 never */
+};
+
+/* Entries that have words of the query, the best first; at most PLIM_MAX_HITS. Returns how many. */
+size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MAX_HITS]);
+
+/* "title" */
+const char *plim_field_name(enum plim_field field);
+
+#endif

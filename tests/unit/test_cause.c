@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that name a cause: scenarios with real figures, and properties over many made-up ones. */
+#include "base/units.h"
+#include "diagnose/cause.h"
+#include "diagnose/pattern.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB(x) ((int64_t)((x) * (double)PLIM_GIB))
+#define MIB(x) ((int64_t)((x) * (double)PLIM_MIB))
+
+static struct plim_pattern pattern;
+static struct plim_finding finding;
+static struct plim_context context;
+static struct plim_cause_answer answer;
+
+static void begin(void)
+{
+    memset(&pattern, 0, sizeof pattern);
+    memset(&finding, 0, sizeof finding);
+    memset(&context, 0, sizeof context);
+    pattern.id = "test";
+    pattern.framework = finding.framework = "pytorch";
+    pattern.stage = pattern.note = "";
+    finding.pattern = &pattern;
+    plim_numbers_init(&finding.numbers);
+    plim_numbers_init(&context.numbers);
+}
+
+static void set(enum plim_number which, int64_t value) { finding.numbers.value[which] = value; }
+
+static void other(int64_t pid, int64_t bytes)
+{
+    finding.others[finding.n_others++] = (struct plim_other){ pid, bytes };
+}
+
+static void frame(const char *file, const char *name, bool is_user)
+{
+    struct plim_frame *to = &context.frames[context.n_frames++];
+    snprintf(to->file, sizeof to->file, "%s", file);
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->line = 42;
+    to->is_user = is_user;
+}
+
+/* A message of today's PyTorch; negative: not printed. */
+static void message(double tried, double total, double free_gib, double process, double allocated, double unallocated)
+{
+    begin();
+    set(PLIM_N_TRIED_BYTES, GIB(tried));
+    set(PLIM_N_TOTAL_BYTES, GIB(total));
+    set(PLIM_N_FREE_BYTES, GIB(free_gib));
+    if (process >= 0)
+        set(PLIM_N_PROCESS_BYTES, GIB(process));
+    if (allocated >= 0)
+        set(PLIM_N_ALLOCATED_BYTES, GIB(allocated));
+    if (unallocated >= 0)
+        set(PLIM_N_RESERVED_UNALLOCATED_BYTES, GIB(unallocated));
+}
+
+static void find(void) { plim_cause_find(&finding, &context, &answer); }
+
+#define assert_cause(cause_name)                                                                                       \
+    do {                                                                                                               \
+        find();                                                                                                        \
+        assert_string_equal(plim_cause_name(answer.best.cause), cause_name);                                           \
+    } while (0)
+
+/* --- scenarios --- */
+
+static void test_another_process(void **state)
+{
+    (void)state;
+    message(2.0, 31.36, 0.46, 16.62, 15.70, 0.31);
+    other(19239, GIB(14.26));
+    assert_cause("other_process");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_HIGH);
+    assert_string_equal(answer.best.why, "Tried 2.00 GiB, free 471.0 MiB; process 19239 holds 14.26 GiB of 31.36 GiB. "
+                                         "Without that it would have fitted.");
+    assert_int_equal(answer.other_pid, 19239);
+}
+
+/* The same figures in a container: the process that is listed is the one that failed. */
+static void test_own_process_in_a_container(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.20, -1, 22.30, 0.65);
+    other(4242, GIB(23.45));
+    assert_cause("batch_or_activation");
+    assert_int_equal(answer.own_index, 0);
+    assert_int_equal(answer.own_bytes, GIB(23.45));
+    other(4243, GIB(9.0)); /* and a true stranger beside it */
+    set(PLIM_N_TOTAL_BYTES, GIB(32.69));
+    assert_cause("other_process");
+    assert_int_equal(answer.other_pid, 4243);
+}
+
+static void test_nothing_allocated_yet(void **state)
+{
+    (void)state;
+    message(0.02, 23.69, 0.01, -1, 0, 0);
+    assert_cause("other_process");
+}
+
+static void test_larger_than_the_card(void **state)
+{
+    (void)state;
+    message(32.0, 23.69, 20.0, 3.0, 2.0, 0.5);
+    assert_cause("batch_or_activation");
+    assert_string_equal(answer.best.rule, "too-large");
+    message(40000, 23.69, 20.0, 3.0, 2.0, 0.5);
+    find();
+    assert_non_null(strstr(answer.best.why, "wrong shape"));
+}
+
+static void test_a_fraction(void **state)
+{
+    (void)state;
+    message(1.0, 23.69, 12.0, 8.4, 7.5, 0.3);
+    set(PLIM_N_ALLOWED_BYTES, GIB(8.0));
+    assert_cause("allocator_limit");
+    set(PLIM_N_FREE_BYTES, GIB(0.5)); /* the card is full as well: the fraction is not why */
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_ALLOCATOR_LIMIT);
+}
+
+static void test_free_enough(void **state)
+{
+    (void)state;
+    message(0.5, 8.0, 5.9, -1, 1.0, 0.1);
+    assert_cause("driver_or_context");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    strcpy(finding.words.text[PLIM_W_PLATFORM], "windows");
+    assert_cause("driver_or_context");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_HIGH);
+    set(PLIM_N_FREE_BYTES, GIB(0.5) + MIB(63)); /* as good as full */
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_DRIVER_OR_CONTEXT);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.5, 22.8, 14.0, 8.3);
+    assert_cause("fragmentation");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_HIGH);
+    strcpy(finding.words.text[PLIM_W_ALLOC_CONF], "expandable_segments:True");
+    assert_cause("fragmentation");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    message(2.0, 23.69, 0.5, 22.8, 21.9, 0.4); /* the hint is printed, and nothing is in pieces */
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_FRAGMENTATION);
+}
+
+/* "Cached" is beside what is allocated until 1.3; "reserved" holds it after. */
+static void test_generations(void **state)
+{
+    (void)state;
+    begin();
+    set(PLIM_N_TRIED_BYTES, GIB(1.17));
+    set(PLIM_N_TOTAL_BYTES, GIB(23.69));
+    set(PLIM_N_FREE_BYTES, GIB(0.3));
+    set(PLIM_N_ALLOCATED_BYTES, GIB(18.38));
+    set(PLIM_N_CACHED_BYTES, GIB(4.4));
+    find();
+    assert_int_equal(answer.unallocated_bytes, GIB(4.4));
+    finding.numbers.value[PLIM_N_CACHED_BYTES] = PLIM_UNKNOWN;
+    set(PLIM_N_RESERVED_BYTES, GIB(22.78));
+    find();
+    assert_int_equal(answer.unallocated_bytes, GIB(22.78) - GIB(18.38));
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_FRAGMENTATION);
+}
+
+static void test_wsl(void **state)
+{
+    (void)state;
+    message(0.5, 8.0, 0.0, -1, 7.5, 0.1);
+    finding.has_impossible = true;
+    find();
+    assert_true(answer.is_process_unreliable);
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+    message(0.5, 8.0, 0.0, -1, 12.0, 0.1); /* spilled into RAM */
+    find();
+    assert_true(answer.is_process_unreliable);
+}
+
+static void test_private_pools_are_inside(void **state)
+{
+    (void)state;
+    message(2.0, 31.36, 0.46, 30.62, 29.70, 0.31);
+    set(PLIM_N_PRIVATE_POOL_BYTES, GIB(9.0));
+    find();
+    assert_int_equal(answer.own_bytes, GIB(30.62));
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
+static const struct {
+    const char *file, *name;
+    const char *cause;
+} traces[] = {
+    { "/lib/python3.11/site-packages/torch/optim/adamw.py", "_init_group", "optimizer_states" },
+    { "/lib/python3.11/site-packages/torch/optim/adam.py", "_multi_tensor_adam", "optimizer_states" },
+    { "/lib/python3.11/site-packages/deepspeed/runtime/zero/stage_1_and_2.py", "initialize_optimizer_states",
+      "optimizer_states" },
+    { "/lib/python3.11/site-packages/transformers/modeling_utils.py", "from_pretrained", "model_too_big" },
+    { "/lib/python3.11/site-packages/torch/nn/modules/module.py", "_apply", "model_too_big" },
+    { "/lib/python3.11/site-packages/torch/nn/modules/module.py", "_call_impl", "batch_or_activation" },
+    { "/lib/python3.11/site-packages/torch/_tensor.py", "backward", "batch_or_activation" },
+    { "/lib/python3.11/site-packages/transformers/cache_utils.py", "update", "kv_cache_context" },
+    { "/lib/python3.11/site-packages/torch/nn/functional.py", "scaled_dot_product_attention", "batch_or_activation" },
+};
+
+static void test_tracebacks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
+        message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
+        frame("/home/me/train.py", "main", true);
+        frame(traces[i].file, traces[i].name, false);
+        find();
+        if (strcmp(plim_cause_name(answer.best.cause), traces[i].cause))
+            fail_msg("%s %s: %s, not %s", traces[i].file, traces[i].name, plim_cause_name(answer.best.cause),
+                     traces[i].cause);
+        assert_non_null(strstr(answer.best.why, "train.py:42"));
+    }
+}
+
+static void test_no_traceback_is_unsure(void **state)
+{
+    (void)state;
+    message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
+    assert_cause("batch_or_activation");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    strcpy(context.words.text[PLIM_W_PHASE], "loading");
+    assert_cause("model_too_big");
+}
+
+/* A leak is claimed of a series that rises, and of nothing else. */
+static void test_growth(void **state)
+{
+    (void)state;
+    message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
+    for (int i = 0; i < 12; i++)
+        context.series[context.n_series++] = (struct plim_point){ i, GIB(10 + i) };
+    context.n_points = 12;
+    assert_cause("leak_or_growth");
+    for (int i = 0; i < 12; i++)
+        context.series[i].bytes = GIB(i % 2 ? 20.0 : 20.5);
+    assert_cause("batch_or_activation");
+    for (int i = 0; i < 12; i++)
+        context.series[i].bytes = GIB(20) + MIB(i); /* rises, by less than figures are printed to */
+    assert_cause("batch_or_activation");
+}
+
+static void stage(const char *framework, const char *name)
+{
+    begin();
+    pattern.stage = name;
+    finding.framework = framework;
+}
+
+static void test_servers(void **state)
+{
+    (void)state;
+    stage("vllm", "startup");
+    set(PLIM_N_TOTAL_BYTES, GIB(23.57));
+    set(PLIM_N_FREE_BYTES, GIB(17.5));
+    set(PLIM_N_UTILIZATION, 900000);
+    assert_cause("other_process");
+    set(PLIM_N_FREE_BYTES, GIB(22.9));
+    set(PLIM_N_UTILIZATION, 990000);
+    assert_cause("misconfiguration_utilization");
+
+    stage("vllm", "fraction");
+    context.numbers.value[PLIM_N_AVAILABLE_BYTES] = GIB(-1.2);
+    context.numbers.value[PLIM_N_MODEL_BYTES] = GIB(14.99);
+    context.numbers.value[PLIM_N_TOTAL_BYTES] = GIB(23.57);
+    context.numbers.value[PLIM_N_UTILIZATION] = 600000;
+    assert_cause("misconfiguration_utilization");
+    context.numbers.value[PLIM_N_AVAILABLE_BYTES] = GIB(-8);
+    context.numbers.value[PLIM_N_UTILIZATION] = 900000;
+    assert_cause("model_too_big");
+
+    stage("vllm", "kv");
+    set(PLIM_N_NEEDED_BYTES, GIB(16));
+    set(PLIM_N_AVAILABLE_BYTES, GIB(3.57));
+    assert_cause("kv_cache_context");
+    stage("vllm", "sampler");
+    assert_cause("misconfiguration_utilization");
+}
+
+static void test_llama(void **state)
+{
+    (void)state;
+    stage("llama.cpp", "weights");
+    set(PLIM_N_TRIED_BYTES, GIB(9));
+    context.numbers.value[PLIM_N_TOTAL_BYTES] = GIB(7.62);
+    context.numbers.value[PLIM_N_FREE_BYTES] = GIB(7.1);
+    assert_cause("model_too_big");
+    set(PLIM_N_TRIED_BYTES, GIB(5)); /* would fit, were the card not in use */
+    context.numbers.value[PLIM_N_FREE_BYTES] = GIB(2.1);
+    assert_cause("other_process");
+    stage("llama.cpp", "kv");
+    assert_cause("kv_cache_context");
+    stage("llama.cpp", "compute");
+    assert_cause("batch_or_activation");
+    stage("llama.cpp", "virtual");
+    assert_cause("driver_or_context");
+}
+
+static void test_host(void **state)
+{
+    (void)state;
+    stage("linux-kernel", "host");
+    set(PLIM_N_RSS_BYTES, GIB(61));
+    set(PLIM_N_PID, 4242);
+    strcpy(finding.words.text[PLIM_W_CONSTRAINT], "CONSTRAINT_MEMCG");
+    assert_cause("host_ram");
+    assert_non_null(strstr(answer.best.why, "process 4242"));
+    assert_non_null(strstr(answer.best.why, "control group"));
+    assert_int_equal(answer.n_second, 0);
+    stage("docker", "host");
+    set(PLIM_N_EXIT_STATUS, 137);
+    assert_cause("host_ram");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    stage("pytorch", "shm");
+    assert_cause("shm");
+}
+
+static void test_not_memory(void **state)
+{
+    (void)state;
+    static const enum plim_role roles[] = { PLIM_ROLE_FAULT, PLIM_ROLE_LOOK_ALIKE, PLIM_ROLE_RECOVERED };
+    for (int i = 0; i < 3; i++) {
+        message(2.0, 23.69, 0.5, 22.8, 14.0, 8.3); /* whatever the figures are */
+        pattern.role = roles[i];
+        pattern.note = "An index was out of range.";
+        assert_cause("not_oom");
+        assert_string_equal(answer.best.why, "An index was out of range.");
+    }
+    message(2.0, 23.69, 0.5, 22.8, 14.0, 8.3);
+    finding.is_recovered = true;
+    assert_cause("not_oom");
+}
+
+static void test_second_candidates(void **state)
+{
+    (void)state;
+    message(2.0, 31.36, 0.46, 16.62, 10.70, 5.31);
+    other(19239, GIB(14.26));
+    frame("/home/me/train.py", "main", true);
+    frame("/lib/python3.11/site-packages/torch/_tensor.py", "backward", false);
+    assert_cause("other_process");
+    assert_int_equal(answer.n_second, 2);
+    assert_int_equal(answer.second[0].cause, PLIM_CAUSE_FRAGMENTATION);
+    assert_int_equal(answer.second[1].cause, PLIM_CAUSE_BATCH_OR_ACTIVATION);
+}
+
+/* --- properties: seeded, so that a failure can be repeated --- */
+
+static uint64_t seed;
+
+static double uniform(double low, double high)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return low + (high - low) * (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* As PyTorch prints: two decimals of MiB below a GiB, of GiB above. */
+static int64_t printed(int64_t bytes)
+{
+    double unit = bytes >= (int64_t)PLIM_GIB ? (double)PLIM_GIB : (double)PLIM_MIB;
+    return (int64_t)((double)(int64_t)(100 * (double)bytes / unit + 0.5) / 100 * unit);
+}
+
+enum scenario { OTHERS, PIECES, FULL, FRACTION, ENOUGH, N_SCENARIOS };
+
+/* A card whose account adds up: what is allocated, in pieces, of others, free and the context are the whole of it. */
+static enum plim_cause make(enum scenario scenario, int64_t *figures)
+{
+    double total = uniform(6, 80), context_gib = uniform(0.3, 0.7), free_gib = uniform(0, 0.02) * total;
+    double tried = free_gib + uniform(0.02, 0.05) * total, others = 0, unallocated = uniform(0, 0.01) * total;
+    enum plim_cause cause = PLIM_CAUSE_BATCH_OR_ACTIVATION;
+    int64_t allowed = PLIM_UNKNOWN;
+    if (scenario == OTHERS) {
+        others = uniform(0.2, 0.6) * total;
+        cause = PLIM_CAUSE_OTHER_PROCESS;
+    } else if (scenario == PIECES) {
+        unallocated = tried + uniform(0.1, 0.3) * total;
+        cause = PLIM_CAUSE_FRAGMENTATION;
+    } else if (scenario == ENOUGH) {
+        tried = uniform(0.02, 0.1) * total;
+        free_gib = tried + uniform(0.1, 0.4) * total;
+        cause = PLIM_CAUSE_DRIVER_OR_CONTEXT;
+    } else if (scenario == FRACTION) {
+        tried = uniform(0.02, 0.1) * total;
+        free_gib = tried + uniform(0.1, 0.4) * total;
+        cause = PLIM_CAUSE_ALLOCATOR_LIMIT;
+    }
+    double allocated = total - free_gib - context_gib - others - unallocated;
+    if (scenario == FRACTION)
+        allowed = GIB(allocated + unallocated + tried / 2);
+    figures[0] = GIB(tried), figures[1] = GIB(total), figures[2] = GIB(free_gib);
+    figures[3] = GIB(allocated + unallocated + context_gib), figures[4] = GIB(allocated), figures[5] = GIB(unallocated);
+    figures[6] = allowed, figures[7] = others > 0 ? GIB(others) : PLIM_UNKNOWN;
+    return cause;
+}
+
+static enum plim_cause cause_of(const int64_t *figures, bool is_container)
+{
+    begin();
+    frame("/lib/python3.11/site-packages/torch/_tensor.py", "backward", false);
+    set(PLIM_N_TRIED_BYTES, figures[0]);
+    set(PLIM_N_TOTAL_BYTES, figures[1]);
+    set(PLIM_N_FREE_BYTES, figures[2]);
+    if (is_container)
+        other(77, figures[3]);
+    else
+        set(PLIM_N_PROCESS_BYTES, figures[3]);
+    set(PLIM_N_ALLOCATED_BYTES, figures[4]);
+    set(PLIM_N_RESERVED_UNALLOCATED_BYTES, figures[5]);
+    set(PLIM_N_ALLOWED_BYTES, figures[6]);
+    if (figures[7] != PLIM_UNKNOWN)
+        other(19239, figures[7]);
+    find();
+    return answer.best.cause;
+}
+
+static void test_scenarios_have_their_cause(void **state)
+{
+    (void)state;
+    for (seed = 1; seed < 4000;) {
+        uint64_t began = seed;
+        enum scenario scenario = (enum scenario)(seed % N_SCENARIOS);
+        int64_t figures[8], rough[8];
+        enum plim_cause expected = make(scenario, figures);
+        for (int is_container = 0; is_container < 2; is_container++) {
+            enum plim_cause exact = cause_of(figures, is_container);
+            if (exact != expected)
+                fail_msg("seed %lu, scenario %d, container %d: %s, not %s", (unsigned long)began, (int)scenario,
+                         is_container, plim_cause_name(exact), plim_cause_name(expected));
+            for (int i = 0; i < 8; i++) /* as printed, and 5 MiB off to either side */
+                rough[i] = figures[i] == PLIM_UNKNOWN
+                               ? PLIM_UNKNOWN
+                               : printed(figures[i]) + (figures[i] > MIB(10) ? MIB(uniform(-5, 5)) : 0);
+            enum plim_cause rounded = cause_of(rough, is_container);
+            if (rounded != expected)
+                fail_msg("seed %lu, scenario %d, container %d: %s when rounded, not %s", (unsigned long)began,
+                         (int)scenario, is_container, plim_cause_name(rounded), plim_cause_name(expected));
+        }
+        seed = began + 1;
+    }
+}
+
+/* Any figures at all: an answer, no overflow, text that ends. */
+static void test_hostile_figures(void **state)
+{
+    (void)state;
+    static const int64_t values[] = { PLIM_UNKNOWN,     INT64_MIN + 1, -1,       0, 1, 4096, INT64_C(1) << 40,
+                                      INT64_C(1) << 50, INT64_MAX / 2, INT64_MAX };
+    static const char *const stages[] = { "",        "startup", "fraction", "kv",    "weights",
+                                          "compute", "host",    "cap",      "graph", "sampler" };
+    for (seed = 1; seed < 20000;) {
+        uint64_t began = seed;
+        begin();
+        pattern.stage = stages[seed % 10];
+        pattern.cause = (enum plim_cause)(seed % 3 ? PLIM_CAUSE_UNKNOWN : (int)(seed / 3 % PLIM_CAUSE_MAX_));
+        for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+            finding.numbers.value[i] = values[(int)uniform(0, 9.99)];
+        for (int i = 0; i < 4; i++)
+            other(values[(int)uniform(0, 9.99)], values[(int)uniform(0, 9.99)]);
+        for (int i = 0; i < 8; i++)
+            context.series[context.n_series++] = (struct plim_point){ i, values[(int)uniform(1, 9.99)] };
+        find();
+        assert_int_not_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);
+        assert_true(strlen(answer.best.why) < sizeof answer.best.why);
+        assert_non_null(answer.best.rule);
+        seed = began + 1;
+    }
+}
+
+static void test_nothing_known(void **state)
+{
+    (void)state;
+    begin();
+    assert_cause("batch_or_activation");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    assert_null(strstr(answer.best.why, "?"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_another_process),
+        cmocka_unit_test(test_own_process_in_a_container),
+        cmocka_unit_test(test_nothing_allocated_yet),
+        cmocka_unit_test(test_larger_than_the_card),
+        cmocka_unit_test(test_a_fraction),
+        cmocka_unit_test(test_free_enough),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_wsl),
+        cmocka_unit_test(test_private_pools_are_inside),
+        cmocka_unit_test(test_tracebacks),
+        cmocka_unit_test(test_no_traceback_is_unsure),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_servers),
+        cmocka_unit_test(test_llama),
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_not_memory),
+        cmocka_unit_test(test_second_candidates),
+        cmocka_unit_test(test_scenarios_have_their_cause),
+        cmocka_unit_test(test_hostile_figures),
+        cmocka_unit_test(test_nothing_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

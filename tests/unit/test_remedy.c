@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Remedies: values that are computed, what is left out because it frees too little, and commands that can be pasted. */
+#include "base/units.h"
+#include "diagnose/knowledge.h"
+#include "diagnose/pattern.h"
+#include "diagnose/remedy.h"
+#include "unit.h"
+
+#define GIB(x) ((int64_t)((x) * (double)PLIM_GIB))
+
+static struct plim_pattern pattern;
+static struct plim_finding finding;
+static struct plim_context context;
+static struct plim_cause_answer answer;
+static struct plim_remedies remedies;
+
+static void begin(const char *framework, const char *stage)
+{
+    memset(&pattern, 0, sizeof pattern);
+    memset(&finding, 0, sizeof finding);
+    memset(&context, 0, sizeof context);
+    pattern.id = "test";
+    pattern.framework = finding.framework = framework;
+    pattern.stage = stage;
+    pattern.note = "";
+    finding.pattern = &pattern;
+    plim_numbers_init(&finding.numbers);
+    plim_numbers_init(&context.numbers);
+}
+
+static void set(enum plim_number which, int64_t value) { finding.numbers.value[which] = value; }
+
+static void find(void)
+{
+    plim_cause_find(&finding, &context, &answer);
+    plim_remedies_find(&finding, &context, &answer, &remedies);
+}
+
+static bool has_command(const char *text)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < remedies.n; i++)
+        has = has || strstr(remedies.item[i].command, text) != NULL;
+    return has;
+}
+
+static bool is_useless(const char *text)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < remedies.n_useless; i++)
+        is = is || strstr(remedies.useless[i].what, text) != NULL;
+    return is;
+}
+
+static void message(double tried, double total, double free_gib, double allocated, double unallocated)
+{
+    begin("pytorch", "");
+    set(PLIM_N_TRIED_BYTES, GIB(tried));
+    set(PLIM_N_TOTAL_BYTES, GIB(total));
+    set(PLIM_N_FREE_BYTES, GIB(free_gib));
+    set(PLIM_N_ALLOCATED_BYTES, GIB(allocated));
+    set(PLIM_N_RESERVED_UNALLOCATED_BYTES, GIB(unallocated));
+}
+
+static void test_the_process_to_look_at(void **state)
+{
+    (void)state;
+    message(2.0, 31.36, 0.46, 15.70, 0.31);
+    set(PLIM_N_PROCESS_BYTES, GIB(16.62));
+    finding.others[finding.n_others++] = (struct plim_other){ 19239, GIB(14.26) };
+    find();
+    assert_string_equal(remedies.item[0].command, "ps -o pid,user,etime,args -p 19239    # then: kill 19239");
+    assert_int_equal(remedies.item[0].frees_bytes, GIB(14.26));
+    assert_true(is_useless("smaller batch"));
+    assert_true(is_useless("expandable_segments"));
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.5, 14.0, 8.3);
+    find();
+    assert_string_equal(remedies.item[0].command, "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+    assert_true(is_useless("empty_cache()"));
+    strcpy(context.words.text[PLIM_W_TORCH_VERSION], "2.10.0+cu128");
+    find();
+    assert_string_equal(remedies.item[0].command, "export PYTORCH_ALLOC_CONF=expandable_segments:True");
+    snprintf(finding.evidence[finding.n_evidence++].text, PLIM_EVIDENCE_BYTES,
+             "try setting PYTORCH_CUDA_ALLOC_CONF=expandable");
+    strcpy(context.frames[0].file, "/home/me/train.py");
+    context.frames[0].is_user = true;
+    context.n_frames = 1;
+    find(); /* the message's own name for it, before the program that failed */
+    assert_string_equal(remedies.item[0].command, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py");
+    strcpy(finding.words.text[PLIM_W_PLATFORM], "wsl");
+    find();
+    assert_false(has_command("expandable_segments"));
+}
+
+static void test_nothing_reserved(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.5, 22.5, 0.1);
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_BATCH_OR_ACTIVATION);
+    assert_true(is_useless("expandable_segments"));
+    assert_true(is_useless("empty_cache()"));
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    begin("vllm", "startup");
+    set(PLIM_N_TOTAL_BYTES, GIB(23.57));
+    set(PLIM_N_FREE_BYTES, GIB(22.9));
+    set(PLIM_N_UTILIZATION, 990000);
+    strcpy(context.words.text[PLIM_W_MODEL], "Qwen/Qwen2.5-7B");
+    find();
+    assert_string_equal(remedies.item[0].command, "vllm serve Qwen/Qwen2.5-7B --gpu-memory-utilization 0.95");
+    set(PLIM_N_FREE_BYTES, GIB(17.5));
+    find();
+    assert_true(has_command("--gpu-memory-utilization 0.72"));
+
+    begin("vllm", "fraction");
+    context.numbers.value[PLIM_N_AVAILABLE_BYTES] = GIB(-1.2);
+    context.numbers.value[PLIM_N_TOTAL_BYTES] = GIB(23.57);
+    context.numbers.value[PLIM_N_UTILIZATION] = 600000;
+    find();
+    assert_string_equal(remedies.item[0].change,
+                        "a share between 0.68, which leaves half a GiB for the cache, and 0.97");
+    assert_true(is_useless("a lower share"));
+}
+
+static void test_context_lengths(void **state)
+{
+    (void)state;
+    begin("vllm", "kv");
+    set(PLIM_N_MAX_SEQ_LEN, 131072);
+    set(PLIM_N_NEEDED_BYTES, GIB(16));
+    set(PLIM_N_AVAILABLE_BYTES, GIB(3.57));
+    set(PLIM_N_ESTIMATED_MAX_LEN, 29239);
+    find();
+    assert_string_equal(remedies.item[0].command, "vllm serve MODEL --max-model-len 29232");
+    assert_false(has_command("fp8")); /* frees 8 GiB of the 12.43 that are missing */
+    finding.numbers.value[PLIM_N_ESTIMATED_MAX_LEN] = PLIM_UNKNOWN;
+    find(); /* floor(131072 * 3.57 / 16 / 16) * 16 = 29232, less what 5 MiB of rounding are */
+    assert_string_equal(remedies.item[0].command, "vllm serve MODEL --max-model-len 29200");
+    set(PLIM_N_AVAILABLE_BYTES, GIB(9));
+    find();
+    assert_true(has_command("fp8"));
+
+    begin("llama.cpp", "kv");
+    set(PLIM_N_TRIED_BYTES, GIB(4));
+    set(PLIM_N_FREE_BYTES, GIB(2.5));
+    context.numbers.value[PLIM_N_N_CTX] = 32768;
+    find();
+    assert_string_equal(remedies.item[0].command, "llama-server -m MODEL.gguf -c 16384");
+    assert_true(has_command("-ctk q8_0"));
+}
+
+static void test_layers(void **state)
+{
+    (void)state;
+    begin("llama.cpp", "weights");
+    set(PLIM_N_TRIED_BYTES, GIB(8.25));
+    context.numbers.value[PLIM_N_FREE_BYTES] = GIB(7.25);
+    context.numbers.value[PLIM_N_TOTAL_BYTES] = GIB(7.62);
+    context.numbers.value[PLIM_N_N_GPU_LAYERS] = 99;
+    context.numbers.value[PLIM_N_N_LAYERS] = 33;
+    find(); /* 0.25 GiB a layer, 6.25 GiB for them */
+    assert_string_equal(remedies.item[0].command, "llama-server -m MODEL.gguf -ngl 25");
+    finding.framework = "ollama";
+    find();
+    assert_string_equal(remedies.item[0].command, "/set parameter num_gpu 25");
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    message(1.0, 24.0, 12.0, 7.5, 0.3);
+    set(PLIM_N_ALLOWED_BYTES, GIB(8.0));
+    find();
+    assert_string_equal(remedies.item[0].command, "torch.cuda.set_per_process_memory_fraction(0.37)");
+    begin("linux-kernel", "host");
+    set(PLIM_N_RSS_BYTES, GIB(7.9));
+    strcpy(finding.words.text[PLIM_W_CONSTRAINT], "CONSTRAINT_MEMCG");
+    strcpy(finding.words.text[PLIM_W_CGROUP], "/kubepods.slice/pod1");
+    find();
+    assert_string_equal(remedies.item[0].command, "kubectl set resources deployment/NAME --limits=memory=10Gi");
+    assert_true(is_useless("more RAM"));
+}
+
+/* A name from the log goes into a command only as one harmless word. */
+static void test_names_are_not_trusted(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "x; rm -rf ~", "$(reboot)", "a b", "`id`", "-rf", "a\nb", "'" };
+    for (size_t i = 0; i < COUNT(names); i++) {
+        begin("vllm", "startup");
+        set(PLIM_N_TOTAL_BYTES, GIB(23.57));
+        set(PLIM_N_FREE_BYTES, GIB(22.9));
+        snprintf(finding.words.text[PLIM_W_MODEL], PLIM_WORD_BYTES, "%s", names[i]);
+        find();
+        assert_string_equal(remedies.item[0].command, "vllm serve MODEL --gpu-memory-utilization 0.95");
+    }
+}
+
+/* Whatever cause and program: something to do, complete sentences, nothing that frees less than is missing. */
+static void test_every_cause_of_every_program(void **state)
+{
+    (void)state;
+    static const char *const frameworks[] = { "pytorch",    "transformers", "deepspeed",   "vllm",     "sglang",
+                                              "tgi",        "lmdeploy",     "llama.cpp",   "ollama",   "koboldcpp",
+                                              "lmstudio",   "exllama",      "comfyui",     "a1111",    "diffusers",
+                                              "tensorflow", "jax",          "onnxruntime", "tensorrt", "paddle",
+                                              "cupy",       "numba",        "rapids",      "candle",   "numpy",
+                                              "cublas",     "nccl",         "rocm",        "metal",    "linux-kernel",
+                                              "slurm",      "kubernetes",   "docker",      "systemd",  "other" };
+    for (size_t f = 0; f < COUNT(frameworks); f++)
+        for (int cause = PLIM_CAUSE_MODEL_TOO_BIG; cause < PLIM_CAUSE_MAX_; cause++)
+            for (int with_figures = 0; with_figures < 2; with_figures++) {
+                begin(frameworks[f], "");
+                pattern.cause = (enum plim_cause)cause;
+                if (with_figures) {
+                    set(PLIM_N_TRIED_BYTES, GIB(2.5));
+                    set(PLIM_N_TOTAL_BYTES, GIB(24));
+                    set(PLIM_N_FREE_BYTES, GIB(0.4));
+                    set(PLIM_N_ALLOCATED_BYTES, GIB(21));
+                    context.numbers.value[PLIM_N_N_CTX] = 8192;
+                    context.numbers.value[PLIM_N_BATCH_SIZE] = 8;
+                }
+                find();
+                assert_int_equal(answer.best.cause, cause);
+                if (remedies.n == 0)
+                    fail_msg("%s, %s: nothing to do", frameworks[f], plim_cause_name(answer.best.cause));
+                for (uint32_t i = 0; i < remedies.n; i++) {
+                    const struct plim_remedy *remedy = &remedies.item[i];
+                    assert_true(strlen(remedy->change) > 3 && strlen(remedy->change) + 1 < sizeof remedy->change);
+                    assert_true(strlen(remedy->command) + 1 < sizeof remedy->command);
+                    assert_null(strstr(remedy->command, "(null)"));
+                    if (remedy->frees_bytes != PLIM_UNKNOWN && answer.shortfall_bytes != PLIM_UNKNOWN &&
+                        cause != PLIM_CAUSE_ALLOCATOR_LIMIT)
+                        assert_true(remedy->frees_bytes >= answer.shortfall_bytes - (int64_t)(25 * PLIM_MIB));
+                }
+                for (uint32_t i = 0; i < remedies.n_useless; i++)
+                    assert_true(remedies.useless[i].what[0]);
+            }
+}
+
+static uint64_t seed;
+
+static int64_t any_value(void)
+{
+    static const int64_t values[] = {
+        PLIM_UNKNOWN,     PLIM_UNKNOWN,     INT64_MIN + 1,    -1,       0, 1, 3, 4096, 900000,
+        INT64_C(1) << 34, INT64_C(1) << 40, INT64_C(1) << 61, INT64_MAX
+    };
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return values[(seed >> 33) % COUNT(values)];
+}
+
+static void test_hostile_figures(void **state)
+{
+    (void)state;
+    static const char *const stages[] = { "",     "startup", "fraction", "kv",      "weights",   "compute",
+                                          "host", "cap",     "graph",    "sampler", "dataloader" };
+    static const char *const frameworks[] = { "pytorch", "vllm", "sglang", "llama.cpp", "ollama", "slurm", "jax" };
+    for (uint64_t n = 0; n < 20000; n++) {
+        seed = n;
+        begin(frameworks[n % COUNT(frameworks)], stages[n % COUNT(stages)]);
+        pattern.cause = n % 2 ? (enum plim_cause)(n / 2 % PLIM_CAUSE_MAX_) : PLIM_CAUSE_UNKNOWN;
+        for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
+            finding.numbers.value[i] = any_value();
+            context.numbers.value[i] = any_value();
+        }
+        for (int i = 0; i < 3; i++)
+            finding.others[finding.n_others++] = (struct plim_other){ any_value(), any_value() };
+        find();
+        assert_true(remedies.n <= PLIM_MAX_REMEDIES && remedies.n_useless <= PLIM_MAX_USELESS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_process_to_look_at),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_nothing_reserved),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_context_lengths),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_names_are_not_trusted),
+        cmocka_unit_test(test_every_cause_of_every_program),
+        cmocka_unit_test(test_hostile_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
