@@ -161,6 +161,7 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rece
         return PLIM_EXIT_OURS;
     }
     receipt->command = o->launch.arguments;
+    receipt->values = o->launch.values ? o->launch.values : "shadow";
     snprintf(receipt->card_name, sizeof receipt->card_name, "%s", o->card);
     for (uint32_t i = 0; i < o->machine.n_cards; i++)
         plim_rehearsal_describe(&o->machine.card[i], &receipt->ledger->card[i]);

@@ -15,6 +15,7 @@ enum option {
     OPTION_UNTIL,
     OPTION_TIMEOUT,
     OPTION_FIND,
+    OPTION_VALUES,
     OPTION_RECEIPT,
     OPTION_LOG,
     OPTION_JSON,
@@ -33,6 +34,12 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
                        "stable for 5 s" },
     [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program then: exit status 124" },
     [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
+    [OPTION_VALUES] = { "--values", "", "HOW",
+                        "what the program reads back from a card where nothing is computed: shadow (what the host "
+                        "wrote "
+                        "there, else zero; the default), zero, or max (shadow, but all of the inputs of a selection "
+                        "are "
+                        "selected, not none)" },
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
     [OPTION_LOG] = { "--log", "", "FILE", "what the program prints goes there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
@@ -132,6 +139,11 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
         return read_seconds(value, &a->launch.enough.timeout_s) ? 0 : usage("--timeout: '%s' are no seconds", value);
     case OPTION_FIND:
         return read_find(a, value);
+    case OPTION_VALUES:
+        if (strcmp(value, "shadow") != 0 && strcmp(value, "zero") != 0 && strcmp(value, "max") != 0)
+            return usage("--values: '%s' is not shadow, zero or max", value);
+        a->launch.values = value;
+        return 0;
     case OPTION_RECEIPT:
         a->receipt_path = value;
         return 0;

@@ -95,7 +95,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     plim_arena_init(&e->arena, MAX_BYTES);
     while (launch->environment[n])
         n++;
-    e->entries = plim_arena_alloc(&e->arena, n + 5, sizeof *e->entries);
+    e->entries = plim_arena_alloc(&e->arena, n + 6, sizeof *e->entries);
     if (!e->entries)
         return false;
     n = 0;
@@ -115,9 +115,14 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ledger_fd);
     values[0] = path;
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_LEDGER=", values, 1);
+    values[0] = launch->values ? launch->values : "shadow";
+    e->entries[n++] = joined(&e->arena, "PLIM_VGPU_VALUES=", values, 1);
     values[0] = launch->libraries; /* else it asks ldconfig */
     e->entries[n++] = joined(&e->arena, "TRITON_LIBCUDA_PATH=", values, 1);
-    return e->entries[n - 1] && e->entries[n - 2] && e->entries[n - 3] && e->entries[n - 4];
+    for (size_t i = 1; i <= 5; i++)
+        if (!e->entries[n - i])
+            return false;
+    return true;
 }
 
 /* --- the child --- */

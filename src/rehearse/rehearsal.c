@@ -48,6 +48,21 @@ void plim_rehearsal_take(struct plim_rehearsal *receipt)
     qsort(receipt->allocation, receipt->n_allocations, sizeof *receipt->allocation, by_size);
 }
 
+struct plim_rehearsal_path plim_rehearsal_path(const struct plim_ledger *ledger)
+{
+    struct plim_rehearsal_path path = { .basis = PLIM_BASIS_EXACT };
+    for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
+        const struct plim_ledger_warning *warning = &ledger->warning[i];
+        if (!strcmp(warning->kind, "value"))
+            path.n_assumed += warning->count;
+        else if (!strcmp(warning->kind, "value_kept"))
+            path.n_kept += warning->count;
+    }
+    if (path.n_assumed || path.n_kept)
+        path.basis = PLIM_BASIS_ASSUMED;
+    return path;
+}
+
 const char *plim_rehearsal_kind(uint32_t kind)
 {
     static const char *const names[PLIM_KIND_MAX_] = {

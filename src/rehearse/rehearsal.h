@@ -33,6 +33,7 @@ struct plim_rehearsal_steps {
 struct plim_rehearsal {
     char *const *command;   /* NULL-terminated; the caller's */
     char card_name[160];    /* as asked for */
+    const char *values;     /* what copies from the card brought: "shadow", "zero", "max" */
     int exit_code;          /* of the program: 128 + N when signal N ended it */
     const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */
     double seconds;
@@ -48,6 +49,18 @@ struct plim_rehearsal {
     uint64_t peak_rss_bytes, peak_anonymous_bytes; /* of all its processes together */
     size_t peak_n_processes;
 };
+
+/*
+ * What the program's path rests on. Kernels computed nothing: a small value that was read back and that nobody knew may
+ * have steered the program elsewhere than on a card; one of the host's that kernels may have changed is likely the
+ * same.
+ */
+struct plim_rehearsal_path {
+    uint64_t n_assumed, n_kept;
+    enum plim_basis basis; /* exact: no such value was read */
+};
+
+struct plim_rehearsal_path plim_rehearsal_path(const struct plim_ledger *ledger);
 
 /* Keep what the ledger says now. */
 void plim_rehearsal_take(struct plim_rehearsal *receipt);

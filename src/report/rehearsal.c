@@ -155,6 +155,18 @@ static void print_steps(FILE *out, const struct plim_rehearsal *receipt)
         fputs("no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n", out);
 }
 
+static void print_path(FILE *out, const struct plim_ledger *ledger)
+{
+    const struct plim_rehearsal_path path = plim_rehearsal_path(ledger);
+    if (path.basis == PLIM_BASIS_EXACT)
+        return;
+    fprintf(out,
+            "path  %s: small values were read back that may steer the program:\n"
+            "      %llu computed by the card, which computes nothing here, and\n"
+            "      %llu written by the host before kernels ran\n",
+            plim_basis_name(path.basis), (unsigned long long)path.n_assumed, (unsigned long long)path.n_kept);
+}
+
 static void print_warnings(FILE *out, const struct plim_ledger *ledger)
 {
     char text[PLIM_LEDGER_WHAT_BYTES + 64];
@@ -183,6 +195,7 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt,
     if (receipt->peak_n_processes > 1)
         fprintf(out, "      in up to %zu processes together\n", receipt->peak_n_processes);
     print_asked(out, receipt, PLIM_LEDGER_MAX_CARDS);
+    print_path(out, ledger);
     print_warnings(out, ledger);
     print_steps(out, receipt);
     if (ledger->oom.is_set)

@@ -155,6 +155,16 @@ static json_t *steps_json(const struct plim_rehearsal_steps *steps)
                                   : "what is launched between waits for the card repeats, with the same memory held");
 }
 
+static json_t *path_json(const struct plim_rehearsal *receipt)
+{
+    const struct plim_rehearsal_path path = plim_rehearsal_path(receipt->ledger);
+    return json_pack("{s:s, s:s, s:o, s:o, s:s}", "basis", plim_basis_name(path.basis), "values", receipt->values,
+                     "values_assumed", bytes(path.n_assumed), "values_kept", bytes(path.n_kept), "why",
+                     path.basis == PLIM_BASIS_EXACT ? "the program read nothing back that may steer it"
+                                                    : "the program read back small values that kernels would have "
+                                                      "computed or may have changed");
+}
+
 static json_t *find_json(const struct plim_find *find)
 {
     static const char *const outcomes[] = { "fits", "out of memory", "failed", "stopped" };
@@ -187,13 +197,13 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt,
     json_t *host = json_pack("{s:o, s:o, s:o, s:o}", "peak_rss_bytes", bytes(receipt->peak_rss_bytes),
                              "pinned_peak_bytes", bytes(ledger->pinned_peak_bytes), "peak_anonymous_bytes",
                              bytes(receipt->peak_anonymous_bytes), "peak_processes", bytes(receipt->peak_n_processes));
-    json_t *all =
-        json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                  "plimsoll.receipt/1", "from", "rehearse", "command", command, "card", text(receipt->card_name),
-                  "exit_code", receipt->exit_code, "oom", (int)ledger->oom.is_set, "stopped_by", receipt->stopped_by,
-                  "seconds", receipt->seconds, "devices", devices, "host", host, "oom_at", oom_json(ledger), "warnings",
-                  warnings, "allocations", allocations_json(receipt), "requests_met_later", bytes(ledger->n_met_later),
-                  "sites", sites_json(receipt), "steps", steps_json(&receipt->steps), "find", find_json(find));
+    json_t *all = json_pack(
+        "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        "plimsoll.receipt/1", "from", "rehearse", "command", command, "card", text(receipt->card_name), "exit_code",
+        receipt->exit_code, "oom", (int)ledger->oom.is_set, "stopped_by", receipt->stopped_by, "seconds",
+        receipt->seconds, "devices", devices, "host", host, "oom_at", oom_json(ledger), "warnings", warnings,
+        "allocations", allocations_json(receipt), "requests_met_later", bytes(ledger->n_met_later), "sites",
+        sites_json(receipt), "steps", steps_json(&receipt->steps), "find", find_json(find), "path", path_json(receipt));
     const bool is_written = all && json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
     json_decref(all);
     if (is_written)

@@ -2,6 +2,7 @@
 #include "vgpu/values.h"
 
 #include "vgpu/shadow.h"
+#include "vgpu/site.h"
 #include "vgpu/space.h"
 
 #include <stdatomic.h>
@@ -33,17 +34,45 @@ void plim_vgpu_selects(uint64_t n) { n_to_select = n; }
 
 /* --- what is said of values --- */
 
-static void remark(const char *what, size_t size)
+/* The innermost frame of Python, "folder/file:line function"; empty: none, or there was no time to look. */
+static void find_place(const struct plim_ledger *ledger, char *ret_text, size_t size)
 {
-    char text[PLIM_LEDGER_WHAT_BYTES];
-    int error;
-    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
-    snprintf(text, sizeof text, "%zu bytes read back: %s", size, what);
-    if (ledger)
-        plim_ledger_warn(ledger, "value", text);
+    enum { MOST_PART = 50 }; /* one part in so many of the time, at most */
+    static atomic_ullong spent_us;
+    char stack[PLIM_LEDGER_STACK_BYTES];
+    const uint64_t start_us = plim_ledger_now_us(ledger);
+    ret_text[0] = '\0';
+    if (atomic_load(&spent_us) > start_us / MOST_PART)
+        return;
+    plim_python_stack(stack, sizeof stack);
+    stack[strcspn(stack, "\n")] = '\0';
+    const char *from = stack + strlen(stack);
+    for (int n_slashes = 0; from > stack && n_slashes < 2; from--)
+        n_slashes += from[-1] == '/';
+    while (*from == '/')
+        from++;
+    snprintf(ret_text, size, "%s", from);
+    atomic_fetch_add(&spent_us, plim_ledger_now_us(ledger) - start_us);
 }
 
-void plim_vgpu_answered(size_t size) { remark("what the card would have computed, taken as zero", size); }
+/* kind: value (nobody knows it) or value_kept (the host wrote it, before kernels ran). */
+static void remark(const char *kind, const char *what, size_t size)
+{
+    enum { MAX_PLACES = 24 }; /* the ledger has room for few remarks */
+    static atomic_uint n_places;
+    char text[PLIM_LEDGER_WHAT_BYTES], place[64] = "";
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (!ledger)
+        return;
+    if (atomic_load(&n_places) < MAX_PLACES)
+        find_place(ledger, place, sizeof place);
+    snprintf(text, sizeof text, "%zu bytes read back: %s%s%s", size, what, *place ? ", at " : "", place);
+    if (plim_ledger_warn(ledger, kind, text) && *place)
+        atomic_fetch_add(&n_places, 1);
+}
+
+void plim_vgpu_answered(size_t size) { remark("value", "computed by the card, taken as zero", size); }
 
 static void note_evictions(void)
 {
@@ -54,7 +83,8 @@ static void note_evictions(void)
     if (!ledger)
         return;
     atomic_store(&noted, n);
-    plim_ledger_warn(ledger, "value", "more small values were written to the card than are kept: the oldest are zero");
+    plim_ledger_warn(ledger, "value_lost",
+                     "more small values were written to the card than are kept: the oldest are zero");
 }
 
 /* --- copies --- */
@@ -116,12 +146,13 @@ static void read_box(const struct plim_copy *copy, size_t total)
     if (count && (total == 4 || total == 8)) { /* whatever was there before, the kernel has written it */
         const uint64_t value = policy == POLICY_MAX ? count : 0;
         memcpy(copy->to, &value, total);
-        remark(policy == POLICY_MAX ? "how many were selected, taken as all" : "how many were selected, taken as none",
+        remark("value",
+               policy == POLICY_MAX ? "how many are selected, taken as all" : "how many are selected, taken as none",
                total);
     } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_UNKNOWN) {
-        remark("what the card would have computed, taken as zero", total);
+        remark("value", "computed by the card, taken as zero", total);
     } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_KEPT) {
-        remark("what the host wrote there, taken as unchanged by kernels", total);
+        remark("value_kept", "written by the host, taken as unchanged", total);
     }
 }
 

@@ -100,6 +100,7 @@ def make(directory: str, program: str) -> World:
     make_models(models)
     make_odd_files(models)
     shutil.copytree(LOGS, models / "logs")
+    shutil.copy(LOGS.parent / "reads.py", models)
     make_checkpoint(models / "checkpoint")
     make_store(root / "ollama", models)
     env = {
