@@ -5,17 +5,47 @@ Write C for the functions of a list that have no body elsewhere: each says so an
 so a body in another file of the library takes their place.
 
     stubs.py NAMES OUTPUT HEADER FAIL      FAIL: what the result passes through ("" for nothing)
+
+NAME = TARGET [WORDS] [@MAJOR] is the same function by another name, with that many words of arguments (6 if not said), in
+the library of one major version if said. A target that is not in the list is another library's: "# ready FUNCTION" is
+then called before it, and what it returns passes through FAIL.
 """
+import re
 import sys
+
+
+def forward(name, words, fail, ready, listed):
+    target, count, major = words[0], 6, None
+    for word in words[1:]:
+        if word.startswith("@"):
+            major = word[1:]
+        else:
+            count = int(word)
+    call = f"plim_to_{name}({', '.join(f'a{i}' for i in range(count))})"
+    if target in listed:
+        call = f"    return {call};\n"
+    elif ready:
+        call = f"    int error = {ready}();\n    return {fail}(error ? error : {call});\n"
+    else:
+        call = f"    return {fail}({call});\n"
+    body = (f'int plim_to_{name}({", ".join(["size_t"] * count)}) __asm__("{target}");\n'
+            f"__attribute__((weak)) int {name}({', '.join(f'size_t a{i}' for i in range(count))})\n{{\n{call}}}\n")
+    return f"#if PLIM_CUDART == {major}\n{body}#endif\n" if major else body
 
 
 def main():
     names, output, header, fail = sys.argv[1:5]
     with open(names, encoding="utf-8") as file:
-        listed = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        text = file.read()
+    ready = re.search(r"^# ready (\S+)$", text, re.M)
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    listed = {line[0] for line in lines}
     with open(output, "w", encoding="utf-8") as out:
         out.write(f'/* made by tools/stubs.py */\n#include "{header}"\n\n')
-        for name in listed:
+        for name, *words in lines:
+            if words:
+                out.write(forward(name, words[1:], fail, ready and ready[1], listed))
+                continue
             out.write(f"__attribute__((weak)) int {name}(void)\n{{\n    return {fail}"
                       f'(plim_vgpu_unsupported("{name}", __builtin_return_address(0)));\n}}\n')
 

@@ -6,6 +6,9 @@
 
 #include "vgpu/ledger.h"
 
+/* CUDA 13.2, and the driver that came with it. */
+enum { PLIM_DRIVER_VERSION = 13020 };
+
 /* False for a number that has no value here. */
 bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value);
 

@@ -1,43 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda.so.1: devices, contexts, memory. The declarations are our own, after the CUDA driver API reference (12.9 and
- * 13.0). A context is its device: the primary one, current per thread. NVIDIA's private tables are not answered.
+ * libcuda.so.1: devices and errors. The declarations of this library are our own, after the CUDA driver API reference
+ * (12.8 to 13.2). NVIDIA's private tables are not answered.
  */
 #include "vgpu/attributes.h"
-#include "vgpu/memory.h"
-#include "vgpu/space.h"
+#include "vgpu/contexts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-typedef int status;
-typedef struct context *context;
-typedef unsigned long long device_pointer;
-
-enum { DRIVER_VERSION = 13000 };
-
-static _Thread_local int current = -1; /* device of the current context */
-static char contexts[PLIM_LEDGER_MAX_CARDS];
-
-static context context_of(int device) { return (context)(void *)&contexts[device]; }
-
-static int device_of(context ctx)
-{
-    const char *p = (const char *)ctx;
-    return p >= contexts && p < contexts + plim_vgpu_n_cards() ? (int)(p - contexts) : -1;
-}
 
 static status ready(void)
 {
     int error;
     plim_vgpu_ledger(&error);
     return error;
-}
-
-static status with_device(int device)
-{
-    status error = ready();
-    return error ? error : plim_vgpu_card(device) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_DEVICE;
 }
 
 /* --- devices --- */
@@ -50,7 +26,7 @@ status cuInit(unsigned flags)
 
 status cuDriverGetVersion(int *version)
 {
-    *version = DRIVER_VERSION;
+    *version = PLIM_DRIVER_VERSION;
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -63,7 +39,7 @@ status cuDeviceGetCount(int *count)
 
 status cuDeviceGet(int *device, int ordinal)
 {
-    status error = with_device(ordinal);
+    status error = plim_context_check_device(ordinal);
     if (!error)
         *device = ordinal;
     return error;
@@ -71,7 +47,7 @@ status cuDeviceGet(int *device, int ordinal)
 
 status cuDeviceGetName(char *name, int size, int device)
 {
-    status error = with_device(device);
+    status error = plim_context_check_device(device);
     if (!error && size > 0)
         snprintf(name, (size_t)size, "%s", plim_vgpu_card(device)->name);
     return error;
@@ -79,9 +55,9 @@ status cuDeviceGetName(char *name, int size, int device)
 
 status cuDeviceGetUuid(void *uuid, int device)
 {
-    status error = with_device(device);
+    status error = plim_context_check_device(device);
     if (!error)
-        plim_card_uuid(device, uuid);
+        plim_card_uuid(plim_vgpu_card_of(device), uuid);
     return error;
 }
 
@@ -89,7 +65,7 @@ status cuDeviceGetUuid_v2(void *uuid, int device) { return cuDeviceGetUuid(uuid,
 
 status cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
-    status error = with_device(device);
+    status error = plim_context_check_device(device);
     if (!error)
         *bytes = plim_vgpu_card(device)->total_bytes - plim_vgpu_card(device)->reserved_bytes;
     return error;
@@ -98,8 +74,8 @@ status cuDeviceTotalMem_v2(size_t *bytes, int device)
 status cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     char what[40];
-    status error = with_device(device);
-    if (error || plim_attribute(plim_vgpu_card(device), device, attribute, value))
+    status error = plim_context_check_device(device);
+    if (error || plim_attribute(plim_vgpu_card(device), plim_vgpu_card_of(device), attribute, value))
         return error;
     *value = 0;
     snprintf(what, sizeof what, "device attribute %d", attribute);
@@ -116,8 +92,8 @@ status cuDeviceComputeCapability(int *major, int *minor, int device)
 status cuDeviceGetPCIBusId(char *text, int size, int device)
 {
     char id[PLIM_PCI_TEXT];
-    status error = with_device(device);
-    plim_card_pci(device, id);
+    status error = plim_context_check_device(device);
+    plim_card_pci(plim_vgpu_card_of(device), id);
     if (!error && size > 0)
         snprintf(text, (size_t)size, "%s", id);
     return error;
@@ -126,240 +102,98 @@ status cuDeviceGetPCIBusId(char *text, int size, int device)
 status cuDeviceGetByPCIBusId(int *device, const char *text)
 {
     unsigned domain, bus;
-    if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 || !plim_vgpu_card((int)bus - 1))
+    if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 ||
+        plim_vgpu_device_of((int)bus - 1) < 0)
         return PLIM_CUDA_INVALID_VALUE;
-    *device = (int)bus - 1;
+    *device = plim_vgpu_device_of((int)bus - 1);
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    status error = with_device(device);
-    if (!error && !(error = with_device(peer)))
+    status error = plim_context_check_device(device);
+    if (!error && !(error = plim_context_check_device(peer)))
         *can = device != peer;
     return error;
 }
 
-/* --- contexts --- */
+/* Which device was let at which: enabled once, disabled once, as the reference says. */
+static atomic_uint peers[PLIM_LEDGER_MAX_CARDS];
 
-status cuDevicePrimaryCtxRetain(context *ctx, int device)
+static status peer_enable(int device, int peer, unsigned flags)
 {
-    status error = with_device(device);
-    if (!error && !(error = plim_vgpu_need_context(device)))
-        *ctx = context_of(device);
-    return error;
+    if (flags || device == peer)
+        return flags ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_DEVICE;
+    return atomic_fetch_or(&peers[device], 1u << peer) >> peer & 1 ? PLIM_CUDA_PEER_ALREADY_ENABLED : PLIM_CUDA_SUCCESS;
 }
 
-status cuDevicePrimaryCtxRelease_v2(int device) { return with_device(device); }
-
-status cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
+static status peer_disable(int device, int peer)
 {
-    status error = with_device(device);
-    if (!error) {
-        *flags = 0;
-        *is_active = current == device;
-    }
-    return error;
+    return atomic_fetch_and(&peers[device], ~(1u << peer)) >> peer & 1 ? PLIM_CUDA_SUCCESS : PLIM_CUDA_PEER_NOT_ENABLED;
 }
 
-status cuCtxGetCurrent(context *ctx)
+/* CUdevice_P2PAttribute: 1 rank, 2 access, 3 atomics, 4 arrays; over PCIe there are no atomics. */
+status cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
 {
-    status error = ready();
-    if (!error)
-        *ctx = current >= 0 ? context_of(current) : NULL;
-    return error;
+    status error = plim_context_check_device(device);
+    if (error || (error = plim_context_check_device(peer)))
+        return error;
+    if (attribute < 1 || attribute > 4 || device == peer)
+        return PLIM_CUDA_INVALID_VALUE;
+    *value = attribute == 2 || attribute == 4;
+    return PLIM_CUDA_SUCCESS;
 }
 
-status cuCtxSetCurrent(context ctx)
+status cuCtxEnablePeerAccess(void *peer, unsigned flags)
 {
-    status error = ready();
+    const int device = plim_context_device_of(peer);
+    status error = plim_context_need();
     if (error)
         return error;
-    if (ctx && device_of(ctx) < 0)
+    if (device < 0)
         return PLIM_CUDA_INVALID_CONTEXT;
-    current = ctx ? device_of(ctx) : -1;
-    return PLIM_CUDA_SUCCESS;
+    return peer_enable(plim_context_device(), device, flags);
 }
 
-status cuCtxGetDevice(int *device)
+status cuCtxDisablePeerAccess(void *peer)
 {
-    status error = ready();
+    const int device = plim_context_device_of(peer);
+    status error = plim_context_need();
     if (error)
         return error;
-    if (current < 0)
-        return PLIM_CUDA_INVALID_CONTEXT;
-    *device = current;
-    return PLIM_CUDA_SUCCESS;
+    return device < 0 ? PLIM_CUDA_INVALID_CONTEXT : peer_disable(plim_context_device(), device);
 }
 
-status cuCtxSynchronize(void) { return ready(); }
-
-/* --- memory --- */
-
-status cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+status cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int device)
 {
-    status error = ready();
-    const struct plim_ledger_card *card = plim_vgpu_card(current);
-    if (error || !card)
-        return error ? error : PLIM_CUDA_INVALID_CONTEXT;
-    *free_bytes = plim_ledger_free_bytes(card);
-    *total_bytes = card->total_bytes - card->reserved_bytes;
-    return PLIM_CUDA_SUCCESS;
-}
-
-static status in_context(void)
-{
-    status error = ready();
-    return error ? error : current < 0 ? PLIM_CUDA_INVALID_CONTEXT : PLIM_CUDA_SUCCESS;
-}
-
-status cuMemAlloc_v2(device_pointer *address, size_t size)
-{
-    uint64_t found;
-    status error = in_context();
-    if (!error && size == 0)
-        error = PLIM_CUDA_INVALID_VALUE;
-    if (!error && !(error = plim_memory_alloc(current, size, &found)))
-        *address = found;
-    return error;
-}
-
-status cuMemFree_v2(device_pointer address)
-{
-    status error = ready();
-    if (error || !address)
-        return error;
-    return plim_vgpu_managed_free((void *)(uintptr_t)address) ? PLIM_CUDA_SUCCESS : plim_memory_free(address);
-}
-
-status cuMemAllocManaged(device_pointer *address, size_t size, unsigned flags)
-{
-    void *start;
-    status error = in_context();
-    (void)flags;
-    if (!error && !(error = plim_vgpu_managed_alloc(&start, size, current)))
-        *address = (device_pointer)(uintptr_t)start;
-    return error;
-}
-
-status cuMemAllocHost_v2(void **pointer, size_t size)
-{
-    status error = in_context();
-    return error ? error : plim_vgpu_host_alloc(pointer, size);
-}
-
-status cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
-{
-    (void)flags;
-    return cuMemAllocHost_v2(pointer, size);
-}
-
-status cuMemFreeHost(void *pointer)
-{
-    status error = ready();
-    return error ? error : plim_vgpu_host_free(pointer, false);
-}
-
-status cuMemGetAddressRange_v2(device_pointer *base, size_t *size, device_pointer address)
-{
-    uint64_t start, n;
-    status error = ready();
-    if (error || (error = plim_memory_range(address, &start, &n)))
-        return error == PLIM_CUDA_INVALID_VALUE ? PLIM_CUDA_NOT_FOUND : error;
-    if (base)
-        *base = start;
-    if (size)
-        *size = n;
-    return PLIM_CUDA_SUCCESS;
-}
-
-/* --- virtual memory management --- */
-
-/* CUmemAllocationProp, CUmemAccessDesc: only the places of what is read. */
-struct allocation_prop {
-    int type, handle_types, location_type, location_id;
-};
-
-status cuMemGetAllocationGranularity(size_t *granularity, const struct allocation_prop *prop, int option)
-{
-    (void)option;
-    status error = with_device(prop->location_id);
+    status error = plim_context_check_device(device);
+    (void)format, (void)channels;
     if (!error)
-        *granularity = PLIM_SPACE_SLOT_BYTES;
+        *width = (size_t)1 << 28;
     return error;
 }
 
-status cuMemAddressReserve(device_pointer *address, size_t size, size_t alignment, device_pointer wish,
-                           unsigned long long flags)
+status cuDeviceGetExecAffinitySupport(int *is_supported, int type, int device)
 {
-    uint64_t found;
-    status error = ready();
-    (void)alignment, (void)wish, (void)flags;
-    if (!error && !(error = plim_memory_reserve(size, &found)))
-        *address = found;
+    status error = plim_context_check_device(device);
+    (void)type;
+    if (!error)
+        *is_supported = 0;
     return error;
-}
-
-status cuMemAddressFree(device_pointer address, size_t size)
-{
-    status error = ready();
-    return error ? error : plim_memory_unreserve(address, size);
-}
-
-status cuMemCreate(unsigned long long *handle, size_t size, const struct allocation_prop *prop,
-                   unsigned long long flags)
-{
-    enum { PINNED = 1, ON_DEVICE = 1 };
-    uint64_t found;
-    status error = ready();
-    if (error)
-        return error;
-    if (flags || prop->type != PINNED || prop->location_type != ON_DEVICE)
-        return PLIM_CUDA_NOT_SUPPORTED;
-    error = with_device(prop->location_id);
-    if (!error && !(error = plim_memory_create(prop->location_id, size, &found)))
-        *handle = found;
-    return error;
-}
-
-status cuMemRelease(unsigned long long handle)
-{
-    status error = ready();
-    return error ? error : plim_memory_release(handle);
-}
-
-status cuMemMap(device_pointer address, size_t size, size_t offset, unsigned long long handle, unsigned long long flags)
-{
-    status error = ready();
-    return error ? error : offset || flags ? PLIM_CUDA_INVALID_VALUE : plim_memory_map(address, size, handle);
-}
-
-status cuMemUnmap(device_pointer address, size_t size)
-{
-    status error = ready();
-    return error ? error : plim_memory_unmap(address, size);
-}
-
-status cuMemSetAccess(device_pointer address, size_t size, const void *access, size_t count)
-{
-    uint64_t base, n;
-    status error = ready();
-    (void)size, (void)access, (void)count;
-    return error ? error : plim_memory_range(address, &base, &n);
 }
 
 /* --- errors, and what is not answered --- */
 
 status cuGetErrorString(status error, const char **text)
 {
-    *text = plim_vgpu_error_text(error);
-    return PLIM_CUDA_SUCCESS;
+    *text = plim_vgpu_is_error(error) ? plim_vgpu_error_text(error) : NULL;
+    return *text ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGetErrorName(status error, const char **name)
 {
-    *name = plim_vgpu_error_name(error, false);
-    return PLIM_CUDA_SUCCESS;
+    *name = plim_vgpu_is_error(error) ? plim_vgpu_error_name(error, false) : NULL;
+    return *name ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 /* Asked for by NVIDIA's own runtime: a program that was linked with it statically (-cudart static, nvcc's default). */

@@ -72,6 +72,8 @@ int plim_vgpu_host_register(void *pointer, uint64_t size)
     uint32_t record;
     if (!pointer || size == 0)
         return PLIM_CUDA_INVALID_VALUE;
+    if (plim_vgpu_host_kind(pointer) != PLIM_KIND_MAX_)
+        return PLIM_CUDA_HOST_ALREADY_REGISTERED;
     int error = plim_vgpu_charge(0, PLIM_KIND_PINNED, size, &record);
     if (!error && (error = add(pointer, size, PLIM_KIND_PINNED, true, record)) != 0)
         plim_vgpu_uncharge(record);
@@ -108,18 +110,29 @@ int plim_vgpu_host_free(void *pointer, bool is_registered)
 {
     if (!pointer && !is_registered)
         return PLIM_CUDA_SUCCESS;
-    return drop(pointer, PLIM_KIND_PINNED, is_registered) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+    return drop(pointer, PLIM_KIND_PINNED, is_registered) ? PLIM_CUDA_SUCCESS
+           : is_registered                                ? PLIM_CUDA_HOST_NOT_REGISTERED
+                                                          : PLIM_CUDA_INVALID_VALUE;
 }
 
 bool plim_vgpu_managed_free(void *pointer) { return drop(pointer, PLIM_KIND_MANAGED, false); }
 
-enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer)
+enum plim_ledger_kind plim_vgpu_host_range(const void *pointer, uint64_t *ret_base, uint64_t *ret_size)
 {
     enum plim_ledger_kind kind = PLIM_KIND_MAX_;
     pthread_rwlock_rdlock(&lock);
     for (const struct region *r = regions; r && kind == PLIM_KIND_MAX_; r = r->next)
-        if ((const char *)pointer >= r->start && (const char *)pointer < r->start + r->size)
+        if ((const char *)pointer >= r->start && (const char *)pointer < r->start + r->size) {
             kind = r->kind;
+            *ret_base = (uint64_t)(uintptr_t)r->start;
+            *ret_size = r->size;
+        }
     pthread_rwlock_unlock(&lock);
     return kind;
+}
+
+enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer)
+{
+    uint64_t base, size;
+    return plim_vgpu_host_range(pointer, &base, &size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
 #include "vgpu/effects.h"
-#include "vgpu/runtime.h"
+#include "vgpu/registry.h"
 #include "vgpu/steps.h"
 
 #include <string.h>
@@ -27,14 +27,16 @@ void __cudaRegisterFunction(void **handle, const char *host_function, char *devi
                             int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp_size)
 {
     (void)handle, (void)device_function, (void)thread_limit;
-    (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
+    plim_registry_add(host_function, name, 0, PLIM_REGISTRY_KERNEL);
     plim_effects_register(host_function, name);
+    (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext, size_t size, int constant,
                        int global)
 {
-    (void)handle, (void)host, (void)address, (void)name, (void)ext, (void)size, (void)constant, (void)global;
+    (void)handle, (void)address, (void)ext, (void)constant, (void)global;
+    plim_registry_add(host, name, size, PLIM_REGISTRY_VARIABLE);
 }
 
 char __cudaInitModule(void **handle)
@@ -82,37 +84,49 @@ status __cudaGetKernel(void **kernel, const void *function)
 
 /* --- launches --- */
 
-static status launch(const void *function, void **parameters, void *stream)
+enum { INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_FUNCTION = 98, MAX_THREADS = 1024 };
+
+int cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
+                   void **arguments, void **extra);
+
+/* A kernel of the program, or a handle of a library that it loaded. */
+static status launch(const void *function, struct dim3 grid, struct dim3 block, size_t shared_bytes, void **arguments,
+                     void *stream)
 {
-    status error = plim_runtime_stream(stream);
-    if (!error)
-        error = function ? plim_vgpu_need_kernels(plim_runtime_device()) : PLIM_CUDA_INVALID_VALUE;
-    if (!error) {
-        plim_effects_launch(function, parameters);
-        plim_runtime_capture(stream);
+    status error = plim_runtime_ready();
+    if (error)
+        return error;
+    const uint64_t n_threads = (uint64_t)block.x * block.y * block.z;
+    if (!plim_registry_find(function, PLIM_REGISTRY_KERNEL)) {
+        error = cuLaunchKernel((void *)(uintptr_t)function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                               (unsigned)shared_bytes, stream, arguments, NULL);
+        return plim_runtime_fail(error == PLIM_CUDA_INVALID_HANDLE ? INVALID_FUNCTION : error);
+    }
+    if (n_threads == 0 || n_threads > MAX_THREADS || !grid.x || !grid.y || !grid.z)
+        return plim_runtime_fail(INVALID_CONFIGURATION);
+    if (!(error = plim_vgpu_launch(stream))) {
+        plim_effects_launch(function, arguments);
         plim_vgpu_launched(function);
     }
     return plim_runtime_fail(error);
 }
 
-status __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
-                          void *stream)
-{
-    (void)grid, (void)block, (void)shared_bytes;
-    return launch(kernel, arguments, stream);
-}
-
 status cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
                         size_t shared_bytes, void *stream)
 {
-    (void)grid, (void)block, (void)shared_bytes;
-    return launch(function, arguments, stream);
+    return launch(function, grid, block, shared_bytes, arguments, stream);
+}
+
+status __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
+                          void *stream)
+{
+    return launch(kernel, grid, block, shared_bytes, arguments, stream);
 }
 
 status cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
                                    size_t shared_bytes, void *stream)
 {
-    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+    return launch(function, grid, block, shared_bytes, arguments, stream);
 }
 
 /* cudaLaunchConfig_t */
@@ -126,8 +140,41 @@ _Static_assert(sizeof(struct launch_configuration) == 56, "cudaLaunchConfig_t");
 
 status cudaLaunchKernelExC(const struct launch_configuration *configuration, const void *function, void **arguments)
 {
-    return configuration ? launch(function, arguments, configuration->stream)
-                         : plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    const struct launch_configuration *c = configuration;
+    return c ? launch(function, c->grid, c->block, c->shared_bytes, arguments, c->stream)
+             : plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+}
+
+/* --- variables --- */
+
+status cudaGetSymbolAddress(void **ret_address, const void *symbol)
+{
+    status error = plim_runtime_ready();
+    struct plim_registered *variable = plim_registry_find(symbol, PLIM_REGISTRY_VARIABLE);
+    if (error || !variable || !ret_address)
+        return plim_runtime_fail(error ? error : variable ? PLIM_CUDA_INVALID_VALUE : INVALID_SYMBOL);
+    if (!variable->address)
+        error = plim_vgpu_place_variable(plim_runtime_device(), variable->size, &variable->address);
+    if (!error)
+        *ret_address = (void *)(uintptr_t)variable->address;
+    return plim_runtime_fail(error);
+}
+
+status cudaGetSymbolSize(size_t *ret_size, const void *symbol)
+{
+    status error = plim_runtime_ready();
+    const struct plim_registered *variable = plim_registry_find(symbol, PLIM_REGISTRY_VARIABLE);
+    if (error || !variable || !ret_size)
+        return plim_runtime_fail(error ? error : variable ? PLIM_CUDA_INVALID_VALUE : INVALID_SYMBOL);
+    *ret_size = variable->size;
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* The name of a kernel as it was compiled; NULL: not known. */
+const char *plim_runtime_kernel_name(const void *function)
+{
+    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    return kernel ? kernel->name : NULL;
 }
 
 /* --- what is asked of a kernel --- */
@@ -140,26 +187,52 @@ struct function_attributes {
 };
 _Static_assert(sizeof(struct function_attributes) == 144, "cudaFuncAttributes");
 
-enum { MAX_THREADS = 1024, N_REGISTERS = 64, BLOCKS_PER_SM = 2, SHARED_BYTES = 48 << 10 };
+/* The registered code is not opened: what is said of it is plausible, and the same for all kernels. */
+enum { N_REGISTERS = 64, BLOCKS_PER_SM = 2, SHARED_BYTES = 48 << 10 };
 
 status cudaFuncGetAttributes(struct function_attributes *attributes, const void *function)
 {
     status error = plim_runtime_ready();
-    if (error || !function)
+    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    if (error || !attributes || !function)
         return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
+    if (!kernel)
+        return plim_runtime_fail(INVALID_FUNCTION);
     const int version = (int)plim_vgpu_card(plim_runtime_device())->compute_capability;
     memset(attributes, 0, sizeof *attributes);
     attributes->max_threads = MAX_THREADS;
     attributes->n_registers = N_REGISTERS;
     attributes->ptx_version = attributes->binary_version = version;
-    attributes->max_dynamic_shared_bytes = SHARED_BYTES;
+    attributes->max_dynamic_shared_bytes = kernel->size ? (int)kernel->size : SHARED_BYTES;
     return PLIM_CUDA_SUCCESS;
+}
+
+int cuKernelSetAttribute(int attribute, int value, void *kernel, int device);
+
+status cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device)
+{
+    status error = plim_runtime_ready();
+    return plim_runtime_fail(error ? error : cuKernelSetAttribute(attribute, value, kernel, device));
 }
 
 status cudaFuncSetAttribute(const void *function, int attribute, int value)
 {
-    (void)function, (void)attribute, (void)value;
-    return plim_runtime_ready();
+    enum { MAX_DYNAMIC_SHARED = 8, SHARED_PER_BLOCK_OPTIN = 97 };
+    int most = 0;
+    status error = plim_runtime_ready();
+    struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    if (error)
+        return error;
+    if (!kernel) {
+        error = cuKernelSetAttribute(attribute, value, (void *)(uintptr_t)function, plim_runtime_device());
+        return plim_runtime_fail(error == PLIM_CUDA_INVALID_HANDLE ? INVALID_FUNCTION : error);
+    }
+    if (attribute != MAX_DYNAMIC_SHARED)
+        return PLIM_CUDA_SUCCESS;
+    if (cuDeviceGetAttribute(&most, SHARED_PER_BLOCK_OPTIN, plim_runtime_device()) || value < 0 || value > most)
+        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    kernel->size = (uint64_t)value;
+    return PLIM_CUDA_SUCCESS;
 }
 
 status cudaFuncSetCacheConfig(const void *function, int configuration)
@@ -168,16 +241,46 @@ status cudaFuncSetCacheConfig(const void *function, int configuration)
     return plim_runtime_ready();
 }
 
+status cudaFuncGetName(const char **ret_name, const void *function)
+{
+    const char *name = plim_runtime_kernel_name(function);
+    if (!name || !ret_name)
+        return plim_runtime_fail(ret_name ? INVALID_FUNCTION : PLIM_CUDA_INVALID_VALUE);
+    *ret_name = name;
+    return PLIM_CUDA_SUCCESS;
+}
+
 status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n_blocks, const void *function, int block_size,
                                                               size_t shared_bytes, unsigned flags)
 {
-    (void)function, (void)block_size, (void)shared_bytes, (void)flags;
-    *n_blocks = BLOCKS_PER_SM;
-    return plim_runtime_ready();
+    enum { THREADS_PER_SM = 39 };
+    int n_threads = 0;
+    (void)function, (void)shared_bytes, (void)flags;
+    status error = plim_runtime_ready();
+    if (error || block_size <= 0 || !n_blocks)
+        return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
+    if ((error = cuDeviceGetAttribute(&n_threads, THREADS_PER_SM, plim_runtime_device())))
+        return plim_runtime_fail(error);
+    *n_blocks = n_threads / block_size < BLOCKS_PER_SM ? n_threads / block_size : BLOCKS_PER_SM;
+    return PLIM_CUDA_SUCCESS;
 }
 
 status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n_blocks, const void *function, int block_size,
                                                      size_t shared_bytes)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n_blocks, function, block_size, shared_bytes, 0);
+}
+
+int cuGraphConditionalHandleCreate(uint64_t *handle, void *graph, void *context, unsigned value, unsigned flags);
+
+status cudaGraphConditionalHandleCreate(uint64_t *handle, void *graph, unsigned value, unsigned flags)
+{
+    status error = plim_runtime_ready();
+    return plim_runtime_fail(error ? error : cuGraphConditionalHandleCreate(handle, graph, NULL, value, flags));
+}
+
+status cudaGraphConditionalHandleCreate_v2(uint64_t *handle, void *graph, void *context, unsigned value, unsigned flags)
+{
+    status error = plim_runtime_ready();
+    return plim_runtime_fail(error ? error : cuGraphConditionalHandleCreate(handle, graph, context, value, flags));
 }

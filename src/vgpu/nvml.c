@@ -77,12 +77,12 @@ static status put_text(const char *text, char *to, unsigned size)
     return SUCCESS;
 }
 
-status nvmlSystemGetDriverVersion(char *text, unsigned size) { return put_text("580.00.00", text, size); }
-status nvmlSystemGetNVMLVersion(char *text, unsigned size) { return put_text("13.580.00.00", text, size); }
+status nvmlSystemGetDriverVersion(char *text, unsigned size) { return put_text("595.00.00", text, size); }
+status nvmlSystemGetNVMLVersion(char *text, unsigned size) { return put_text("13.595.00.00", text, size); }
 
 status nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
-    *version = 13000;
+    *version = PLIM_DRIVER_VERSION;
     return SUCCESS;
 }
 

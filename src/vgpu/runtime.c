@@ -3,7 +3,6 @@
 #include "vgpu/runtime.h"
 
 #include "vgpu/properties.h"
-#include "vgpu/steps.h"
 
 static _Thread_local int device;
 static _Thread_local status last_error;
@@ -56,7 +55,7 @@ const char *cudaGetErrorName(status error) { return plim_vgpu_error_name(error, 
 
 status cudaRuntimeGetVersion(int *version)
 {
-    *version = PLIM_CUDART == 12 ? 12090 : 13000;
+    *version = PLIM_CUDART == 12 ? 12080 : 13020;
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -145,19 +144,94 @@ status cudaDeviceCanAccessPeer(int *can, int number, int peer)
     return error;
 }
 
-status cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxEnablePeerAccess(void *context, unsigned flags);
+int cuCtxDisablePeerAccess(void *context);
+
+/* The context of another device, for one call. */
+static status with_peer(int peer, status (*call)(void *context))
 {
-    (void)flags;
-    return check_device(peer);
+    void *context;
+    status error = plim_runtime_ready();
+    if (!error && !(error = check_device(peer)) && !(error = cuDevicePrimaryCtxRetain(&context, peer))) {
+        error = call(context);
+        (void)cuDevicePrimaryCtxRelease_v2(peer);
+    }
+    return plim_runtime_fail(error);
 }
 
-status cudaDeviceDisablePeerAccess(int peer) { return check_device(peer); }
+static status enable(void *context) { return cuCtxEnablePeerAccess(context, 0); }
+
+status cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    return flags ? plim_runtime_fail(PLIM_CUDA_INVALID_VALUE) : with_peer(peer, enable);
+}
+
+status cudaDeviceDisablePeerAccess(int peer) { return with_peer(peer, cuCtxDisablePeerAccess); }
+
+int cuCtxSynchronize(void);
 
 status cudaDeviceSynchronize(void)
 {
-    plim_vgpu_waited();
-    return plim_runtime_ready();
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuCtxSynchronize());
 }
+
+int cuStreamCreate(void **stream, unsigned flags);
+int cuEventCreate(void **event, unsigned flags);
+
+status cudaStreamCreate(void **stream)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuStreamCreate(stream, 0));
+}
+
+status cudaEventCreate(void **event)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuEventCreate(event, 0));
+}
+
+status plim_runtime_stream(void *stream)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(plim_vgpu_is_stream(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
+}
+
+status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_note_copy(stream)); }
+
+/* --- the driver's functions --- */
+
+int cuGetProcAddress_v2(const char *name, void **ret_function, int version, uint64_t flags, int *ret_status);
+
+/* What is not there is no error: *ret_status says so, if it is asked for. */
+status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, unsigned version, uint64_t flags,
+                                        int *ret_status)
+{
+    int found;
+    status error = loaded();
+    if (error == PLIM_CUDA_NO_DEVICE) /* the driver is there all the same */
+        error = PLIM_CUDA_SUCCESS;
+    if (error)
+        return plim_runtime_fail(error);
+    error = cuGetProcAddress_v2(name, ret_function, (int)version, flags, &found);
+    if (error != PLIM_CUDA_INVALID_VALUE && ret_status) {
+        *ret_status = found;
+        error = PLIM_CUDA_SUCCESS;
+    }
+    return plim_runtime_fail(error);
+}
+
+status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags, int *ret_status)
+{
+    int version;
+    (void)cudaRuntimeGetVersion(&version);
+    return cudaGetDriverEntryPointByVersion(name, ret_function, (unsigned)version, flags, ret_status);
+}
+
+/* Asked for by tools: there is nothing to begin or end. */
+status cudaProfilerStart(void) { return plim_runtime_ready(); }
+status cudaProfilerStop(void) { return plim_runtime_ready(); }
 
 /* --- memory --- */
 
@@ -211,30 +285,84 @@ status cudaFreeHost(void *pointer)
 
 status cudaHostRegister(void *pointer, size_t size, unsigned flags)
 {
-    (void)flags;
     status error = plim_runtime_ready();
-    return error ? error : plim_runtime_fail(plim_vgpu_host_register(pointer, size));
+    return error ? error : plim_runtime_fail(cuMemHostRegister_v2(pointer, size, flags));
 }
 
 status cudaHostUnregister(void *pointer)
 {
     status error = plim_runtime_ready();
-    return error ? error : plim_runtime_fail(plim_vgpu_host_free(pointer, true));
+    return error ? error : plim_runtime_fail(cuMemHostUnregister(pointer));
 }
 
-status cudaHostGetDevicePointer(void **device_address, void *host, unsigned flags)
+status cudaHostGetDevicePointer(void **ret_address, void *pointer, unsigned flags)
 {
-    (void)flags;
-    if (plim_vgpu_host_kind(host) == PLIM_KIND_MAX_)
-        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
-    *device_address = host;
-    return PLIM_CUDA_SUCCESS;
+    device_pointer address;
+    status error = plim_runtime_ready();
+    if (!error && !(error = cuMemHostGetDevicePointer_v2(&address, pointer, flags)))
+        *ret_address = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+int cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, size_t height, unsigned element);
+
+status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    device_pointer address = 0;
+    status error = plim_runtime_ready();
+    if (!error && width && height)
+        error = cuMemAllocPitch_v2(&address, pitch, width, height, 4);
+    else if (!error)
+        *pitch = 0;
+    if (!error)
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+int cuMemAllocAsync(device_pointer *address, size_t size, void *stream);
+
+status cudaMallocAsync(void **pointer, size_t size, void *stream)
+{
+    device_pointer address = 0;
+    status error = plim_runtime_ready();
+    if (!error && size > 0)
+        error = cuMemAllocAsync(&address, size, stream);
+    if (!error)
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+struct token {
+    unsigned char bytes[64];
+};
+int cuIpcOpenMemHandle_v2(device_pointer *address, struct token token, unsigned flags);
+int cuIpcOpenEventHandle(void **event, struct token token);
+
+status cudaIpcOpenMemHandle(void **pointer, struct token token, unsigned flags)
+{
+    device_pointer address;
+    status error = plim_runtime_ready();
+    if (!error && !(error = cuIpcOpenMemHandle_v2(&address, token, flags)))
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+status cudaIpcOpenEventHandle(void **event, struct token token)
+{
+    status error = plim_runtime_ready();
+    return plim_runtime_fail(error ? error : cuIpcOpenEventHandle(event, token));
 }
 
 /* A hint about managed memory: its last parameter differs between 12 and 13, and nothing of it is read. */
 status cudaMemAdvise(const void *pointer, size_t size, int advice)
 {
     (void)pointer, (void)size, (void)advice;
+    return plim_runtime_ready();
+}
+
+status cudaMemPrefetchAsync(const void *pointer, size_t size)
+{
+    (void)pointer, (void)size;
     return plim_runtime_ready();
 }
 
@@ -250,18 +378,18 @@ _Static_assert(sizeof(struct pointer_attributes) == (PLIM_CUDART >= 13 ? 88 : 24
 
 status cudaPointerGetAttributes(struct pointer_attributes *attributes, const void *pointer)
 {
-    device_pointer base;
-    size_t size;
+    enum { DEVICE_ORDINAL = 9 };
+    int owner = 0;
     status error = plim_runtime_ready();
-    if (error)
-        return error;
+    if (error || !attributes)
+        return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
     *attributes = (struct pointer_attributes){ .type = 0, .device = -2, .host_pointer = (void *)(uintptr_t)pointer };
     enum plim_ledger_kind kind = plim_vgpu_host_kind(pointer);
     if (plim_vgpu_is_device(pointer)) {
-        if (cuMemGetAddressRange_v2(&base, &size, (device_pointer)(uintptr_t)pointer))
+        if (cuPointerGetAttribute(&owner, DEVICE_ORDINAL, (device_pointer)(uintptr_t)pointer))
             return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
         *attributes =
-            (struct pointer_attributes){ .type = 2, .device = device, .device_pointer = (void *)(uintptr_t)pointer };
+            (struct pointer_attributes){ .type = 2, .device = owner, .device_pointer = (void *)(uintptr_t)pointer };
     } else if (kind != PLIM_KIND_MAX_) {
         attributes->type = kind == PLIM_KIND_MANAGED ? 3 : 1;
         attributes->device = device;

@@ -4,7 +4,7 @@
 
 /*
  * What the files of the virtual CUDA runtime share. One source serves libcudart.so.12 and .13: PLIM_CUDART says which.
- * The declarations are our own, after the CUDA runtime API references (12.9 and 13.0). Memory comes from the public
+ * The declarations are our own, after the CUDA runtime API references (12.8 and 13.2). Memory comes from the public
  * functions of libcuda.so.1, as with NVIDIA's runtime, so that whoever stands between the two sees it.
  */
 
@@ -24,8 +24,8 @@ status plim_runtime_ready(void);
 /* True for a stream that exists, or one of the default streams. Fails otherwise. */
 status plim_runtime_stream(void *stream);
 
-/* One node more for the graph that the stream captures, if it does. */
-void plim_runtime_capture(void *stream);
+/* A copy is put into the stream: a node more, if it captures. */
+status plim_runtime_capture(void *stream);
 
 /* --- of the driver --- */
 
@@ -38,8 +38,11 @@ int cuMemAllocManaged(device_pointer *address, size_t size, unsigned flags);
 int cuMemFree_v2(device_pointer address);
 int cuMemHostAlloc(void **pointer, size_t size, unsigned flags);
 int cuMemFreeHost(void *pointer);
+int cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags);
+int cuMemHostUnregister(void *pointer);
+int cuMemHostGetDevicePointer_v2(device_pointer *address, void *pointer, unsigned flags);
+int cuPointerGetAttribute(void *data, int attribute, device_pointer address);
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
-int cuMemGetAddressRange_v2(device_pointer *base, size_t *size, device_pointer address);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetPCIBusId(char *text, int size, int device);
 int cuDeviceGetByPCIBusId(int *device, const char *text);

@@ -134,6 +134,16 @@ struct plim_ledger_card *plim_vgpu_card(int device)
     return ledger && device >= 0 && device < session.n_cards ? &ledger->card[session.card[device]] : NULL;
 }
 
+int plim_vgpu_card_of(int device) { return plim_vgpu_card(device) ? session.card[device] : -1; }
+
+int plim_vgpu_device_of(int card)
+{
+    for (int i = 0; i < plim_vgpu_n_cards(); i++)
+        if (session.card[i] == card)
+            return i;
+    return -1;
+}
+
 /* --- charging --- */
 
 /* The program did not ask for it. */
@@ -215,46 +225,4 @@ int plim_vgpu_unsupported(const char *function, const void *caller)
     if (!ledger || plim_ledger_warn(ledger, "not_supported", what))
         fprintf(stderr, "plimsoll: the virtual GPU does not know %s\n", what);
     return PLIM_CUDA_NOT_SUPPORTED;
-}
-
-static const struct error_words {
-    int error;
-    const char *driver, *runtime, *text;
-} errors[] = {
-    { PLIM_CUDA_SUCCESS, "CUDA_SUCCESS", "cudaSuccess", "no error" },
-    { PLIM_CUDA_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "cudaErrorInvalidValue", "invalid argument" },
-    { PLIM_CUDA_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "out of memory" },
-    { PLIM_CUDA_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "cudaErrorInitializationError", "initialization error" },
-    { PLIM_CUDA_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "cudaErrorNoDevice", "no CUDA-capable device is detected" },
-    { PLIM_CUDA_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "cudaErrorInvalidDevice", "invalid device ordinal" },
-    { PLIM_CUDA_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "cudaErrorDeviceUninitialized",
-      "invalid device context" },
-    { PLIM_CUDA_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "cudaErrorInvalidResourceHandle",
-      "invalid resource handle" },
-    { PLIM_CUDA_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "cudaErrorIllegalState",
-      "the operation cannot be performed in the present state" },
-    { PLIM_CUDA_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "cudaErrorSymbolNotFound", "named symbol not found" },
-    { PLIM_CUDA_NOT_READY, "CUDA_ERROR_NOT_READY", "cudaErrorNotReady", "device not ready" },
-    { PLIM_CUDA_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "cudaErrorNotSupported", "operation not supported" },
-    { PLIM_CUDA_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "cudaErrorStreamCaptureUnsupported",
-      "operation not permitted when stream is capturing" },
-    { PLIM_CUDA_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "cudaErrorStreamCaptureInvalidated",
-      "operation failed due to a previous error during capture" },
-};
-
-static const struct error_words *words_for(int error)
-{
-    static const char unknown[] = "unrecognized error code";
-    static const struct error_words none = { 0, unknown, unknown, unknown };
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error)
-            return &errors[i];
-    return &none;
-}
-
-const char *plim_vgpu_error_text(int error) { return words_for(error)->text; }
-
-const char *plim_vgpu_error_name(int error, bool is_runtime)
-{
-    return is_runtime ? words_for(error)->runtime : words_for(error)->driver;
 }

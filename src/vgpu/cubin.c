@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nobody says how long an image is, so its headers are believed within a limit, as the driver must. What nvcc and ptxas
+ * write is laid out as cuobjdump shows it: .text.NAME, .nv.shared.NAME, and attributes in .nv.info: a format, an
+ * attribute, a length, then (format 4) so many bytes, of which the first word is a symbol.
+ */
+#include "vgpu/cubin.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { EM_CUDA_MACHINE = 190, FORMAT_VALUE = 4, REGISTER_COUNT = 0x2f, FRAME_SIZE = 0x11, MAX_THREADS = 0x05 };
+static const uint64_t max_image_bytes = (uint64_t)1 << 30;
+
+struct image {
+    const unsigned char *start;
+    const Elf64_Shdr *sections;
+    unsigned n_sections;
+    const char *names;
+};
+
+static bool open_image(const void *start, struct image *ret_image)
+{
+    const Elf64_Ehdr *header = start;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_machine != EM_CUDA_MACHINE ||
+        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr) ||
+        header->e_shoff > max_image_bytes || header->e_shstrndx >= header->e_shnum)
+        return false;
+    ret_image->start = start;
+    ret_image->sections = (const Elf64_Shdr *)(const void *)(ret_image->start + header->e_shoff);
+    ret_image->n_sections = header->e_shnum;
+    for (unsigned i = 0; i < ret_image->n_sections; i++)
+        if (ret_image->sections[i].sh_offset > max_image_bytes || ret_image->sections[i].sh_size > max_image_bytes)
+            return false;
+    const Elf64_Shdr *names = &ret_image->sections[header->e_shstrndx];
+    ret_image->names = (const char *)ret_image->start + names->sh_offset;
+    return true;
+}
+
+static const char *name_of(const struct image *image, unsigned section)
+{
+    return image->names + image->sections[section].sh_name;
+}
+
+/* The section called prefix + name. */
+static const Elf64_Shdr *section_of(const struct image *image, const char *prefix, const char *name)
+{
+    const size_t n = strlen(prefix);
+    for (unsigned i = 0; i < image->n_sections; i++) {
+        const char *own = name_of(image, i);
+        if (!strncmp(own, prefix, n) && !strcmp(own + n, name))
+            return &image->sections[i];
+    }
+    return NULL;
+}
+
+/* The number of a symbol in the table, or -1; *ret_symbol is it. */
+static int symbol_of(const struct image *image, const char *name, const Elf64_Sym **ret_symbol)
+{
+    const Elf64_Shdr *table = NULL;
+    for (unsigned i = 0; i < image->n_sections; i++)
+        if (image->sections[i].sh_type == SHT_SYMTAB && image->sections[i].sh_link < image->n_sections)
+            table = &image->sections[i];
+    if (!table)
+        return -1;
+    const char *names = (const char *)image->start + image->sections[table->sh_link].sh_offset;
+    const uint64_t names_size = image->sections[table->sh_link].sh_size;
+    const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)(image->start + table->sh_offset);
+    for (uint64_t i = 0; i < table->sh_size / sizeof *symbols; i++)
+        if (symbols[i].st_name < names_size && !strcmp(names + symbols[i].st_name, name)) {
+            *ret_symbol = &symbols[i];
+            return (int)i;
+        }
+    return -1;
+}
+
+/* An attribute of a symbol (-1: of the section's only kernel); 0 when it is not there. */
+static uint32_t attribute_of(const struct image *image, const Elf64_Shdr *section, int attribute, int symbol)
+{
+    if (!section)
+        return 0;
+    const unsigned char *p = image->start + section->sh_offset, *end = p + section->sh_size;
+    while (end - p >= 4) {
+        uint16_t size;
+        uint32_t words[2] = { 0, 0 };
+        memcpy(&size, p + 2, sizeof size);
+        const bool is_value = p[0] == FORMAT_VALUE;
+        if (is_value && size > end - p - 4)
+            return 0;
+        if (is_value && p[1] == attribute) {
+            memcpy(words, p + 4, size < sizeof words ? size : sizeof words);
+            if (symbol < 0)
+                return words[0];
+            if (words[0] == (uint32_t)symbol)
+                return words[1];
+        }
+        p += 4 + (is_value ? size : 0);
+    }
+    return 0;
+}
+
+/* ".entry NAME" in text. */
+static enum plim_cubin_answer in_ptx(const char *text, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, ".entry")); p++) {
+        const char *word = p + strlen(".entry");
+        word += strspn(word, " \t\r\n");
+        if (!strncmp(word, name, n) && strchr(" \t\r\n(", word[n]))
+            return PLIM_CUBIN_YES;
+    }
+    return PLIM_CUBIN_NO;
+}
+
+/* PTX begins with comments or its version. */
+static bool is_ptx(const char *text)
+{
+    const char *word = text + strspn(text, " \t\r\n");
+    return !strncmp(word, "//", 2) || !strncmp(word, ".version", strlen(".version")) || !strncmp(word, "/*", 2);
+}
+
+enum plim_cubin_answer plim_cubin_kernel(const void *start, const char *name, struct plim_cubin_kernel *ret_kernel)
+{
+    struct image image;
+    const Elf64_Sym *symbol;
+    *ret_kernel = (struct plim_cubin_kernel){ 0, 0, 0, 0 };
+    if (!open_image(start, &image))
+        return is_ptx(start) ? in_ptx(start, name) : PLIM_CUBIN_UNKNOWN;
+    const Elf64_Shdr *code = section_of(&image, ".text.", name), *shared = section_of(&image, ".nv.shared.", name);
+    if (!code)
+        return PLIM_CUBIN_NO;
+    const int number = symbol_of(&image, name, &symbol);
+    const Elf64_Shdr *all = section_of(&image, ".nv.info", ""), *own = section_of(&image, ".nv.info.", name);
+    const uint32_t registers = number < 0 ? 0 : attribute_of(&image, all, REGISTER_COUNT, number);
+    ret_kernel->n_registers = (int)(registers ? registers : code->sh_info >> 24);
+    ret_kernel->local_bytes = number < 0 ? 0 : (int)attribute_of(&image, all, FRAME_SIZE, number);
+    ret_kernel->max_threads = (int)attribute_of(&image, own, MAX_THREADS, -1);
+    ret_kernel->shared_bytes = shared ? (int)shared->sh_size : 0;
+    return PLIM_CUBIN_YES;
+}
+
+enum plim_cubin_answer plim_cubin_variable(const void *start, const char *name, uint64_t *ret_size)
+{
+    struct image image;
+    const Elf64_Sym *symbol;
+    if (!open_image(start, &image))
+        return PLIM_CUBIN_UNKNOWN;
+    if (symbol_of(&image, name, &symbol) < 0 || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
+        return PLIM_CUBIN_NO;
+    *ret_size = symbol->st_size;
+    return PLIM_CUBIN_YES;
+}
+
+const char *plim_cubin_name(const void *start, unsigned i)
+{
+    static const char prefix[] = ".text.";
+    struct image image;
+    unsigned n = 0;
+    if (!open_image(start, &image))
+        return NULL;
+    for (unsigned s = 0; s < image.n_sections; s++)
+        if (!strncmp(name_of(&image, s), prefix, sizeof prefix - 1) && n++ == i)
+            return name_of(&image, s) + sizeof prefix - 1;
+    return NULL;
+}
+
+uint64_t plim_cubin_size(const void *start)
+{
+    struct image image;
+    if (!open_image(start, &image))
+        return 0;
+    uint64_t size = (uint64_t)((const unsigned char *)(image.sections + image.n_sections) - image.start);
+    for (unsigned i = 0; i < image.n_sections; i++)
+        if (image.sections[i].sh_type != SHT_NOBITS && image.sections[i].sh_offset + image.sections[i].sh_size > size)
+            size = image.sections[i].sh_offset + image.sections[i].sh_size;
+    return size;
+}

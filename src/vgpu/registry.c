@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A table by address that doubles before it is full. Programs register tens of thousands of kernels when they start. */
+#include "vgpu/registry.h"
+
+#include <stdlib.h>
+
+static struct plim_registered *table;
+static size_t n_slots, n_used;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+static size_t slot_of(const struct plim_registered *slots, size_t n, const void *host)
+{
+    size_t i = ((uintptr_t)host >> 4) * 0x9e3779b97f4a7c15u >> 20 & (n - 1);
+    while (slots[i].host && slots[i].host != host)
+        i = (i + 1) & (n - 1);
+    return i;
+}
+
+static bool grow(void)
+{
+    const size_t n = n_slots ? 2 * n_slots : 1024;
+    struct plim_registered *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < n_slots; i++)
+        if (table[i].host)
+            slots[slot_of(slots, n, table[i].host)] = table[i];
+    free(table);
+    table = slots;
+    n_slots = n;
+    return true;
+}
+
+void plim_registry_add(const void *host, const char *name, uint64_t size, enum plim_registry_kind kind)
+{
+    pthread_rwlock_wrlock(&lock);
+    if (host && (n_used < n_slots / 2 || grow())) {
+        const size_t i = slot_of(table, n_slots, host);
+        n_used += table[i].host == NULL;
+        table[i] = (struct plim_registered){ .host = host, .name = name, .size = size, .kind = kind };
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
+struct plim_registered *plim_registry_find(const void *host, enum plim_registry_kind kind)
+{
+    struct plim_registered *found = NULL;
+    pthread_rwlock_rdlock(&lock);
+    if (n_slots && host) {
+        found = &table[slot_of(table, n_slots, host)];
+        if (!found->host || found->kind != kind)
+            found = NULL;
+    }
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
