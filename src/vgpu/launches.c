@@ -4,6 +4,7 @@
 #include "vgpu/contexts.h"
 #include "vgpu/memory.h"
 #include "vgpu/modules.h"
+#include "vgpu/shadow.h"
 #include "vgpu/steps.h"
 
 #include <string.h>
@@ -25,8 +26,10 @@ static status launch(void *function, uint64_t grid, uint64_t block, uint64_t sha
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
     error = plim_capture_work(stream, PLIM_NODE_KERNEL, &node);
-    if (!error)
+    if (!error) {
+        plim_shadow_launched();
         plim_vgpu_launched(function);
+    }
     return error;
 }
 

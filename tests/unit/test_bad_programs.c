@@ -20,10 +20,12 @@ enum { MIB = 1 << 20, CARD_MIB = 4096, CONTEXT_MIB = 300, N_CARDS = 2 };
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
+    INVALID_CONFIGURATION = 9,
     OUT_OF_MEMORY = 2,
     NOT_INITIALIZED = 3,
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
+    INVALID_FUNCTION = 98,
     INVALID_HANDLE = 400,
 };
 
@@ -41,6 +43,7 @@ static struct {
     int (*managed)(void **, size_t, unsigned);
     int (*copy)(void *, const void *, size_t, int, void *);
     int (*fill)(void *, int, size_t, void *);
+    void (*enter)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
     int (*launch)(const void *, word, unsigned, word, unsigned, void **, size_t, void *);
     int (*set_device)(int);
     int (*count)(int *);
@@ -83,6 +86,7 @@ static void load(void)
     take(runtime, "cudaMemcpyAsync", &cuda.copy);
     take(runtime, "cudaMemsetAsync", &cuda.fill);
     take(runtime, "cudaLaunchKernel", &cuda.launch);
+    take(runtime, "__cudaRegisterFunction", &cuda.enter);
     take(runtime, "cudaSetDevice", &cuda.set_device);
     take(runtime, "cudaGetDeviceCount", &cuda.count);
     take(runtime, "cudaDeviceSynchronize", &cuda.synchronize);
@@ -219,7 +223,10 @@ static void streams_and_events(void)
     EXPECT(cuda.event_record(second, stream), INVALID_HANDLE);
     EXPECT(cuda.copy(p, mine, 8, 1, stream), INVALID_HANDLE);
     EXPECT(cuda.fill(p, 0, 8, stream), INVALID_HANDLE);
+    EXPECT(cuda.launch(&cuda, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, NULL), INVALID_FUNCTION);
+    cuda.enter(NULL, (const char *)&cuda, NULL, "kernel", -1, NULL, NULL, NULL, NULL, NULL);
     EXPECT(cuda.launch(&cuda, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, stream), INVALID_HANDLE);
+    EXPECT(cuda.launch(&cuda, 1ull << 32 | 1, 1, 1024ull << 32 | 1024, 1, parameters, 0, NULL), INVALID_CONFIGURATION);
     EXPECT(cuda.stream_wait(mine), INVALID_HANDLE);
     EXPECT(cuda.stream_destroy(mine), INVALID_HANDLE);
     EXPECT(cuda.stream_destroy((char *)stream + 1), INVALID_HANDLE);

@@ -184,8 +184,9 @@ static void test_a_kernel_may_have_changed_it(void **state)
     int value = 5, back = 0;
     char *a = card_memory(64);
     void *no_arguments[1] = { NULL };
+    cuda.enter(NULL, (const char *)&cuda, NULL, "some_kernel", -1, NULL, NULL, NULL, NULL, NULL);
     assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
-    assert_int_equal(cuda.launch(&no_arguments, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, no_arguments, 0, NULL), SUCCESS);
+    assert_int_equal(cuda.launch(&cuda, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, no_arguments, 0, NULL), SUCCESS);
     assert_int_equal(cuda.copy(&back, a, 4, TO_HOST), SUCCESS);
     assert_int_equal(back, 5);
     assert_int_equal(n_said("4 bytes read back: written by the host"), 1);

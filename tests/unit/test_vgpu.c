@@ -61,7 +61,7 @@ static int set_up(void **state)
     take(runtime, "cudaMemcpy", &cuda.memcpy);
     take(runtime, "cudaMallocHost", &cuda.host);
     take(runtime, "cudaFreeHost", &cuda.host_free);
-    take(runtime, "cudaMallocPitch", &cuda.unknown);
+    take(runtime, "cudaDeviceRegisterAsyncNotification", &cuda.unknown);
     take(driver, "cuMemAddressReserve", &cuda.reserve);
     take(driver, "cuMemAddressFree", &cuda.unreserve);
     take(driver, "cuMemCreate", &cuda.create);
