@@ -45,7 +45,8 @@ void plim_capture_forget(struct plim_stream *stream);
  */
 status plim_capture_work(void *stream, enum plim_node_type type, struct plim_node **ret_node);
 
-/* Calls that are not allowed while a capture goes on (cuMemAlloc and the like): an error then, and the capture is lost. */
+/* Calls that are not allowed while a capture goes on (cuMemAlloc and the like): an error then, and the capture is lost.
+ */
 status plim_capture_unsafe(void);
 
 /* An event is recorded into, or waited for in, a stream: what it stands for when that stream, or it, is captured. */

@@ -13,9 +13,10 @@ struct context {
     int device;
     unsigned flags, n_retained; /* retained: of a primary one */
     bool is_primary;
-    uint64_t limit[MAX_LIMITS / 2]; /* CUlimit: stack, printf, malloc heap, sync depth, pending launches, L2, persisting */
+    uint64_t
+        limit[MAX_LIMITS / 2]; /* CUlimit: stack, printf, malloc heap, sync depth, pending launches, L2, persisting */
 };
-_Static_assert(sizeof(struct context) <= sizeof ((struct plim_object *)0)->body, "a context fits its slot");
+_Static_assert(sizeof(struct context) <= sizeof((struct plim_object *)0)->body, "a context fits its slot");
 
 static struct plim_object *_Atomic primary[PLIM_LEDGER_MAX_CARDS];
 static _Thread_local struct plim_object *stack[MAX_STACK];

@@ -147,7 +147,8 @@ status cuMemHostGetFlags(unsigned *flags, void *pointer)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Hints: where managed memory should be, and what is done with it. The location differs between versions; none is read. */
+/* Hints: where managed memory should be, and what is done with it. The location differs between versions; none is read.
+ */
 status cuMemAdvise_v2(device_pointer address, size_t size, int advice, uint64_t location)
 {
     (void)address, (void)size, (void)advice, (void)location;

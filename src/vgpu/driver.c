@@ -102,8 +102,7 @@ status cuDeviceGetPCIBusId(char *text, int size, int device)
 status cuDeviceGetByPCIBusId(int *device, const char *text)
 {
     unsigned domain, bus;
-    if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 ||
-        plim_vgpu_device_of((int)bus - 1) < 0)
+    if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 || plim_vgpu_device_of((int)bus - 1) < 0)
         return PLIM_CUDA_INVALID_VALUE;
     *device = plim_vgpu_device_of((int)bus - 1);
     return PLIM_CUDA_SUCCESS;

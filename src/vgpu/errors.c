@@ -2,105 +2,109 @@
 /* The names and words of errors, which programs print: driver and runtime share the numbers. */
 #include "vgpu/session.h"
 
+#define UNKNOWN "unrecognized error code"
+
 static const struct error_words {
     int error;
     const char *driver, *runtime, *text;
 } errors[] = {
-#define BOTH(number, driver, runtime, text) { number, "CUDA_" driver, "cuda" runtime, text },
-#define RUNTIME(number, runtime, text) { number, "unrecognized error code", "cuda" runtime, text },
-    BOTH(0, "SUCCESS", "Success", "no error")
-    BOTH(1, "ERROR_INVALID_VALUE", "ErrorInvalidValue", "invalid argument")
-    BOTH(2, "ERROR_OUT_OF_MEMORY", "ErrorMemoryAllocation", "out of memory")
-    BOTH(3, "ERROR_NOT_INITIALIZED", "ErrorInitializationError", "initialization error")
-    BOTH(4, "ERROR_DEINITIALIZED", "ErrorCudartUnloading", "driver shutting down")
-    BOTH(5, "ERROR_PROFILER_DISABLED", "ErrorProfilerDisabled", "profiler disabled while using external profiling tool")
-    RUNTIME(9, "ErrorInvalidConfiguration", "invalid configuration argument")
-    RUNTIME(12, "ErrorInvalidPitchValue", "invalid pitch argument")
-    RUNTIME(13, "ErrorInvalidSymbol", "invalid device symbol")
-    RUNTIME(17, "ErrorInvalidDevicePointer", "invalid device pointer")
-    RUNTIME(21, "ErrorInvalidMemcpyDirection", "invalid copy direction for memcpy")
-    RUNTIME(35, "ErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version")
-    BOTH(46, "ERROR_DEVICE_UNAVAILABLE", "ErrorDevicesUnavailable", "CUDA-capable device(s) is/are busy or unavailable")
-    RUNTIME(52, "ErrorMissingConfiguration", "__global__ function call is not configured")
-    RUNTIME(98, "ErrorInvalidDeviceFunction", "invalid device function")
-    BOTH(100, "ERROR_NO_DEVICE", "ErrorNoDevice", "no CUDA-capable device is detected")
-    BOTH(101, "ERROR_INVALID_DEVICE", "ErrorInvalidDevice", "invalid device ordinal")
-    BOTH(200, "ERROR_INVALID_IMAGE", "ErrorInvalidKernelImage", "device kernel image is invalid")
-    BOTH(201, "ERROR_INVALID_CONTEXT", "ErrorDeviceUninitialized", "invalid device context")
-    BOTH(209, "ERROR_NO_BINARY_FOR_GPU", "ErrorNoKernelImageForDevice",
-         "no kernel image is available for execution on the device")
-    BOTH(215, "ERROR_UNSUPPORTED_LIMIT", "ErrorUnsupportedLimit", "limit is not supported on this architecture")
-    BOTH(217, "ERROR_PEER_ACCESS_UNSUPPORTED", "ErrorPeerAccessUnsupported",
-         "peer access is not supported between these two devices")
-    BOTH(218, "ERROR_INVALID_PTX", "ErrorInvalidPtx", "a PTX JIT compilation failed")
-    BOTH(221, "ERROR_JIT_COMPILER_NOT_FOUND", "ErrorJitCompilerNotFound", "PTX JIT compiler library not found")
-    BOTH(222, "ERROR_UNSUPPORTED_PTX_VERSION", "ErrorUnsupportedPtxVersion",
-         "the provided PTX was compiled with an unsupported toolchain.")
-    BOTH(300, "ERROR_INVALID_SOURCE", "ErrorInvalidSource", "device kernel image is invalid")
-    BOTH(301, "ERROR_FILE_NOT_FOUND", "ErrorFileNotFound", "file not found")
-    BOTH(302, "ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "ErrorSharedObjectSymbolNotFound",
-         "shared object symbol not found")
-    BOTH(303, "ERROR_SHARED_OBJECT_INIT_FAILED", "ErrorSharedObjectInitFailed", "shared object initialization failed")
-    BOTH(304, "ERROR_OPERATING_SYSTEM", "ErrorOperatingSystem", "OS call failed or operation not supported on this OS")
-    BOTH(400, "ERROR_INVALID_HANDLE", "ErrorInvalidResourceHandle", "invalid resource handle")
-    BOTH(401, "ERROR_ILLEGAL_STATE", "ErrorIllegalState", "the operation cannot be performed in the present state")
-    BOTH(500, "ERROR_NOT_FOUND", "ErrorSymbolNotFound", "named symbol not found")
-    BOTH(600, "ERROR_NOT_READY", "ErrorNotReady", "device not ready")
-    BOTH(700, "ERROR_ILLEGAL_ADDRESS", "ErrorIllegalAddress", "an illegal memory access was encountered")
-    BOTH(701, "ERROR_LAUNCH_OUT_OF_RESOURCES", "ErrorLaunchOutOfResources", "too many resources requested for launch")
-    BOTH(702, "ERROR_LAUNCH_TIMEOUT", "ErrorLaunchTimeout", "the launch timed out and was terminated")
-    BOTH(704, "ERROR_PEER_ACCESS_ALREADY_ENABLED", "ErrorPeerAccessAlreadyEnabled", "peer access is already enabled")
-    BOTH(705, "ERROR_PEER_ACCESS_NOT_ENABLED", "ErrorPeerAccessNotEnabled", "peer access has not been enabled")
-    BOTH(708, "ERROR_PRIMARY_CONTEXT_ACTIVE", "ErrorSetOnActiveProcess",
-         "cannot set while device is active in this process")
-    BOTH(709, "ERROR_CONTEXT_IS_DESTROYED", "ErrorContextIsDestroyed", "context is destroyed")
-    BOTH(710, "ERROR_ASSERT", "ErrorAssert", "device-side assert triggered")
-    BOTH(712, "ERROR_HOST_MEMORY_ALREADY_REGISTERED", "ErrorHostMemoryAlreadyRegistered",
-         "part or all of the requested memory range is already mapped")
-    BOTH(713, "ERROR_HOST_MEMORY_NOT_REGISTERED", "ErrorHostMemoryNotRegistered",
-         "pointer does not correspond to a registered memory region")
-    BOTH(716, "ERROR_MISALIGNED_ADDRESS", "ErrorMisalignedAddress", "misaligned address")
-    BOTH(719, "ERROR_LAUNCH_FAILED", "ErrorLaunchFailure", "unspecified launch failure")
-    BOTH(720, "ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "ErrorCooperativeLaunchTooLarge",
-         "too many blocks in cooperative launch")
-    BOTH(800, "ERROR_NOT_PERMITTED", "ErrorNotPermitted", "operation not permitted")
-    BOTH(801, "ERROR_NOT_SUPPORTED", "ErrorNotSupported", "operation not supported")
-    BOTH(802, "ERROR_SYSTEM_NOT_READY", "ErrorSystemNotReady", "system not yet initialized")
-    BOTH(803, "ERROR_SYSTEM_DRIVER_MISMATCH", "ErrorSystemDriverMismatch",
-         "system has unsupported display driver / cuda driver combination")
-    BOTH(900, "ERROR_STREAM_CAPTURE_UNSUPPORTED", "ErrorStreamCaptureUnsupported",
-         "operation not permitted when stream is capturing")
-    BOTH(901, "ERROR_STREAM_CAPTURE_INVALIDATED", "ErrorStreamCaptureInvalidated",
-         "operation failed due to a previous error during capture")
-    BOTH(902, "ERROR_STREAM_CAPTURE_MERGE", "ErrorStreamCaptureMerge",
-         "operation would result in a merge of separate capture sequences")
-    BOTH(903, "ERROR_STREAM_CAPTURE_UNMATCHED", "ErrorStreamCaptureUnmatched",
-         "capture was not ended in the same stream as it began")
-    BOTH(904, "ERROR_STREAM_CAPTURE_UNJOINED", "ErrorStreamCaptureUnjoined",
-         "capturing stream has unjoined work")
-    BOTH(905, "ERROR_STREAM_CAPTURE_ISOLATION", "ErrorStreamCaptureIsolation",
-         "dependency created on uncaptured work in another stream")
-    BOTH(906, "ERROR_STREAM_CAPTURE_IMPLICIT", "ErrorStreamCaptureImplicit",
-         "operation would make the legacy stream depend on a capturing blocking stream")
-    BOTH(907, "ERROR_CAPTURED_EVENT", "ErrorCapturedEvent",
-         "operation not permitted on an event last recorded in a capturing stream")
-    BOTH(908, "ERROR_STREAM_CAPTURE_WRONG_THREAD", "ErrorStreamCaptureWrongThread",
-         "attempt to terminate a thread-local capture sequence from another thread")
-    BOTH(909, "ERROR_TIMEOUT", "ErrorTimeout", "wait operation timed out")
-    BOTH(910, "ERROR_GRAPH_EXEC_UPDATE_FAILURE", "ErrorGraphExecUpdateFailure",
-         "the graph update was not performed because it included changes which violated constraints specific to "
-         "instantiated graph update")
-    BOTH(912, "ERROR_INVALID_CLUSTER_SIZE", "ErrorInvalidClusterSize", "invalid cluster size")
-    BOTH(913, "ERROR_FUNCTION_NOT_LOADED", "ErrorFunctionNotLoaded", "function not loaded")
-    BOTH(999, "ERROR_UNKNOWN", "ErrorUnknown", "unknown error")
-#undef BOTH
-#undef RUNTIME
+    { 0, "CUDA_SUCCESS", "cudaSuccess", "no error" },
+    { 1, "CUDA_ERROR_INVALID_VALUE", "cudaErrorInvalidValue", "invalid argument" },
+    { 2, "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "out of memory" },
+    { 3, "CUDA_ERROR_NOT_INITIALIZED", "cudaErrorInitializationError", "initialization error" },
+    { 4, "CUDA_ERROR_DEINITIALIZED", "cudaErrorCudartUnloading", "driver shutting down" },
+    { 5, "CUDA_ERROR_PROFILER_DISABLED", "cudaErrorProfilerDisabled",
+      "profiler disabled while using external profiling tool" },
+    { 9, UNKNOWN, "cudaErrorInvalidConfiguration", "invalid configuration argument" },
+    { 12, UNKNOWN, "cudaErrorInvalidPitchValue", "invalid pitch argument" },
+    { 13, UNKNOWN, "cudaErrorInvalidSymbol", "invalid device symbol" },
+    { 17, UNKNOWN, "cudaErrorInvalidDevicePointer", "invalid device pointer" },
+    { 21, UNKNOWN, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy" },
+    { 35, UNKNOWN, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version" },
+    { 46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "cudaErrorDevicesUnavailable",
+      "CUDA-capable device(s) is/are busy or unavailable" },
+    { 52, UNKNOWN, "cudaErrorMissingConfiguration", "__global__ function call is not configured" },
+    { 98, UNKNOWN, "cudaErrorInvalidDeviceFunction", "invalid device function" },
+    { 100, "CUDA_ERROR_NO_DEVICE", "cudaErrorNoDevice", "no CUDA-capable device is detected" },
+    { 101, "CUDA_ERROR_INVALID_DEVICE", "cudaErrorInvalidDevice", "invalid device ordinal" },
+    { 200, "CUDA_ERROR_INVALID_IMAGE", "cudaErrorInvalidKernelImage", "device kernel image is invalid" },
+    { 201, "CUDA_ERROR_INVALID_CONTEXT", "cudaErrorDeviceUninitialized", "invalid device context" },
+    { 209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "cudaErrorNoKernelImageForDevice",
+      "no kernel image is available for execution on the device" },
+    { 215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "cudaErrorUnsupportedLimit", "limit is not supported on this architecture" },
+    { 217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "cudaErrorPeerAccessUnsupported",
+      "peer access is not supported between these two devices" },
+    { 218, "CUDA_ERROR_INVALID_PTX", "cudaErrorInvalidPtx", "a PTX JIT compilation failed" },
+    { 221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "cudaErrorJitCompilerNotFound", "PTX JIT compiler library not found" },
+    { 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "cudaErrorUnsupportedPtxVersion",
+      "the provided PTX was compiled with an unsupported toolchain." },
+    { 300, "CUDA_ERROR_INVALID_SOURCE", "cudaErrorInvalidSource", "device kernel image is invalid" },
+    { 301, "CUDA_ERROR_FILE_NOT_FOUND", "cudaErrorFileNotFound", "file not found" },
+    { 302, "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "cudaErrorSharedObjectSymbolNotFound",
+      "shared object symbol not found" },
+    { 303, "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED", "cudaErrorSharedObjectInitFailed",
+      "shared object initialization failed" },
+    { 304, "CUDA_ERROR_OPERATING_SYSTEM", "cudaErrorOperatingSystem",
+      "OS call failed or operation not supported on this OS" },
+    { 400, "CUDA_ERROR_INVALID_HANDLE", "cudaErrorInvalidResourceHandle", "invalid resource handle" },
+    { 401, "CUDA_ERROR_ILLEGAL_STATE", "cudaErrorIllegalState",
+      "the operation cannot be performed in the present state" },
+    { 500, "CUDA_ERROR_NOT_FOUND", "cudaErrorSymbolNotFound", "named symbol not found" },
+    { 600, "CUDA_ERROR_NOT_READY", "cudaErrorNotReady", "device not ready" },
+    { 700, "CUDA_ERROR_ILLEGAL_ADDRESS", "cudaErrorIllegalAddress", "an illegal memory access was encountered" },
+    { 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cudaErrorLaunchOutOfResources",
+      "too many resources requested for launch" },
+    { 702, "CUDA_ERROR_LAUNCH_TIMEOUT", "cudaErrorLaunchTimeout", "the launch timed out and was terminated" },
+    { 704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "cudaErrorPeerAccessAlreadyEnabled",
+      "peer access is already enabled" },
+    { 705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled" },
+    { 708, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "cudaErrorSetOnActiveProcess",
+      "cannot set while device is active in this process" },
+    { 709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "cudaErrorContextIsDestroyed", "context is destroyed" },
+    { 710, "CUDA_ERROR_ASSERT", "cudaErrorAssert", "device-side assert triggered" },
+    { 712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "cudaErrorHostMemoryAlreadyRegistered",
+      "part or all of the requested memory range is already mapped" },
+    { 713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "cudaErrorHostMemoryNotRegistered",
+      "pointer does not correspond to a registered memory region" },
+    { 716, "CUDA_ERROR_MISALIGNED_ADDRESS", "cudaErrorMisalignedAddress", "misaligned address" },
+    { 719, "CUDA_ERROR_LAUNCH_FAILED", "cudaErrorLaunchFailure", "unspecified launch failure" },
+    { 720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "cudaErrorCooperativeLaunchTooLarge",
+      "too many blocks in cooperative launch" },
+    { 800, "CUDA_ERROR_NOT_PERMITTED", "cudaErrorNotPermitted", "operation not permitted" },
+    { 801, "CUDA_ERROR_NOT_SUPPORTED", "cudaErrorNotSupported", "operation not supported" },
+    { 802, "CUDA_ERROR_SYSTEM_NOT_READY", "cudaErrorSystemNotReady", "system not yet initialized" },
+    { 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "cudaErrorSystemDriverMismatch",
+      "system has unsupported display driver / cuda driver combination" },
+    { 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "cudaErrorStreamCaptureUnsupported",
+      "operation not permitted when stream is capturing" },
+    { 901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "cudaErrorStreamCaptureInvalidated",
+      "operation failed due to a previous error during capture" },
+    { 902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "cudaErrorStreamCaptureMerge",
+      "operation would result in a merge of separate capture sequences" },
+    { 903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "cudaErrorStreamCaptureUnmatched",
+      "capture was not ended in the same stream as it began" },
+    { 904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "cudaErrorStreamCaptureUnjoined",
+      "capturing stream has unjoined work" },
+    { 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "cudaErrorStreamCaptureIsolation",
+      "dependency created on uncaptured work in another stream" },
+    { 906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "cudaErrorStreamCaptureImplicit",
+      "operation would make the legacy stream depend on a capturing blocking stream" },
+    { 907, "CUDA_ERROR_CAPTURED_EVENT", "cudaErrorCapturedEvent",
+      "operation not permitted on an event last recorded in a capturing stream" },
+    { 908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "cudaErrorStreamCaptureWrongThread",
+      "attempt to terminate a thread-local capture sequence from another thread" },
+    { 909, "CUDA_ERROR_TIMEOUT", "cudaErrorTimeout", "wait operation timed out" },
+    { 910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "cudaErrorGraphExecUpdateFailure",
+      "the graph update was not performed because it included changes which violated constraints specific to "
+      "instantiated graph update" },
+    { 912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cudaErrorInvalidClusterSize", "invalid cluster size" },
+    { 913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "cudaErrorFunctionNotLoaded", "function not loaded" },
+    { 999, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown", "UNKNOWN error" },
 };
 
 static const struct error_words *words_for(int error)
 {
-    static const char unknown[] = "unrecognized error code";
-    static const struct error_words none = { -1, unknown, unknown, unknown };
+    static const struct error_words none = { -1, UNKNOWN, UNKNOWN, UNKNOWN };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].error == error)
             return &errors[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs ask of a graph: its nodes and edges. A list is filled up to the room given; without one it is counted. */
+/* What programs ask of a graph: its nodes and edges. A list is filled up to the room given; without one it is counted.
+ */
 #include "vgpu/graphs.h"
 
 #include <stdio.h>

@@ -239,7 +239,8 @@ void plim_graph_free(struct plim_object *graph)
     }
 }
 
-struct plim_object *plim_graph_add(struct plim_object *object, enum plim_node_type type, const struct plim_nodes *waits_for)
+struct plim_object *plim_graph_add(struct plim_object *object, enum plim_node_type type,
+                                   const struct plim_nodes *waits_for)
 {
     struct plim_graph *graph = PLIM_BODY(object, plim_graph);
     struct plim_object *made = plim_object_make(PLIM_OBJECT_NODE);
@@ -345,8 +346,8 @@ status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, si
 status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n, const struct host_call *call)
 {
     struct plim_node *node;
-    status error = call && call->function ? add(ret_node, graph, nodes, n, PLIM_NODE_HOST, &node)
-                                          : PLIM_CUDA_INVALID_VALUE;
+    status error =
+        call && call->function ? add(ret_node, graph, nodes, n, PLIM_NODE_HOST, &node) : PLIM_CUDA_INVALID_VALUE;
     if (!error) {
         node->function = call->function;
         node->data = call->data;
@@ -679,7 +680,9 @@ status cuGraphExecUpdate(void *exec, void *graph, void **ret_node, int *ret_resu
 
 status cuGraphUpload(void *exec, void *stream)
 {
-    return !exec_of(exec) ? PLIM_CUDA_INVALID_VALUE : plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+    return !exec_of(exec)           ? PLIM_CUDA_INVALID_VALUE
+           : plim_stream_of(stream) ? PLIM_CUDA_SUCCESS
+                                    : PLIM_CUDA_INVALID_HANDLE;
 }
 
 status cuGraphLaunch(void *handle, void *stream)

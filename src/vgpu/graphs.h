@@ -53,6 +53,7 @@ struct plim_graph {
 /* All with the lock of the objects held. */
 struct plim_object *plim_graph_make(void);
 void plim_graph_free(struct plim_object *graph);
-struct plim_object *plim_graph_add(struct plim_object *graph, enum plim_node_type type, const struct plim_nodes *waits_for);
+struct plim_object *plim_graph_add(struct plim_object *graph, enum plim_node_type type,
+                                   const struct plim_nodes *waits_for);
 
 #endif

@@ -228,13 +228,21 @@ status cuFuncLoad(void *function) { return plim_kernel_of(function) ? PLIM_CUDA_
 
 int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_size, size_t shared_bytes)
 {
-    enum { THREADS_PER_SM = 39, REGISTERS_PER_SM = 82, SHARED_PER_SM = 81, BLOCKS_PER_SM = 106, WARP = 32, KEPT = 1024 };
+    enum {
+        THREADS_PER_SM = 39,
+        REGISTERS_PER_SM = 82,
+        SHARED_PER_SM = 81,
+        BLOCKS_PER_SM = 106,
+        WARP = 32,
+        KEPT = 1024
+    };
     int threads = 0, registers = 0, shared = 0, blocks = 0;
     if (block_size <= 0 || cuDeviceGetAttribute(&threads, THREADS_PER_SM, device) ||
         cuDeviceGetAttribute(&registers, REGISTERS_PER_SM, device) ||
         cuDeviceGetAttribute(&shared, SHARED_PER_SM, device) || cuDeviceGetAttribute(&blocks, BLOCKS_PER_SM, device))
         return 0;
-    /* Warps get registers in units of 256 (8 for each thread); each block keeps 1 KiB of shared memory for the driver. */
+    /* Warps get registers in units of 256 (8 for each thread); each block keeps 1 KiB of shared memory for the driver.
+     */
     const int n_warps = (block_size + WARP - 1) / WARP;
     const int per_warp = (code->n_registers + 7) / 8 * 8 * WARP;
     const size_t per_block = shared_bytes + (size_t)code->shared_bytes + KEPT;
@@ -292,7 +300,8 @@ status cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block_size,
 status cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, void *function, size_t (*shared_for)(int),
                                         size_t shared_bytes, int limit)
 {
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function, shared_for, shared_bytes, limit, 0);
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function, shared_for, shared_bytes, limit,
+                                                     0);
 }
 
 /* Clusters of 8 blocks are portable; 16 where the kernel allows more. */

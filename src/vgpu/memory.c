@@ -115,7 +115,8 @@ int plim_memory_place(enum plim_memory_kind kind, int device, uint64_t size, voi
 
 static void describe(const struct block *block, struct plim_memory *ret_memory)
 {
-    *ret_memory = (struct plim_memory){ block->address, block->size,
+    *ret_memory = (struct plim_memory){ block->address,
+                                        block->size,
                                         (enum plim_memory_kind)block->kind,
                                         block->device,
                                         (uint64_t)(uintptr_t)block->handle,

@@ -2,7 +2,8 @@
 #ifndef PLIMSOLL_VGPU_MODULES_H
 #define PLIMSOLL_VGPU_MODULES_H
 
-/* Code that programs load, and the kernels in it. One handle serves as module and library, one as function and kernel. */
+/* Code that programs load, and the kernels in it. One handle serves as module and library, one as function and kernel.
+ */
 
 #include "vgpu/cubin.h"
 #include "vgpu/objects.h"

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_OBJECTS_H
 
 /*
- * The handles of the driver: slots of one array that is never given back, so that a handle of something destroyed, or of
- * something else, is known as such and not followed. What a slot holds is the business of the file that made it.
+ * The handles of the driver: slots of one array that is never given back, so that a handle of something destroyed, or
+ * of something else, is known as such and not followed. What a slot holds is the business of the file that made it.
  */
 
 #include "vgpu/session.h"

@@ -34,7 +34,7 @@ status cuDevicePrimaryCtxRetain(void **ret_context, int device);
 status cuDevicePrimaryCtxRelease_v2(int device);
 
 struct place {
-    struct plim_memory memory; /* of the card */
+    struct plim_memory memory;  /* of the card */
     enum plim_ledger_kind host; /* PLIM_KIND_MAX_: not of the host */
     uint64_t address;
 };

@@ -22,7 +22,7 @@ struct pool {
     struct chunk *chunks;
     int reuse[3]; /* attributes 1 to 3: reuse after events, at once, with added dependencies */
 };
-_Static_assert(sizeof(struct pool) <= sizeof ((struct plim_object *)0)->body, "a pool fits its slot");
+_Static_assert(sizeof(struct pool) <= sizeof((struct plim_object *)0)->body, "a pool fits its slot");
 
 /* Memory of the card that a pool holds. */
 struct chunk {
@@ -261,8 +261,9 @@ status cuMemPoolGetAttribute(void *handle, int attribute, void *value)
     case LOCATION_ID:
         return put_int(value, pool->device);
     default:
-        return attribute >= REUSE_FIRST && attribute <= REUSE_LAST ? put_int(value, pool->reuse[attribute - REUSE_FIRST])
-                                                                   : PLIM_CUDA_INVALID_VALUE;
+        return attribute >= REUSE_FIRST && attribute <= REUSE_LAST
+                   ? put_int(value, pool->reuse[attribute - REUSE_FIRST])
+                   : PLIM_CUDA_INVALID_VALUE;
     }
 }
 

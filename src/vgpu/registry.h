@@ -9,10 +9,10 @@
 enum plim_registry_kind { PLIM_REGISTRY_KERNEL = 1, PLIM_REGISTRY_VARIABLE = 2 };
 
 struct plim_registered {
-    const void *host;   /* the stub of a kernel, the shadow of a variable */
-    const char *name;   /* on the card */
-    uint64_t size;      /* of a variable; for a kernel: most dynamic shared memory, once set */
-    uint64_t address;   /* of a variable on the card, once asked for */
+    const void *host; /* the stub of a kernel, the shadow of a variable */
+    const char *name; /* on the card */
+    uint64_t size;    /* of a variable; for a kernel: most dynamic shared memory, once set */
+    uint64_t address; /* of a variable on the card, once asked for */
     enum plim_registry_kind kind;
 };
 

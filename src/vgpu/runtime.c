@@ -195,7 +195,8 @@ status cudaEventCreate(void **event)
 status plim_runtime_stream(void *stream)
 {
     status error = plim_runtime_ready();
-    return error ? error : plim_runtime_fail(plim_vgpu_is_stream(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
+    return error ? error
+                 : plim_runtime_fail(plim_vgpu_is_stream(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
 }
 
 status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_note_copy(stream)); }

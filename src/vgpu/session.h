@@ -88,7 +88,8 @@ PLIM_VGPU_EXPORT enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer);
 PLIM_VGPU_EXPORT enum plim_ledger_kind plim_vgpu_host_range(const void *pointer, uint64_t *ret_base,
                                                             uint64_t *ret_size);
 
-/* For libcudart: address space for a variable, which is charged with the code; a launch, a copy is put into a stream. */
+/* For libcudart: address space for a variable, which is charged with the code; a launch, a copy is put into a stream.
+ */
 PLIM_VGPU_EXPORT int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address);
 PLIM_VGPU_EXPORT int plim_vgpu_launch(void *stream);
 PLIM_VGPU_EXPORT int plim_vgpu_note_copy(void *stream);

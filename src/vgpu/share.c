@@ -25,7 +25,8 @@ enum { HANDLE_POSIX = 1 };
 
 static bool is_token(const struct token *token, const char magic[8])
 {
-    return !memcmp(token->magic, magic, sizeof token->magic) && token->size > 0 && plim_vgpu_device_of(token->card) >= 0;
+    return !memcmp(token->magic, magic, sizeof token->magic) && token->size > 0 &&
+           plim_vgpu_device_of(token->card) >= 0;
 }
 
 /* --- cuMemCreate's --- */
@@ -37,10 +38,9 @@ status cuMemExportToShareableHandle(int *ret_fd, unsigned long long number, int 
         return PLIM_CUDA_NOT_SUPPORTED;
     if (flags || !ret_fd || plim_memory_handle_at(number, &handle) || !(handle.share & HANDLE_POSIX))
         return PLIM_CUDA_INVALID_VALUE;
-    struct token token = { .pid = (int)getpid(),
-                           .card = plim_vgpu_card_of(handle.device),
-                           .address = number,
-                           .size = handle.size };
+    struct token token = {
+        .pid = (int)getpid(), .card = plim_vgpu_card_of(handle.device), .address = number, .size = handle.size
+    };
     memcpy(token.magic, magic_vmm, sizeof token.magic);
     const int fd = memfd_create("plimsoll-vgpu", MFD_CLOEXEC);
     if (fd < 0)
@@ -79,10 +79,9 @@ status cuIpcGetMemHandle(struct token *ret_token, unsigned long long address)
     struct plim_memory memory;
     if (!ret_token || plim_memory_at(address, &memory) || memory.kind != PLIM_MEMORY_ALLOC)
         return PLIM_CUDA_INVALID_VALUE;
-    *ret_token = (struct token){ .pid = (int)getpid(),
-                                 .card = plim_vgpu_card_of(memory.device),
-                                 .address = memory.base,
-                                 .size = memory.size };
+    *ret_token = (struct token){
+        .pid = (int)getpid(), .card = plim_vgpu_card_of(memory.device), .address = memory.base, .size = memory.size
+    };
     memcpy(ret_token->magic, magic_ipc, sizeof ret_token->magic);
     return PLIM_CUDA_SUCCESS;
 }
