@@ -99,7 +99,7 @@ static const struct error_words {
       "instantiated graph update" },
     { 912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cudaErrorInvalidClusterSize", "invalid cluster size" },
     { 913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "cudaErrorFunctionNotLoaded", "function not loaded" },
-    { 999, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown", "UNKNOWN error" },
+    { 999, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown", "unknown error" },
 };
 
 static const struct error_words *words_for(int error)
