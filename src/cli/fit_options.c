@@ -192,7 +192,7 @@ static int take_command(struct plim_fit_options *o, int argc, char **argv, struc
 {
     enum plim_client client = o->arguments.setup.client;
     if (o->command.n_words) {
-        const struct plim_word *word = &o->command.words[0];
+        const struct plim_command_word *word = &o->command.words[0];
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
                          "%.*s goes after '--', with the other flags of the command", (int)word->length, word->text);
     }

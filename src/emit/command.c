@@ -8,7 +8,7 @@
 static void add(struct plim_command *command, const char *text, size_t length, enum plim_flag flag)
 {
     if (command->n_words < PLIM_COMMAND_WORDS)
-        command->words[command->n_words++] = (struct plim_word){ text, length, flag };
+        command->words[command->n_words++] = (struct plim_command_word){ text, length, flag };
     else
         command->is_cut = true;
 }
@@ -103,7 +103,8 @@ static const struct plim_flag_change *find_change(enum plim_flag flag, const str
     return NULL;
 }
 
-static void put_change(struct line *line, const struct plim_flag_change *change, const struct plim_word *spelling)
+static void put_change(struct line *line, const struct plim_flag_change *change,
+                       const struct plim_command_word *spelling)
 {
     if (spelling && !change->is_switch)
         put_word(line, spelling->text, spelling->length);
@@ -120,7 +121,7 @@ char *plim_command_text(const struct plim_command *command, const struct plim_fl
     unsigned done = 0; /* one bit for each change */
     buffer[0] = '\0';
     for (int i = 0; i < command->n_words; i++) {
-        const struct plim_word *word = &command->words[i];
+        const struct plim_command_word *word = &command->words[i];
         const struct plim_flag_change *change = find_change(word->flag, changes, n_changes);
         if (!change) {
             put_word(&line, word->text, word->length);

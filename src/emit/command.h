@@ -13,7 +13,7 @@
 enum { PLIM_COMMAND_BYTES = 4096, PLIM_COMMAND_WORDS = 512 };
 
 /* One word, as a piece of text that belongs to whoever made it. */
-struct plim_word {
+struct plim_command_word {
     const char *text;
     size_t length;
     enum plim_flag flag; /* that it spells; its value, if it has one, is the next word */
@@ -21,7 +21,7 @@ struct plim_word {
 
 struct plim_command {
     int n_words;
-    struct plim_word words[PLIM_COMMAND_WORDS];
+    struct plim_command_word words[PLIM_COMMAND_WORDS];
     bool is_cut;              /* more words than fit */
     bool is_flags_only;       /* no program: the words are flags, for whatever takes them */
     const char *visible;      /* CUDA_VISIBLE_DEVICES as set in front of the program; NULL: not set there */

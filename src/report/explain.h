@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REPORT_EXPLAIN_H
+#define PLIMSOLL_REPORT_EXPLAIN_H
+
+/* What a log shows, why it happened and what to do: one screen for people, plimsoll.explain/1 for programs. */
+
+#include "diagnose/finding.h"
+#include "diagnose/knowledge.h"
+#include "diagnose/remedy.h"
+#include "report/report.h"
+
+enum { PLIM_EXPLAIN_MAX_PROCESSES = 16, PLIM_EXPLAIN_NAME_BYTES = 96 };
+
+/* A finding with its cause; what to do about it is looked for at the root only. */
+struct plim_explained {
+    const struct plim_finding *finding;
+    struct plim_cause_answer cause;
+    struct plim_remedies remedies;
+    struct plim_entry entry; /* of the knowledge base */
+    bool has_entry;
+};
+
+/* On a card of this machine, now. */
+struct plim_explain_process {
+    int64_t pid, bytes; /* bytes may be PLIM_UNKNOWN */
+    char name[PLIM_EXPLAIN_NAME_BYTES], card[PLIM_EXPLAIN_NAME_BYTES];
+};
+
+struct plim_explanation {
+    const struct plim_diagnosis *diagnosis;
+    const char *source;           /* the path, or "standard input" */
+    struct plim_explained *items; /* of diagnosis->findings, in its order */
+    uint32_t n_items;
+    struct plim_explain_process processes[PLIM_EXPLAIN_MAX_PROCESSES];
+    uint32_t n_processes;
+};
+
+void plim_report_explain_text(FILE *out, const struct plim_explanation *explanation, const struct plim_style *style);
+
+/* False: out of memory, or the output is full. */
+bool plim_report_explain_json(FILE *out, const struct plim_explanation *explanation);
+
+#endif
