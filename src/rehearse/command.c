@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int plim_command_find(const char *command, const char *path, char *ret_path, size_t size, struct plim_error *reterr)
@@ -116,11 +117,27 @@ static int check_elf(const struct image *image, struct plim_error *reterr)
     return code;
 }
 
+/* The loader gives such a program nothing that others want it to load: secure mode of ld.so(8). */
+static int check_rights(int fd, const struct stat *status, struct plim_error *reterr)
+{
+    const bool is_another = (status->st_mode & S_ISUID && status->st_uid != getuid()) ||
+                            (status->st_mode & S_ISGID && status->st_gid != getgid()) ||
+                            (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0);
+    if (!is_another)
+        return 0;
+    int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                         "the program runs with more rights than yours, so it loads no virtual libraries");
+    plim_error_hint(reterr, "rehearse a copy of it: cp keeps neither the set-user-ID bit nor its capabilities");
+    return code;
+}
+
 int plim_command_check(const char *path, struct plim_error *reterr)
 {
     struct stat status;
     int result = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        result = check_rights(fd, &status, reterr);
+    if (fd >= 0 && result == 0 && status.st_size > 0) {
         void *start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (start != MAP_FAILED) {
             result = check_elf(&(struct image){ start, (uint64_t)status.st_size }, reterr);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { READY_S = 2, LEAST_LAUNCHES = 8 };
+enum { READY_S = 2, LEAST_LAUNCHES = 8, PYTORCH_TIMES = 8 };
 
 /* --- steps --- */
 
@@ -42,6 +42,19 @@ static uint32_t count_cycles(const struct plim_ledger_cycle *cycle, uint64_t n, 
     return 0;
 }
 
+static bool has_backward(const struct plim_ledger *ledger)
+{
+    for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
+        struct plim_origin origin;
+        if (!ledger->site[i].hash)
+            continue;
+        plim_origin_of(&ledger->stack[i], &origin);
+        if (origin.phase && !strcmp(origin.phase, "backward"))
+            return true;
+    }
+    return false;
+}
+
 void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps)
 {
     struct plim_rehearsal_steps optimizer = { .how = PLIM_STEPS_OPTIMIZER }, cycles = { .how = PLIM_STEPS_CYCLES };
@@ -54,8 +67,10 @@ void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struc
             continue;
         if (n && (!optimizer.n || n < optimizer.n))
             optimizer.n = n;
-        const uint32_t n_cycles =
-            optimizer.n ? 0 : count_cycles(ledger->cycle[i], process->n_cycles, n_wanted, &launches);
+        const uint32_t wanted = process->has_optimizers ? n_wanted * PYTORCH_TIMES : n_wanted;
+        uint32_t n_cycles = optimizer.n ? 0 : count_cycles(ledger->cycle[i], process->n_cycles, wanted, &launches);
+        if (n_cycles && process->has_optimizers && has_backward(ledger))
+            n_cycles = 0;
         if (n_cycles && (!cycles.n || n_cycles < cycles.n)) {
             cycles.n = n_cycles;
             cycles.n_launches = launches;

@@ -27,7 +27,8 @@ const char *plim_enough(const struct plim_enough *enough, const struct plim_ledg
  * How many steps the program has taken. Optimizer steps are those that PyTorch counts, of the process that has fewest.
  * Where there are none, cycles count: what is launched between two waits for the card repeats, with the same memory
  * held, n_wanted times and more at the end of what was seen. A loop that is no step repeats, too: a cycle is what it
- * is.
+ * is. A program with PyTorch may be on its way to its first step, with many rounds before it: there it has to repeat
+ * more often, and to have no backward pass.
  */
 void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
 

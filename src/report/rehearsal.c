@@ -174,8 +174,8 @@ static void print_warnings(FILE *out, const struct plim_ledger *ledger)
         const struct plim_ledger_warning *w = &ledger->warning[i];
         snprintf(text, sizeof text, "%s (%llu times)", w->what, (unsigned long long)w->count);
         plim_text_clean(text);
-        fprintf(out, "%s: ", w->kind);
-        plim_print_wrapped(out, text, (int)strlen(w->kind) + 2, 4);
+        fprintf(out, "%s:", w->kind);
+        plim_print_wrapped(out, text, (int)strlen(w->kind) + 1, 4);
     }
     if (ledger->n_met_later)
         fprintf(out, "%llu requests did not fit and were met later, when memory had been given back\n",

@@ -54,9 +54,10 @@ static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct
     for (uint32_t i = 0; i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++) {
         const struct plim_ledger_point *point = &card->point[i];
         const unsigned column = column_of(d, point->time_us);
+        const bool is_at_start = point->time_us * WIDTH % d->end_us == 0;
         for (; at < column; at++) {
             d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
-            d->bytes[at + 1] = held;
+            d->bytes[at + 1] = at + 1 == column && is_at_start ? 0 : held;
         }
         held = point->bytes;
         d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];

@@ -200,6 +200,6 @@ status cuGetExportTable(const void **table, const void *id)
 {
     (void)id;
     *table = NULL;
-    plim_vgpu_unsupported("cuGetExportTable (a statically linked CUDA runtime)", __builtin_return_address(0));
+    plim_vgpu_static_runtime(__builtin_return_address(0));
     return PLIM_CUDA_NOT_FOUND;
 }

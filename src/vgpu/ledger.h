@@ -115,6 +115,7 @@ struct plim_ledger_process {
     /* written without the lock (steps.h) */
     _Atomic uint64_t n_launches, cycle_launches, cycle_hash, n_cycles;
     _Atomic uint64_t n_optimizer_steps;
+    _Atomic uint32_t has_optimizers; /* PyTorch counts its steps for us: there is no need to look at launches */
 };
 
 struct plim_ledger_warning {

@@ -213,16 +213,31 @@ bool plim_vgpu_is_device(const void *pointer) { return plim_space_contains((uint
 
 /* --- words --- */
 
-int plim_vgpu_unsupported(const char *function, const void *caller)
+static const char *object_of(const void *caller)
 {
     Dl_info info = { 0 };
-    char what[PLIM_LEDGER_WHAT_BYTES];
     const char *object = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "?";
     const char *slash = strrchr(object, '/');
+    return slash ? slash + 1 : object;
+}
+
+int plim_vgpu_unsupported(const char *function, const void *caller)
+{
+    char what[PLIM_LEDGER_WHAT_BYTES];
     int error;
     struct plim_ledger *ledger = plim_vgpu_ledger(&error);
-    snprintf(what, sizeof what, "%s, called by %s", function, slash ? slash + 1 : object);
+    snprintf(what, sizeof what, "%s, called by %s", function, object_of(caller));
     if (!ledger || plim_ledger_warn(ledger, "not_supported", what))
         fprintf(stderr, "plimsoll: the virtual GPU does not know %s\n", what);
     return PLIM_CUDA_NOT_SUPPORTED;
+}
+
+void plim_vgpu_static_runtime(const void *caller)
+{
+    char what[PLIM_LEDGER_WHAT_BYTES];
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    snprintf(what, sizeof what, "the CUDA runtime is linked into %s", object_of(caller));
+    if (!ledger || plim_ledger_warn(ledger, "static_runtime", what))
+        fprintf(stderr, "plimsoll: %s: nothing can stand in for it\n", what);
 }

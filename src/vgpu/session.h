@@ -72,6 +72,9 @@ PLIM_VGPU_EXPORT bool plim_vgpu_is_device(const void *pointer);
 /* A function without a body was called from `caller`: said in the receipt, and once on stderr. Returns 801. */
 PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *caller);
 
+/* NVIDIA's own runtime is in the object of `caller`: said in the same way. */
+PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
+
 PLIM_VGPU_EXPORT bool plim_vgpu_is_error(int error);
 PLIM_VGPU_EXPORT const char *plim_vgpu_error_text(int error);
 PLIM_VGPU_EXPORT const char *plim_vgpu_error_name(int error, bool is_runtime);

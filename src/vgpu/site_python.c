@@ -177,8 +177,10 @@ static void register_steps(void)
     object *hook = add ? python.function(&method, NULL, NULL) : NULL;
     object *result = hook ? python.call(add, hook, NULL) : NULL;
     done_with(result);
-    if (result)
+    if (result) {
+        atomic_store(&watch.process->has_optimizers, 1);
         atomic_store(&has_steps, 1);
+    }
     if (hook)
         python.release(hook);
     if (add)

@@ -21,7 +21,7 @@ def need(condition: bool, what: str) -> None:
         raise Broken(what)
 
 
-def fields(value: object, where: str, **types: object) -> dict:
+def fields(value: object, where: str, /, **types: object) -> dict:
     """All of them are there and of their type: a type, a tuple of types, or a set of values."""
     need(isinstance(value, dict), f"{where} is no object")
     assert isinstance(value, dict)
@@ -127,6 +127,52 @@ def check_receipt(answer: object) -> None:
             need(0 <= part["low"] <= part["bytes"] <= part["high"], f"devices[{i}].lines[{k}].bytes")
 
 
+def check_rehearsal_device(device: object, nth: int) -> None:
+    where = f"devices[{nth}]"
+    row = fields(device, where, id={f"gpu{nth}"}, name=str, total_bytes=int, reserved_bytes=int, peak_bytes=int, peak_low=int, peak_high=int,
+                 peak_us=int, lines=list, end_bytes=int, end_lines=list, timeline=list)
+    for lines, total in (("lines", "peak_bytes"), ("end_lines", "end_bytes")):
+        for i, line in enumerate(row[lines]):
+            part = fields(line, f"{where}.{lines}[{i}]", pillar=PILLARS | {None}, label=str, what=str, bytes=int, low=int, high=int,
+                          basis=BASES, why=str)
+            need(0 <= part["low"] <= part["bytes"] <= part["high"], f"{where}.{lines}[{i}].bytes")
+        held = sum(line["bytes"] for line in row[lines])
+        need(held == row[total], f"{where}.{total} is {row[total]}, its lines are {held}")
+    need(row["peak_low"] <= row["peak_bytes"] <= row["peak_high"], f"{where}.peak_bytes")
+    need(all(0 <= bytes <= row["peak_bytes"] for _, bytes in row["timeline"]), f"{where}.timeline goes above the peak")
+
+
+def check_site(site: object, where: str) -> None:
+    row = fields(site, where, device=str, what=str, label=(str, NULL), pillar=PILLARS | {None}, phase=(str, NULL), where=(str, NULL),
+                 peak_bytes=int, end_bytes=int, count=int, native=list, python=list)
+    need(all(isinstance(frame, str) and frame for frame in row["native"] + row["python"]), f"{where} has an empty frame")
+
+
+def check_rehearsal(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, command=list, card=str, exit_code=int, oom=bool, seconds=(int, float),
+                  stopped_by={"exit", "signal", "interrupt", "ready", "stable", "steps", "timeout"}, devices=list, host=dict,
+                  oom_at=(dict, NULL), warnings=list, allocations=list, requests_met_later=int, sites=list, steps=(dict, NULL),
+                  find=(dict, NULL))
+    fields(root, "answer", **{"from": {"rehearse"}})
+    need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
+    fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int)
+    for i, device in enumerate(root["devices"]):
+        check_rehearsal_device(device, i)
+        held = sum(site["peak_bytes"] for site in root["sites"] if site["device"] == device["id"])
+        need(held <= device["peak_bytes"], f"the sites of gpu{i} held more than the card at its peak")
+    for i, site in enumerate(root["sites"]):
+        check_site(site, f"sites[{i}]")
+    if root["oom_at"] is not None:
+        at = fields(root["oom_at"], "oom_at", device=str, what=str, asked_bytes=int, free_bytes=int, native=list, python=list)
+        need(at["asked_bytes"] > at["free_bytes"], "what did not fit is smaller than what was free")
+    if root["steps"] is not None:
+        fields(root["steps"], "steps", count=int, how={"optimizer", "cycles"}, launches_per_step=(int, NULL), why=str)
+    if root["find"] is not None:
+        find = fields(root["find"], "find", name=str, low=int, high=int, largest=(int, NULL), decided=bool, monotonic=bool, trials=list)
+        fit = [trial["value"] for trial in find["trials"] if trial["outcome"] == "fits"]
+        need(find["largest"] == (max(fit) if fit else None), "find.largest is not the largest that fits")
+
+
 def check_check(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.check/1"}, devices=list, agrees=bool, complete=bool, setup_differs=list)
     counted = []
@@ -156,7 +202,7 @@ def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"fit": check_fit, "fits": check_fits, "cards": check_cards,
-         "receipt": check_receipt, "check": check_check, "hollow": check_hollow}[kind](answer)
+         "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

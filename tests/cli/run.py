@@ -20,12 +20,13 @@ A case is a block of lines; NAME selects cases by a part of their name.
     no TEXT                                    neither has it
     last TEXT                                  the last line of stdout, or of stderr when there is no stdout
     golden NAME                                stdout is golden/NAME; --update writes it
-    json fit|fits|cards|receipt|check|hollow   stdout keeps the contract (contract.py)
+    json fit|fits|cards|receipt|rehearsal|check|hollow   stdout keeps the contract (contract.py)
     wide                                       lines may be longer than 80 columns
 
 <esc> in a TEXT is the character that begins a colour.
 
-Models come from tests/gguf/make.py; the machine is a fake one of 64 GB of RAM without a GPU.
+Models come from tests/gguf/make.py; the machine is a fake one of 64 GB of RAM without a GPU. What is rehearsed lies in
+../programs, seen from the models.
 """
 from __future__ import annotations
 
