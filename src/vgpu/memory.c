@@ -14,14 +14,14 @@
 #include <sys/mman.h>
 
 static const plim_space_owner tag_alloc = 1u << 30, tag_reserved = 2u << 30, tag_block = 3u << 30, tag_mask = 3u << 30;
-enum { MAX_BLOCKS = 1 << 22, NO_RECORD = -1 };
+enum { MAX_BLOCKS = 1 << 22, MAX_HANDLES = 1 << 20, NO_RECORD = -1 };
 
 struct handle {
     uint64_t size;
     int64_t record; /* NO_RECORD: another process pays */
     int device;
-    unsigned share, n_references, n_held; /* held: by the program, until it releases */
-    struct handle *next, *previous;
+    unsigned share, n_references, n_held; /* no reference: it is free; held: by the program, until it releases */
+    uint32_t generation, next_free;       /* 1 + the next free one */
 };
 
 struct block {
@@ -40,7 +40,8 @@ struct reservation {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct handle *handles;
+static struct handle *handles; /* [MAX_HANDLES] */
+static uint32_t n_handles, free_handle;
 static struct reservation *reservations;
 static struct block *blocks;
 static uint32_t n_blocks, free_block;
@@ -113,15 +114,18 @@ int plim_memory_place(enum plim_memory_kind kind, int device, uint64_t size, voi
     return error;
 }
 
+/* A number is an index and how often it was given before, so that one that was released is known as such. */
+static uint64_t number_of(const struct handle *handle)
+{
+    return handle ? (uint64_t)handle->generation << 32 | (uint64_t)(handle - handles + 1) : 0;
+}
+
 static void describe(const struct block *block, struct plim_memory *ret_memory)
 {
-    *ret_memory = (struct plim_memory){ block->address,
-                                        block->size,
-                                        (enum plim_memory_kind)block->kind,
-                                        block->device,
-                                        (uint64_t)(uintptr_t)block->handle,
-                                        block->pool,
-                                        block->id };
+    *ret_memory = (struct plim_memory){
+        block->address, block->size, (enum plim_memory_kind)block->kind, block->device, number_of(block->handle),
+        block->pool,    block->id
+    };
 }
 
 int plim_memory_unplace(enum plim_memory_kind kind, uint64_t address, struct plim_memory *ret_memory)
@@ -261,61 +265,66 @@ int plim_memory_unreserve(uint64_t address, uint64_t size)
 
 static struct handle *handle_of(uint64_t number)
 {
-    struct handle *h = handles;
-    while (h && (uint64_t)(uintptr_t)h != number)
-        h = h->next;
-    return h;
+    const uint32_t index = (uint32_t)number - 1;
+    return index < n_handles && handles[index].n_references > 0 && number_of(&handles[index]) == number
+               ? &handles[index]
+               : NULL;
 }
 
 static void drop_reference(struct handle *handle)
 {
     if (--handle->n_references > 0)
         return;
-    if (handle->previous)
-        handle->previous->next = handle->next;
-    else
-        handles = handle->next;
-    if (handle->next)
-        handle->next->previous = handle->previous;
     if (handle->record != NO_RECORD)
         plim_vgpu_uncharge((uint32_t)handle->record);
-    free(handle);
+    handle->generation++;
+    handle->next_free = free_handle;
+    free_handle = (uint32_t)(handle - handles) + 1;
 }
 
-static int add_handle(struct handle *handle, uint64_t *ret_handle)
+static int add_handle(int device, uint64_t size, unsigned share, int64_t record, uint64_t *ret_handle)
 {
+    struct handle *handle = NULL;
     pthread_mutex_lock(&lock);
-    handle->next = handles;
-    if (handles)
-        handles->previous = handle;
-    handles = handle;
+    if (!handles) {
+        void *start = mmap(NULL, MAX_HANDLES * sizeof *handles, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        handles = start == MAP_FAILED ? NULL : start;
+    }
+    if (handles && free_handle) {
+        handle = &handles[free_handle - 1];
+        free_handle = handle->next_free;
+    } else if (handles && n_handles < MAX_HANDLES) {
+        handle = &handles[n_handles++];
+    }
+    if (handle) {
+        *handle = (struct handle){ .size = size,
+                                   .record = record,
+                                   .device = device,
+                                   .share = share,
+                                   .n_references = 1,
+                                   .n_held = 1,
+                                   .generation = handle->generation };
+        *ret_handle = number_of(handle);
+    }
     pthread_mutex_unlock(&lock);
-    *ret_handle = (uint64_t)(uintptr_t)handle;
-    return PLIM_CUDA_SUCCESS;
+    return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
 int plim_memory_create(int device, uint64_t size, unsigned share, uint64_t *ret_handle)
 {
     uint32_t record;
-    struct handle *handle = is_granular(size) ? malloc(sizeof *handle) : NULL;
-    if (!handle)
-        return is_granular(size) ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
+    if (!is_granular(size))
+        return PLIM_CUDA_INVALID_VALUE;
     int error = plim_vgpu_charge(device, PLIM_KIND_VMM, size, &record);
-    if (error) {
-        free(handle);
-        return error;
-    }
-    *handle = (struct handle){ size, record, device, share, 1, 1, NULL, NULL };
-    return add_handle(handle, ret_handle);
+    if (!error && (error = add_handle(device, size, share, record, ret_handle)))
+        plim_vgpu_uncharge(record);
+    return error;
 }
 
 int plim_memory_adopt(int device, uint64_t size, uint64_t *ret_handle)
 {
-    struct handle *handle = is_granular(size) ? malloc(sizeof *handle) : NULL;
-    if (!handle)
-        return PLIM_CUDA_INVALID_VALUE;
-    *handle = (struct handle){ size, NO_RECORD, device, 0, 1, 1, NULL, NULL };
-    return add_handle(handle, ret_handle);
+    return is_granular(size) ? add_handle(device, size, 0, NO_RECORD, ret_handle) : PLIM_CUDA_INVALID_VALUE;
 }
 
 /* One reference more for the program to release. */
