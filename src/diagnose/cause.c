@@ -17,6 +17,7 @@ static const struct rule {
     plim_rule_fn *holds;
 } rules[] = {
     { "not-memory", plim_rule_not_memory },   /* a fault, a look-alike, or the program went on */
+    { "ram-buffer", plim_rule_ram_buffer },   /* a buffer of the CPU, at whatever stage */
     { "startup", plim_rule_startup },         /* a server found less free than it wants */
     { "fraction", plim_rule_fraction },       /* nothing left of a server's share after the weights */
     { "killed", plim_rule_killed },           /* a signal without a word */
@@ -31,9 +32,11 @@ static const struct rule {
     { "cap", plim_rule_cap },                 /* a pool's limit is used up */
     { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
     { "others", plim_rule_others },           /* other processes hold what is missing */
-    { "pieces", plim_rule_pieces },           /* enough is reserved, in pieces */
-    { "optimizer", plim_rule_optimizer },     /* from here on: by the traceback */
+    { "small-program", plim_rule_small_program },
+    { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
+    { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */
     { "growth", plim_rule_growth },
+    { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
@@ -78,6 +81,8 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_conte
     facts.platform = plim_figure_word(finding, context, PLIM_W_PLATFORM);
     facts.trace = plim_trace_read(context, &facts.frame);
 
+    if (plim_rule_hearsay(&facts, &ret_answer->best))
+        return;
     for (int i = 0; i < N_RULES && ret_answer->n_second < PLIM_MAX_SECOND_GUESSES; i++) {
         struct plim_guess guess = { 0 };
         bool is_first = ret_answer->best.cause == PLIM_CAUSE_UNKNOWN;

@@ -40,7 +40,7 @@ struct plim_cause_answer {
     int64_t missing_bytes_of_kv; /* vLLM: needed - available */
 };
 
-/* ret_answer->best.cause is PLIM_CAUSE_UNKNOWN only when nothing was said at all. */
+/* ret_answer->best.cause is PLIM_CAUSE_UNKNOWN when the line only says that something failed; `why` says so. */
 void plim_cause_find(const struct plim_finding *finding, const struct plim_context *context,
                      struct plim_cause_answer *ret_answer);
 

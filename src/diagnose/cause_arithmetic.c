@@ -51,12 +51,19 @@ bool plim_rule_allowed(const struct plim_facts *facts, struct plim_guess *guess)
                           plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes));
 }
 
-/* The limit of a pool or an arena, as the message prints it. */
+/*
+ * The limit of a pool or an arena, as the message prints it. Apple's MPS prints how much is allowed as well: that is
+ * its share of the machine, and no limit that somebody set.
+ */
 bool plim_rule_cap(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
     int64_t limit = plim_figure(facts->finding, NULL, PLIM_N_LIMIT_BYTES);
     struct plim_size_texts texts = { .n = 0 };
+    bool is_apple = plim_is_known(plim_figure(facts->finding, NULL, PLIM_N_OTHER_ALLOCATIONS_BYTES)) ||
+                    !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_BACKEND), "MPS");
+    if (!plim_is_known(limit) && !plim_is_known(a->free_bytes) && !is_apple)
+        limit = a->allowed_bytes;
     if (!plim_is_known(limit) || limit <= 0 || !is_tried_known(a))
         return false;
     int64_t held = plim_is_known(a->allocated_bytes) ? a->allocated_bytes : 0;
@@ -179,4 +186,22 @@ bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
         "pieces that are too small%s.",
         plim_say(&texts, t), plim_say(&texts, a->free_bytes), plim_say(&texts, u), 100 * share,
         is_expandable ? ", although expandable_segments is on" : "");
+}
+
+/* JAX takes most of a card when it starts: a small program that gets nothing finds somebody else there. */
+bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    const int64_t arguments = plim_figure(facts->finding, NULL, PLIM_N_PARAMETER_BYTES);
+    const int64_t temporaries = plim_figure(facts->finding, NULL, PLIM_N_TEMP_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    if (!is_tried_known(a) || (!plim_is_known(arguments) && !plim_is_known(temporaries)))
+        return false;
+    int64_t program = (plim_is_known(arguments) ? arguments : 0) + (plim_is_known(temporaries) ? temporaries : 0);
+    if (a->tried_bytes > PLIM_SMALL_PROGRAM_BYTES || program > PLIM_SMALL_PROGRAM_BYTES)
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+        "Tried only %s, for a program of %s. JAX wants most of the card when it starts; somebody else has it.",
+        plim_say(&texts, a->tried_bytes), plim_say(&texts, program));
 }

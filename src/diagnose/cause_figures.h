@@ -45,6 +45,9 @@ enum { PLIM_ABSURD_TIMES = 100 };
 enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 #define PLIM_MIN_CORRELATION 0.9
 
+/* No card is too small for so little: jax-ml/jax#13428 has 6 MB of 12 MiB. [assumed] */
+#define PLIM_SMALL_PROGRAM_BYTES ((int64_t)(PLIM_GIB / 4))
+
 /* vLLM: memory in use before it starts that is more than a context and a desktop. [assumed] */
 #define PLIM_STARTUP_OTHERS_BYTES ((int64_t)(3 * PLIM_GIB / 2))
 

@@ -35,15 +35,17 @@ struct plim_facts {
 typedef bool plim_rule_fn(const struct plim_facts *facts, struct plim_guess *guess);
 
 /* What the text itself says. */
-plim_rule_fn plim_rule_not_memory, plim_rule_text, plim_rule_killed, plim_rule_startup, plim_rule_fraction,
-    plim_rule_weights, plim_rule_kv_stage, plim_rule_graphs, plim_rule_compute, plim_rule_stage;
+plim_rule_fn plim_rule_not_memory, plim_rule_hearsay, plim_rule_ram_buffer, plim_rule_text, plim_rule_killed,
+    plim_rule_startup, plim_rule_fraction, plim_rule_weights, plim_rule_kv_stage, plim_rule_graphs, plim_rule_compute,
+    plim_rule_stage;
 
 /* What the figures say. */
 plim_rule_fn plim_rule_too_large, plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others,
-    plim_rule_pieces;
+    plim_rule_pieces, plim_rule_small_program;
 
 /* What the traceback, the series and the phase say. */
-plim_rule_fn plim_rule_optimizer, plim_rule_growth, plim_rule_loading, plim_rule_cache, plim_rule_step, plim_rule_rest;
+plim_rule_fn plim_rule_optimizer, plim_rule_growth, plim_rule_no_context, plim_rule_loading, plim_rule_cache,
+    plim_rule_step, plim_rule_rest;
 
 /* Read the traceback. */
 enum plim_trace plim_trace_read(const struct plim_context *context, const struct plim_frame **ret_frame);

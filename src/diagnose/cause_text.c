@@ -41,6 +41,34 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
     return false;
 }
 
+/* "It failed, look above": no cause can be read from it. */
+bool plim_rule_hearsay(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    if ((!is_role(facts, PLIM_ROLE_WRAPPER) && !is_role(facts, PLIM_ROLE_CONSEQUENCE)) ||
+        facts->finding->pattern->cause != PLIM_CAUSE_UNKNOWN || facts->finding->is_recovered)
+        return false;
+    guess->rule = "hearsay";
+    plim_guess_set(
+        guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
+        "This line only says that something failed. Why is in lines before it, which this log does not have.");
+    return true;
+}
+
+/* llama.cpp and TensorFlow name the buffer or the allocator: one of the CPU is RAM, whatever it was for. */
+bool plim_rule_ram_buffer(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const char *buffer = facts->finding->words.text[PLIM_W_BUFFER];
+    const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
+    struct plim_size_texts texts = { .n = 0 };
+    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu"))
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+                          "A buffer of the CPU could not be made%s%s: this is RAM, not the card.",
+                          plim_is_known(facts->answer->tried_bytes) ? ", " : "",
+                          plim_is_known(facts->answer->tried_bytes) ? plim_say(&texts, facts->answer->tried_bytes)
+                                                                    : "");
+}
+
 /* --- servers --- */
 
 /* vLLM: so much of the card is wanted, so much is free. What is in use before it starts belongs to others. */
@@ -51,7 +79,10 @@ bool plim_rule_startup(const struct plim_facts *facts, struct plim_guess *guess)
     struct plim_size_texts texts = { .n = 0 };
     if (!is_stage(facts, "startup"))
         return false;
-    if (!plim_is_known(a->total_bytes) || !plim_is_known(a->free_bytes) || a->free_bytes > a->total_bytes)
+    bool is_account = plim_is_known(a->total_bytes) && plim_is_known(a->free_bytes) && a->free_bytes <= a->total_bytes;
+    if (!is_account && facts->finding->pattern->cause != PLIM_CAUSE_UNKNOWN)
+        return false;
+    if (!is_account)
         return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_LOW,
                               "Less memory was free at the start than the share of the card that was asked for.");
     if (!plim_is_known(desired) && plim_is_known(utilization))

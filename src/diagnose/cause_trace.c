@@ -207,6 +207,25 @@ static const char *phase(const struct plim_facts *facts)
     return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
 }
 
+/* "CUDA error: out of memory" without figures comes from outside the allocator; where CUDA begins, it is the context.
+ */
+bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_context *context = facts->context;
+    char where[WHERE_BYTES];
+    bool begins = facts->trace == PLIM_TRACE_LOAD;
+    for (uint32_t i = 0; context && i < context->n_frames; i++)
+        begins =
+            begins || !strcmp(context->frames[i].name, "_lazy_init") || !strcmp(context->frames[i].name, "set_device");
+    if (!begins || strcmp(facts->stage, "api") != 0 || plim_is_known(facts->answer->tried_bytes))
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+        "The driver refused before PyTorch's allocator was asked for anything%s: the card has no room even "
+        "for a context, so somebody else fills it.",
+        say_frame(facts, where, sizeof where));
+}
+
 /* While weights were loaded; or the card is full of what is no activation. */
 bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The knowledge base: every cause has an entry, messages find theirs, and what guides get wrong is put right. */
 #include "diagnose/knowledge.h"
+#include "diagnose/pattern.h"
 #include "unit.h"
 
 static void test_entries(void **state)
@@ -20,6 +21,21 @@ static void test_entries(void **state)
     }
     assert_false(plim_knowledge_by_id("no-such-entry", &entry));
     assert_false(plim_knowledge_for("no-such-kind", "no-such-program", PLIM_CAUSE_UNKNOWN, &entry));
+}
+
+/* Every form of message has an entry that was written for it. */
+static void test_every_pattern_has_its_entry(void **state)
+{
+    (void)state;
+    for (uint16_t i = 0; i < plim_n_patterns; i++) {
+        const struct plim_pattern *pattern = &plim_patterns[i];
+        struct plim_entry entry;
+        if (pattern->role == PLIM_ROLE_NEIGHBOUR || pattern->role == PLIM_ROLE_SERIES ||
+            pattern->role == PLIM_ROLE_PROGRAM)
+            continue;
+        if (!plim_knowledge_for(pattern->id, NULL, PLIM_CAUSE_UNKNOWN, &entry))
+            fail_msg("no entry for %s", pattern->id);
+    }
 }
 
 /* What an entry says that a message prints leads back to it. */
@@ -126,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_every_pattern_has_its_entry),
         cmocka_unit_test(test_messages_find_their_entry),
         cmocka_unit_test(test_questions),
         cmocka_unit_test(test_beliefs),
