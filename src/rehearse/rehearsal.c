@@ -70,6 +70,7 @@ const char *plim_rehearsal_kind(uint32_t kind)
         [PLIM_KIND_ALLOC] = "cudaMalloc",        [PLIM_KIND_VMM] = "memory pool",
         [PLIM_KIND_CUBLAS] = "cuBLAS workspace", [PLIM_KIND_MANAGED] = "managed memory",
         [PLIM_KIND_PINNED] = "pinned memory",    [PLIM_KIND_NCCL] = "NCCL buffers",
+        [PLIM_KIND_LIBRARY] = "math libraries",
     };
     return kind < PLIM_KIND_MAX_ ? names[kind] : "?";
 }
@@ -90,11 +91,22 @@ static const char *why(uint32_t kind)
         return "what NVIDIA's cuBLAS takes for a handle; measured for 8.9 and 9.0";
     case PLIM_KIND_NCCL:
         return "what NVIDIA's NCCL takes for its channels, after its source; how many there are depends on the links";
+    case PLIM_KIND_LIBRARY:
+        return "what cuSOLVER, cuDNN, cuRAND and cuFFT take for handles and plans, as seen with CUDA 13.0; no card "
+               "measured";
     case PLIM_KIND_VMM:
         return "asked for with cuMemCreate";
     default:
         return "asked for by the program";
     }
+}
+
+/* Nobody compared it with a card: it may be nothing, or twice as much. */
+static void widen_unmeasured(struct plim_rehearsal_line *line)
+{
+    line->low_bytes = 0;
+    line->high_bytes = 2 * line->bytes;
+    line->basis = PLIM_BASIS_ASSUMED;
 }
 
 /* A fixed amount that is held n times. */
@@ -160,16 +172,16 @@ static int by_pillar(const void *a, const void *b)
 
 static enum plim_pillar pillar_of(uint32_t kind)
 {
-    const bool is_overhead =
-        kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS || kind == PLIM_KIND_NCCL;
+    const bool is_overhead = kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ||
+                             kind == PLIM_KIND_NCCL || kind == PLIM_KIND_LIBRARY;
     return is_overhead ? PLIM_PILLAR_OVERHEAD : PLIM_PILLAR_MAX_;
 }
 
 size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
                             struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
 {
-    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM, PLIM_KIND_CONTEXT,
-                                     PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS,  PLIM_KIND_NCCL };
+    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM,  PLIM_KIND_CONTEXT,
+                                     PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS,  PLIM_KIND_NCCL, PLIM_KIND_LIBRARY };
     const struct plim_ledger_card *card = &receipt->card[device];
     const uint64_t *kinds = is_peak ? card->peak_kind_bytes : card->kind_bytes;
     const uint64_t total_bytes = is_peak ? card->peak_bytes : card->used_bytes;
@@ -200,6 +212,8 @@ size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t devic
             widen(line, &card->cublas);
         else if (order[i] == PLIM_KIND_NCCL)
             widen_by_share(line, &card->nccl);
+        else if (order[i] == PLIM_KIND_LIBRARY)
+            widen_unmeasured(line);
     }
     if (total_bytes > sum_bytes)
         ret_lines[n++] = (struct plim_rehearsal_line){ .label = "rounding",

@@ -39,6 +39,7 @@ enum plim_ledger_kind {
     PLIM_KIND_MANAGED, /* cudaMallocManaged: may exceed the card */
     PLIM_KIND_PINNED,  /* host memory */
     PLIM_KIND_NCCL,    /* buffers of communicators */
+    PLIM_KIND_LIBRARY, /* what other math libraries take for handles, plans and generators */
     PLIM_KIND_MAX_
 };
 

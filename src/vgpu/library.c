@@ -127,6 +127,7 @@ bool plim_library_work(int device, void *stream)
     if (plim_vgpu_need_kernels(device))
         return false;
     plim_shadow_launched();
+    plim_vgpu_selects(0);
     return true;
 }
 

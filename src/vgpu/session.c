@@ -149,7 +149,8 @@ int plim_vgpu_device_of(int card)
 /* The program did not ask for it. */
 static bool is_fixed(enum plim_ledger_kind kind)
 {
-    return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS;
+    return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ||
+           kind == PLIM_KIND_LIBRARY;
 }
 
 int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record)
@@ -212,6 +213,14 @@ int plim_vgpu_need_kernels(int device) { return need(device, HAS_KERNELS, PLIM_K
 bool plim_vgpu_is_device(const void *pointer) { return plim_space_contains((uint64_t)(uintptr_t)pointer); }
 
 /* --- words --- */
+
+void plim_vgpu_remark(const char *kind, const char *what)
+{
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (ledger)
+        plim_ledger_warn(ledger, kind, what);
+}
 
 static const char *object_of(const void *caller)
 {

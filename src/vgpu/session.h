@@ -76,6 +76,10 @@ PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *cal
 PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
 
 PLIM_VGPU_EXPORT bool plim_vgpu_is_error(int error);
+
+/* Something else to say in the receipt: kind is a short word, what the same text whenever it is the same. */
+PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
+
 PLIM_VGPU_EXPORT const char *plim_vgpu_error_text(int error);
 PLIM_VGPU_EXPORT const char *plim_vgpu_error_name(int error, bool is_runtime);
 
