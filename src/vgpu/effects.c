@@ -7,6 +7,7 @@
 
 #include "vgpu/shadow.h"
 #include "vgpu/values.h"
+#include "vgpu/whole.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -29,6 +30,7 @@ enum { TABLE_SIZE = 1 << 17 };
 static struct entry {
     _Atomic(const void *) function;
     enum effect effect;
+    enum plim_whole whole;
 } * table;
 static atomic_uint n_entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,6 +90,7 @@ void plim_effects_register(const void *function, const char *name)
         while (atomic_load(&table[i].function) && atomic_load(&table[i].function) != function)
             i = (i + 1) % TABLE_SIZE;
         table[i].effect = effect;
+        table[i].whole = plim_whole_of(name);
         if (!atomic_load(&table[i].function)) {
             atomic_store(&table[i].function, function);
             atomic_fetch_add(&n_entries, 1);
@@ -96,14 +99,17 @@ void plim_effects_register(const void *function, const char *name)
     pthread_mutex_unlock(&lock);
 }
 
-static enum effect known_effect(const void *function)
+static enum effect known_effect(const void *function, enum plim_whole *ret_whole)
 {
     const void *found;
+    *ret_whole = PLIM_WHOLE_NONE;
     if (atomic_load_explicit(&n_entries, memory_order_acquire) == 0)
         return EFFECT_NONE;
     for (uint32_t i = slot_of(function); (found = atomic_load(&table[i].function)); i = (i + 1) % TABLE_SIZE)
-        if (found == function)
+        if (found == function) {
+            *ret_whole = table[i].whole;
             return table[i].effect;
+        }
     return EFFECT_NONE;
 }
 
@@ -145,26 +151,40 @@ static void filled(void **parameters, unsigned width)
         plim_vgpu_fill_with(output, value, width, (size_t)n);
 }
 
-/* The first device pointer in the object is its input, the next word the output: nothing is read beyond it. */
 static void reduced(void **parameters)
 {
-    enum { MAX_WORDS = 256 };
-    const char *object = parameters[0];
-    for (size_t i = 0; i < MAX_WORDS; i++) {
-        void *words[2];
-        memcpy(&words[0], object + i * sizeof *words, sizeof *words);
-        if (!plim_vgpu_is_device(words[0]))
-            continue;
-        memcpy(words, object + i * sizeof *words, sizeof words);
-        wrote(words[1], 1);
-        return;
-    }
+    void *buffers[2];
+    if (plim_whole_reduction_buffers(parameters[0], buffers))
+        wrote(buffers[1], 1);
+}
+
+/* What is computed from numbers that kernels may have changed is no surer than they. */
+static void launch_whole(enum plim_whole whole, enum effect effect, void **parameters)
+{
+    struct plim_whole_result result;
+    plim_whole_compute(whole, parameters, &result); /* before this launch makes what is known less sure */
+    plim_vgpu_selects(0);
+    if (result.is_sure)
+        plim_shadow_launched();
+    if (effect == EFFECT_REDUCE)
+        reduced(parameters);
+    else
+        wrote_elements(parameters);
+    if (result.is_known)
+        plim_shadow_write(result.output, result.values, result.size);
+    if (!result.is_sure)
+        plim_shadow_launched();
 }
 
 void plim_effects_launch(const void *function, void **parameters)
 {
-    const enum effect effect = known_effect(function);
+    enum plim_whole whole;
+    const enum effect effect = known_effect(function, &whole);
     uint32_t n;
+    if (whole != PLIM_WHOLE_NONE && parameters) {
+        launch_whole(whole, effect, parameters);
+        return;
+    }
     plim_shadow_launched();
     if (effect != EFFECT_COUNT && effect != EFFECT_CARRIES)
         plim_vgpu_selects(0);

@@ -305,3 +305,29 @@ status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, st
     *count = 0;
     return index_of(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
 }
+
+/* --- links: none is known --- */
+
+status nvmlDeviceGetNvLinkRemoteDeviceType(device card, unsigned link, int *type)
+{
+    (void)link, (void)type;
+    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetNvLinkRemotePciInfo_v2(device card, unsigned link, void *info)
+{
+    (void)link, (void)info;
+    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetNvLinkState(device card, unsigned link, int *state)
+{
+    (void)link, (void)state;
+    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetGpuFabricInfoV(device card, void *info)
+{
+    (void)info;
+    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}

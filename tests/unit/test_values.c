@@ -236,7 +236,8 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.read(&back, a + 512, 4), PLIM_SHADOW_KEPT);
     assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_KEPT);
 
-    void *object[40] = { (void *)1, (void *)"x", [30] = b, [31] = a + 512 };
+    /* an old pointer among the strides, then its buffers */
+    void *object[200] = { (void *)1, (void *)"x", [30] = a + 8, [31] = b, [140] = b, [141] = a + 512 };
     parameters[0] = object;
     launch(sum, parameters);
     assert_int_equal(cuda.read(&back, a + 512, 4), PLIM_SHADOW_UNKNOWN);
@@ -252,6 +253,73 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(n_said("how many are selected, taken as none"), 1);
     assert_int_equal(cuda.copy(&n, b, 4, TO_HOST), SUCCESS);
     assert_int_equal(n, 0x07070707);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+/* Numbers of 8 bytes that kernels compute from known ones; where one is not known, neither is the result. */
+static void test_whole_numbers(void **state)
+{
+    static const char add[1], number[1], compare[1], max[1], min[1], sum[1];
+    static const struct {
+        const char *function, *name;
+    } kernels[] = {
+        { add, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIlEESt5arrayIPcLm3EEEEviT0_T1_" },
+        { number,
+          "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_21CUDAFunctorOnSelf_addIlEESt5arrayIPcLm2EEEEv" },
+        { compare, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_50_GLOBAL__N__e5_17_CompareKernels_cu_8f1b2"
+                   "9aa14CompareFunctorIlEESt5arrayIPcLm3EEEEviT0_T1_" },
+        { max,
+          "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIlNS0_14func_wrapper_tIlNS0_13MaxNanFunctorIlEEEE" },
+        { min,
+          "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIlNS0_14func_wrapper_tIlNS0_13MinNanFunctorIlEEEE" },
+        { sum,
+          "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIlNS0_14func_wrapper_tIlZNS0_11sum_functorIlllEcl" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        cuda.enter(NULL, kernels[i].function, NULL, kernels[i].name, -1, NULL, NULL, NULL, NULL, NULL);
+    char *a = card_memory(16 * KIB), *b = a + 4096, *c = a + 8192;
+    const int64_t first[3] = { 7, -2, 5 }, second[3] = { 1, 10, 5 };
+    int64_t back[3], other[2] = { 100, 2 }, alpha = -1;
+    int n = 3, greater = 1;
+    void *output[3] = { c, a, b }, *parameters[3] = { &n, &alpha, output };
+    assert_int_equal(cuda.copy(a, first, sizeof first, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.copy(b, second, sizeof second, TO_DEVICE), SUCCESS);
+    launch(add, parameters);
+    assert_int_equal(cuda.read(back, c, sizeof back), PLIM_SHADOW_KNOWN);
+    assert_true(back[0] == 6 && back[1] == -12 && back[2] == 0);
+    parameters[1] = &greater;
+    launch(compare, parameters);
+    assert_int_equal(cuda.read(back, c, 3), PLIM_SHADOW_KEPT);
+    assert_memory_equal(back, "\x01\x00\x00", 3);
+    parameters[1] = other;
+    launch(number, parameters);
+    cuda.read(back, c, sizeof back);
+    assert_true(back[0] == 207 && back[1] == 198);
+
+    int object[512] = { [4] = 8, [5] = 3, [6] = 1, [20] = 1, [21] = 3, [96] = 8 };
+    void *buffers[2] = { a, c };
+    memcpy(&object[248], buffers, sizeof buffers);
+    parameters[0] = object;
+    static const struct {
+        const char *function;
+        int64_t result;
+    } reductions[] = { { max, 7 }, { min, -2 }, { sum, 10 } };
+    for (size_t i = 0; i < COUNT(reductions); i++) {
+        assert_int_equal(cuda.copy(a, first, sizeof first, TO_DEVICE), SUCCESS);
+        launch(reductions[i].function, parameters);
+        assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_KNOWN);
+        assert_true(back[0] == reductions[i].result);
+    }
+    launch(max, parameters); /* the inputs are older than a kernel: so the result is not sure */
+    assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_KEPT);
+    object[96] = 16; /* every second one: not read */
+    launch(max, parameters);
+    assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_UNKNOWN);
+    object[96] = 8;
+    object[5] = object[21] = 4; /* the fourth is not known */
+    launch(max, parameters);
+    assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
@@ -389,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_values_go_when_memory_does),
         cmocka_unit_test(test_a_kernel_may_have_changed_it),
         cmocka_unit_test(test_kernels_that_are_known),
+        cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_wrong_copies_are_refused),
