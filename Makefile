@@ -4,12 +4,13 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 
-.PHONY: help run build test bench fuzz install format docs clean
+.PHONY: help run build test test-engines bench fuzz install format docs clean
 
 help:
 	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
 	@echo 'make build    build into $(BUILD)/'
 	@echo 'make test     every check that needs no GPU; the last line counts them'
+	@echo 'make test-engines  llama.cpp and PyTorch on the virtual GPU, every program; downloads some gigabytes'
 	@echo 'make bench    speed: bills per second, start to verdict, other readers beside it'
 	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
 	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
@@ -25,6 +26,9 @@ build:
 
 test:
 	@sh tools/test.sh
+
+test-engines:
+	@sh tools/test-engines.sh
 
 bench:
 	@sh tools/bench.sh $(BUILD)

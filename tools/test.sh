@@ -50,7 +50,7 @@ number() { sed -n "s/^$1: *\([0-9][0-9]*\).*/\1/p" "$log" | tail -n 1 | grep . |
 meson_tests() {
     name=$1 directory=$2
     shift 2
-    quiet "$name" meson test -C "$directory" --print-errorlogs --no-suite engine "$@" || true
+    quiet "$name" meson test -C "$directory" --print-errorlogs --no-suite engine --no-suite engines "$@" || true
     count_meson_tests "$name" "$directory"
 }
 
@@ -129,15 +129,16 @@ else
     skip 'clang-tidy' 'the clang build failed'
 fi
 
-section 'the engine itself'
+section 'the engines themselves'
 if [ -f build-test-gcc/build.ninja ]; then
-    # llama.cpp's own build; without it the tests skip themselves and say why
+    # llama.cpp's own build and PyTorch; without them the tests skip themselves and say why
     quiet 'engine download' sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0 || sed 's/^/      /' "$log"
     quiet 'safetensors download' sh tests/engine/fetch_safetensors.sh .cache/safetensors || sed 's/^/      /' "$log"
+    quiet 'PyTorch download' sh tests/engine/fetch_torch.sh small .cache/torch || sed 's/^/      /' "$log"
     quiet 'engine' meson test -C build-test-gcc --print-errorlogs --suite engine -t 0
-    count_meson_tests 'llama.cpp on a stand-in for CUDA' build-test-gcc
+    count_meson_tests 'llama.cpp and PyTorch on the virtual GPU' build-test-gcc
 else
-    skip 'llama.cpp on a stand-in for CUDA' 'the build failed'
+    skip 'llama.cpp and PyTorch on the virtual GPU' 'the build failed'
 fi
 
 printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""What a case tells the suite: the bytes that PyTorch itself says it holds."""
+import json
+import os
+
+import torch
+
+
+def reserved() -> None:
+    """Call it last: what this process has reserved on each card now, and at most."""
+    cards = {}
+    for device in range(torch.cuda.device_count()):
+        stats = torch.cuda.memory_stats(device)
+        cards[device] = [stats.get("reserved_bytes.all.current", 0), stats.get("reserved_bytes.all.peak", 0)]
+    print("told:", json.dumps({"pid": os.getpid(), "reserved": cards}), flush=True)

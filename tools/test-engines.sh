@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test-engines.sh: the engines themselves on the virtual GPU, every program of tests/engine. Downloads some gigabytes into
+# .cache once. What cannot be brought is skipped and said.
+set -u
+cd "$(dirname "$0")/.."
+sh tools/install-packages.sh test || exit 1
+
+build=build-test-gcc
+[ -f $build/build.ninja ] || meson setup $build -Dwerror_extra=true || exit 1
+ninja -C $build || exit 1
+sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0
+sh tests/engine/fetch_safetensors.sh .cache/safetensors
+sh tests/engine/fetch_torch.sh small .cache/torch
+sh tests/engine/fetch_torch.sh whole .cache/torch-whole
+sh tests/engine/fetch_torch.sh cu12 .cache/torch-cu12
+exec meson test -C $build --print-errorlogs --verbose --suite engine --suite engines -t 0
