@@ -181,6 +181,21 @@ status cuDeviceGetExecAffinitySupport(int *is_supported, int type, int device)
     return error;
 }
 
+/* --- logs: there are none, so nobody is called --- */
+
+status cuLogsRegisterCallback(void (*callback)(void *, int, const char *, size_t), void *data, void **ret_handle)
+{
+    static char registered;
+    (void)data;
+    if (!callback)
+        return PLIM_CUDA_INVALID_VALUE;
+    if (ret_handle)
+        *ret_handle = &registered;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuLogsUnregisterCallback(void *handle) { return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE; }
+
 /* --- errors, and what is not answered --- */
 
 status cuGetErrorString(status error, const char **text)

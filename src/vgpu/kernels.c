@@ -4,6 +4,7 @@
 #include "vgpu/registry.h"
 #include "vgpu/steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct dim3 {
@@ -12,12 +13,15 @@ struct dim3 {
 
 /* --- what the compiler puts into every object with device code --- */
 
-static void *fat_binary_handle[1];
-
+/* Never given back: a kernel of a library that was unloaded may still be asked for. */
 void **__cudaRegisterFatBinary(void *fat_binary)
 {
-    (void)fat_binary;
-    return fat_binary_handle;
+    static struct plim_fat spare;
+    struct plim_fat *fat = calloc(1, sizeof *fat);
+    if (!fat)
+        fat = &spare;
+    fat->wrapper = fat_binary;
+    return (void **)(void *)fat;
 }
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
@@ -26,8 +30,8 @@ void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
 void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function, const char *name,
                             int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp_size)
 {
-    (void)handle, (void)device_function, (void)thread_limit;
-    plim_registry_add(host_function, name, 0, PLIM_REGISTRY_KERNEL);
+    (void)device_function, (void)thread_limit;
+    plim_registry_add((struct plim_fat *)(void *)handle, host_function, name, 0, PLIM_REGISTRY_KERNEL);
     plim_effects_register(host_function, name);
     (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
 }
@@ -35,8 +39,8 @@ void __cudaRegisterFunction(void **handle, const char *host_function, char *devi
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext, size_t size, int constant,
                        int global)
 {
-    (void)handle, (void)address, (void)ext, (void)constant, (void)global;
-    plim_registry_add(host, name, size, PLIM_REGISTRY_VARIABLE);
+    (void)address, (void)ext, (void)constant, (void)global;
+    plim_registry_add((struct plim_fat *)(void *)handle, host, name, size, PLIM_REGISTRY_VARIABLE);
 }
 
 char __cudaInitModule(void **handle)
@@ -84,10 +88,18 @@ status __cudaGetKernel(void **kernel, const void *function)
 
 /* --- launches --- */
 
-enum { INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_FUNCTION = 98, MAX_THREADS = 1024 };
+enum {
+    INVALID_CONFIGURATION = 9,
+    INVALID_SYMBOL = 13,
+    INVALID_FUNCTION = 98,
+    NO_KERNEL_IMAGE = 209,
+    MAX_THREADS = 1024
+};
 
 int cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
                    void **arguments, void **extra);
+
+static int compute_capability(void) { return (int)plim_vgpu_card(plim_runtime_device())->compute_capability; }
 
 /* A kernel of the program, or a handle of a library that it loaded. */
 static status launch(const void *function, struct dim3 grid, struct dim3 block, size_t shared_bytes, void **arguments,
@@ -97,13 +109,17 @@ static status launch(const void *function, struct dim3 grid, struct dim3 block, 
     if (error)
         return error;
     const uint64_t n_threads = (uint64_t)block.x * block.y * block.z;
-    if (!plim_registry_find(function, PLIM_REGISTRY_KERNEL)) {
+    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    int ptx, binary;
+    if (!kernel) {
         error = cuLaunchKernel((void *)(uintptr_t)function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                (unsigned)shared_bytes, stream, arguments, NULL);
         return plim_runtime_fail(error == PLIM_CUDA_INVALID_HANDLE ? INVALID_FUNCTION : error);
     }
     if (n_threads == 0 || n_threads > MAX_THREADS || !grid.x || !grid.y || !grid.z)
         return plim_runtime_fail(INVALID_CONFIGURATION);
+    if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
+        return plim_runtime_fail(NO_KERNEL_IMAGE);
     if (!(error = plim_vgpu_launch(stream))) {
         plim_effects_launch(function, arguments);
         plim_vgpu_launched(function);
@@ -194,15 +210,18 @@ status cudaFuncGetAttributes(struct function_attributes *attributes, const void 
 {
     status error = plim_runtime_ready();
     const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    int ptx, binary;
     if (error || !attributes || !function)
         return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
     if (!kernel)
         return plim_runtime_fail(INVALID_FUNCTION);
-    const int version = (int)plim_vgpu_card(plim_runtime_device())->compute_capability;
+    if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
+        return plim_runtime_fail(NO_KERNEL_IMAGE);
     memset(attributes, 0, sizeof *attributes);
     attributes->max_threads = MAX_THREADS;
     attributes->n_registers = N_REGISTERS;
-    attributes->ptx_version = attributes->binary_version = version;
+    attributes->ptx_version = ptx;
+    attributes->binary_version = binary;
     attributes->max_dynamic_shared_bytes = kernel->size ? (int)kernel->size : SHARED_BYTES;
     return PLIM_CUDA_SUCCESS;
 }

@@ -123,8 +123,8 @@ void plim_library_uncharge(struct plim_library_charge *charge)
 
 bool plim_library_work(int device, void *stream)
 {
-    (void)stream;
-    if (plim_vgpu_need_kernels(device))
+    (void)device;
+    if (plim_vgpu_launch(stream))
         return false;
     plim_shadow_launched();
     plim_vgpu_selects(0);

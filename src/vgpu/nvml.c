@@ -3,27 +3,26 @@
  * libnvidia-ml.so.1: the cards of the rehearsal and who holds what, from the ledger. It shows all cards, as NVML does,
  * whatever CUDA_VISIBLE_DEVICES says. The declarations are our own, after the NVML API reference (13.0).
  */
-#include "vgpu/attributes.h"
+#include "vgpu/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef int status;
-typedef struct plim_ledger_card *device;
-
-enum {
-    SUCCESS = 0,
-    UNINITIALIZED = 1,
-    INVALID_ARGUMENT = 2,
-    NOT_SUPPORTED = 3,
-    NOT_FOUND = 6,
-    INSUFFICIENT_SIZE = 7,
-    DRIVER_NOT_LOADED = 9,
-    VERSION_MISMATCH = 25,
-};
-
 static struct plim_ledger *ledger;
+
+struct plim_ledger *plim_nvml_ledger(void) { return ledger; }
+
+/* A function without a body was called: said in the receipt. Many are not supported on most cards, so no noise is made.
+ */
+int plim_vgpu_unsupported(const char *function, const void *caller)
+{
+    (void)caller;
+    if (ledger)
+        plim_ledger_warn(ledger, "not_supported", function);
+    return ledger ? NOT_SUPPORTED : UNINITIALIZED;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- library and system --- */
@@ -90,7 +89,7 @@ status nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDr
 
 /* --- devices --- */
 
-static int index_of(device card)
+int plim_nvml_index(device card)
 {
     return ledger && card >= ledger->card && card < ledger->card + ledger->n_cards ? (int)(card - ledger->card) : -1;
 }
@@ -153,23 +152,23 @@ status nvmlDeviceGetHandleByPciBusId_v2(const char *id, device *card)
 
 status nvmlDeviceGetIndex(device card, unsigned *index)
 {
-    if (index_of(card) < 0)
+    if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
-    *index = (unsigned)index_of(card);
+    *index = (unsigned)plim_nvml_index(card);
     return SUCCESS;
 }
 
 status nvmlDeviceGetName(device card, char *name, unsigned size)
 {
-    return index_of(card) < 0 ? INVALID_ARGUMENT : put_text(card->name, name, size);
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : put_text(card->name, name, size);
 }
 
 status nvmlDeviceGetUUID(device card, char *text, unsigned size)
 {
     char uuid[UUID_TEXT];
-    if (index_of(card) < 0)
+    if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
-    uuid_text(index_of(card), uuid);
+    uuid_text(plim_nvml_index(card), uuid);
     return put_text(uuid, text, size);
 }
 
@@ -183,7 +182,7 @@ _Static_assert(sizeof(struct pci_info) == 68, "nvmlPciInfo_t");
 
 status nvmlDeviceGetPciInfo_v3(device card, struct pci_info *pci)
 {
-    const int index = index_of(card);
+    const int index = plim_nvml_index(card);
     if (index < 0)
         return INVALID_ARGUMENT;
     *pci = (struct pci_info){ .bus = (unsigned)index + 1 };
@@ -194,7 +193,7 @@ status nvmlDeviceGetPciInfo_v3(device card, struct pci_info *pci)
 
 status nvmlDeviceGetCudaComputeCapability(device card, int *major, int *minor)
 {
-    if (index_of(card) < 0)
+    if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
     *major = (int)card->compute_capability / 10;
     *minor = (int)card->compute_capability % 10;
@@ -223,7 +222,7 @@ enum { MEMORY_V2 = sizeof(struct memory_v2) | 2u << 24 };
 /* The older question counts what the driver keeps as used. */
 status nvmlDeviceGetMemoryInfo(device card, struct memory *memory)
 {
-    if (index_of(card) < 0)
+    if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
     plim_ledger_reap(ledger);
     memory->total = card->total_bytes;
@@ -262,7 +261,7 @@ _Static_assert(sizeof(struct process) == 24 && sizeof(struct process_v1) == 16, 
 
 static status running(device card, unsigned *count, struct process *processes, struct process_v1 *old)
 {
-    const int index = index_of(card);
+    const int index = plim_nvml_index(card);
     const unsigned room = processes || old ? *count : 0;
     unsigned n = 0;
     if (index < 0)
@@ -303,7 +302,7 @@ status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, st
 {
     (void)processes;
     *count = 0;
-    return index_of(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
 }
 
 /* --- links: none is known --- */

@@ -31,13 +31,14 @@ static bool grow(void)
     return true;
 }
 
-void plim_registry_add(const void *host, const char *name, uint64_t size, enum plim_registry_kind kind)
+void plim_registry_add(struct plim_fat *fat, const void *host, const char *name, uint64_t size,
+                       enum plim_registry_kind kind)
 {
     pthread_rwlock_wrlock(&lock);
     if (host && (n_used < n_slots / 2 || grow())) {
         const size_t i = slot_of(table, n_slots, host);
         n_used += table[i].host == NULL;
-        table[i] = (struct plim_registered){ .host = host, .name = name, .size = size, .kind = kind };
+        table[i] = (struct plim_registered){ .host = host, .name = name, .size = size, .fat = fat, .kind = kind };
     }
     pthread_rwlock_unlock(&lock);
 }

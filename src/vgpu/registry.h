@@ -4,19 +4,22 @@
 
 /* What the compiler's start-up code registers with the runtime: kernels and variables, by their address on the host. */
 
+#include "vgpu/fatbin.h"
 #include "vgpu/runtime.h"
 
 enum plim_registry_kind { PLIM_REGISTRY_KERNEL = 1, PLIM_REGISTRY_VARIABLE = 2 };
 
 struct plim_registered {
-    const void *host; /* the stub of a kernel, the shadow of a variable */
-    const char *name; /* on the card */
-    uint64_t size;    /* of a variable; for a kernel: most dynamic shared memory, once set */
-    uint64_t address; /* of a variable on the card, once asked for */
+    const void *host;     /* the stub of a kernel, the shadow of a variable */
+    const char *name;     /* on the card */
+    uint64_t size;        /* of a variable; for a kernel: most dynamic shared memory, once set */
+    uint64_t address;     /* of a variable on the card, once asked for */
+    struct plim_fat *fat; /* where it is from */
     enum plim_registry_kind kind;
 };
 
-void plim_registry_add(const void *host, const char *name, uint64_t size, enum plim_registry_kind kind);
+void plim_registry_add(struct plim_fat *fat, const void *host, const char *name, uint64_t size,
+                       enum plim_registry_kind kind);
 
 /* NULL: not registered. Entries move when others are added: use at once. */
 struct plim_registered *plim_registry_find(const void *host, enum plim_registry_kind kind);
