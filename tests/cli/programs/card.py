@@ -22,15 +22,16 @@ def free(pointer: ctypes.c_void_p) -> None:
 
 
 kernels: dict[int, ctypes.c_void_p] = {}
-cuda.__getattr__("__cudaRegisterFatBinary").restype = ctypes.c_void_p
+register_fat_binary = cuda["__cudaRegisterFatBinary"]
+register_fat_binary.restype = ctypes.c_void_p
 
 
 def register(kernel: int) -> ctypes.c_void_p:
     """As the compiler has every object do it that has device code."""
-    handle = ctypes.c_void_p(cuda.__getattr__("__cudaRegisterFatBinary")(None))
+    handle = ctypes.c_void_p(register_fat_binary(None))
     stub = ctypes.c_void_p(4096 + kernel)
     name = f"kernel{kernel}".encode()
-    cuda.__getattr__("__cudaRegisterFunction")(handle, stub, None, name, -1, None, None, None, None, None)
+    cuda["__cudaRegisterFunction"](handle, stub, None, name, -1, None, None, None, None, None)
     return stub
 
 
