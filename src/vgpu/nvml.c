@@ -310,23 +310,23 @@ status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, st
 status nvmlDeviceGetNvLinkRemoteDeviceType(device card, unsigned link, int *type)
 {
     (void)link, (void)type;
-    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
 status nvmlDeviceGetNvLinkRemotePciInfo_v2(device card, unsigned link, void *info)
 {
     (void)link, (void)info;
-    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
 status nvmlDeviceGetNvLinkState(device card, unsigned link, int *state)
 {
     (void)link, (void)state;
-    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
 status nvmlDeviceGetGpuFabricInfoV(device card, void *info)
 {
     (void)info;
-    return index_of(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
