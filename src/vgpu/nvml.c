@@ -304,29 +304,3 @@ status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, st
     *count = 0;
     return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
 }
-
-/* --- links: none is known --- */
-
-status nvmlDeviceGetNvLinkRemoteDeviceType(device card, unsigned link, int *type)
-{
-    (void)link, (void)type;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
-
-status nvmlDeviceGetNvLinkRemotePciInfo_v2(device card, unsigned link, void *info)
-{
-    (void)link, (void)info;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
-
-status nvmlDeviceGetNvLinkState(device card, unsigned link, int *state)
-{
-    (void)link, (void)state;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
-
-status nvmlDeviceGetGpuFabricInfoV(device card, void *info)
-{
-    (void)info;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
