@@ -40,7 +40,7 @@ COMMON = """error errors failed failure memory device devices allocate allocated
 cuda model models loading loaded process processes python torch traceback warning worker workers server request requests
 tensor tensors buffer buffers current currently message module modules package packages exception runtime function
 context version total running started starting tokens training attention output return returned result number status
-system kernel killed signal during please reduce setting config module default library libraries requested required
+engine prompt processing complete completed completion loss cache size usage system kernel killed signal during please reduce setting config module default library libraries requested required
 initialized initialize initialization resource""".split()
 FREQUENT = dict(zip("etaoinsrhldcumfpgwybvkxjqz", range(26)))
 

@@ -22,12 +22,15 @@ enum {
     HISTORY = 64 << 10,
     BLOCK = 256 << 10,
     CORE = 4 << 10,   /* places as near as this share a window */
+    NEAR = 768,       /* of a window without a finding, before and after */
     BEHIND = 3 << 10, /* of a window, before its first place */
     AHEAD = 5 << 10,  /* and after its last */
     LOOKAHEAD = 16 << 10,
     TRACEBACK = PLIM_WINDOW_BYTES - 1024,
-    LINE_HALF = 512,  /* of a line, on each side of a place, that tells it from others */
-    MAX_MATCHES = 32, /* in one window */
+    KIND_BEHIND = 64, /* of a line, on the left and the right of a place: tells it from others */
+    KIND_AHEAD = 192,
+    LONG_LINE = 4096,
+    MAX_MATCHES = 128, /* in one window */
     MAX_PER_PATTERN = 8,
     MAX_PATTERNS = 2048,
     MAX_PLACES = 64, /* of one window that are remembered */
@@ -65,14 +68,16 @@ struct plim_diagnose {
     uint32_t n_places;
     uint64_t wanted[MAX_PATTERNS / 64];
     size_t first, last;
-    bool has_window;
+    bool has_window, has_finding;
     /* neighbours that were passed over: a failure behind them wants the last */
     struct place skipped[MAX_SKIPPED];
     uint32_t n_skipped;
     /* the line of the last place */
     uint64_t line_start, line_end;
     struct plim_seen_line *line;
-    bool is_line_counted, is_line_wanted;
+    bool is_line_wanted;
+    uint64_t counted_before; /* the same when the window was opened */
+    uint64_t counted_until;  /* messages before it are in the counts of findings */
 
     uint64_t last_match[MAX_PATTERNS]; /* offset + 1 of each pattern's last match */
     struct plim_window blank, joined;
@@ -270,15 +275,12 @@ static void sort_matches(struct plim_diagnose *d)
     }
 }
 
-/* Lines like the one that the match begins in, or the first place behind it, are this finding. */
-static void remember(struct plim_diagnose *d, uint64_t offset, int finding)
+/* Text like that around the match's anchor is this finding. */
+static void remember(struct plim_diagnose *d, uint64_t start, uint64_t end, uint16_t pattern, int finding)
 {
     for (uint32_t i = 0; i < d->n_places; i++)
-        if (d->places[i].offset >= offset) {
-            if (d->places[i].line)
-                d->places[i].line->finding = finding;
-            return;
-        }
+        if (d->places[i].pattern == pattern && d->places[i].offset >= start && d->places[i].offset < end)
+            d->places[i].line->finding = finding;
 }
 
 static void sight(struct plim_diagnose *d, size_t window_start, const struct plim_match *m)
@@ -289,6 +291,7 @@ static void sight(struct plim_diagnose *d, size_t window_start, const struct pli
     if (sighting.offset < d->last_match[pattern])
         return; /* the window before this one has had it */
     d->last_match[pattern] = sighting.offset + 1;
+    sighting.is_counted = sighting.offset < d->counted_before;
     if (is_finding(m)) {
         sighting.line = line_at(d, at);
         for (uint32_t i = 0; i < m->n_hits; i++) {
@@ -305,8 +308,11 @@ static void sight(struct plim_diagnose *d, size_t window_start, const struct pli
         sighting.frames = d->frames;
     }
     const int finding = plim_findings_add(d->findings, &sighting);
-    if (finding >= 0)
-        remember(d, sighting.offset, finding);
+    if (finding >= 0) {
+        const uint64_t end = d->base + line_end(d, window_start + m->end, LONG_LINE);
+        d->counted_until = end > d->counted_until ? end : d->counted_until;
+        remember(d, sighting.offset, d->base + window_start + m->end, pattern, finding);
+    }
 }
 
 static void want(struct plim_diagnose *d, uint16_t pattern) { d->wanted[pattern / 64] |= (uint64_t)1 << pattern % 64; }
@@ -324,9 +330,9 @@ static void close_window(struct plim_diagnose *d, bool is_end)
     if (!d->has_window)
         return;
     d->has_window = false;
-    const size_t first = d->first > BEHIND ? d->first - BEHIND : 0;
-    const size_t start = line_start(d, first, BEHIND / 2);
-    const size_t end = d->length - d->last > AHEAD ? d->last + AHEAD : d->length;
+    const size_t behind = d->has_finding ? BEHIND : NEAR, ahead = d->has_finding ? AHEAD : NEAR;
+    const size_t start = line_start(d, d->first > behind ? d->first - behind : 0, behind / 2);
+    const size_t end = d->length - d->last > ahead ? d->last + ahead : d->length;
     const size_t size = end - start < PLIM_WINDOW_BYTES ? end - start : PLIM_WINDOW_BYTES;
     const bool is_broken = memchr(d->data + start, '\n', size) != NULL;
     const bool is_cut = end < d->length || is_end || size < end - start;
@@ -348,49 +354,62 @@ static void close_window(struct plim_diagnose *d, bool is_end)
 
 /* --- places --- */
 
-/* What kind of line the place is in; the same as of the place before when it is in its line. */
-static void look_at_line(struct plim_diagnose *d, size_t at)
+/* What kind of text the place is in; the same as of the place before when that text holds it. */
+static void look_at_kind(struct plim_diagnose *d, size_t at)
 {
     const uint64_t offset = d->base + at;
     if (d->line && offset >= d->line_start && offset < d->line_end)
         return;
-    const size_t start = line_start(d, at, LINE_HALF), end = line_end(d, at, LINE_HALF);
+    const size_t start = line_start(d, at, KIND_BEHIND), end = line_end(d, at, KIND_AHEAD);
     d->line = plim_seen_find(&d->seen, plim_seen_hash(d->data + start, end - start));
-    d->line_start = d->base + start;
+    d->line_start = d->base + at;
     d->line_end = d->base + end;
     d->is_line_wanted = plim_seen_wants(d->line, offset);
-    d->is_line_counted = false;
 }
 
-static void skip_place(struct plim_diagnose *d, const struct plim_candidate *candidate)
+static void skip_place(struct plim_diagnose *d, uint16_t pattern, size_t at)
 {
-    const enum plim_role role = plim_patterns[candidate->pattern].role;
+    const enum plim_role role = plim_patterns[pattern].role;
     if (role == PLIM_ROLE_NEIGHBOUR || role == PLIM_ROLE_SERIES)
-        d->skipped[d->n_skipped++ % MAX_SKIPPED] =
-            (struct place){ d->base + candidate->at, d->line, candidate->pattern };
-    if (d->line->finding >= 0 && !d->is_line_counted) {
-        d->is_line_counted = true;
-        plim_findings_count(d->findings, d->line->finding, line_at(d, candidate->at));
+        d->skipped[d->n_skipped++ % MAX_SKIPPED] = (struct place){ d->base + at, d->line, pattern };
+    if (d->line->finding >= 0 && d->base + at >= d->counted_until) {
+        d->counted_until = d->base + line_end(d, at, LONG_LINE);
+        plim_findings_count(d->findings, d->line->finding, line_at(d, at));
     }
 }
 
-static void take_place(struct plim_diagnose *d, const struct plim_candidate *candidate)
+static void take_place(struct plim_diagnose *d, uint16_t pattern, size_t at)
 {
-    if (d->has_window && candidate->at >= d->first + CORE)
-        close_window(d, false);
-    look_at_line(d, candidate->at);
-    if (!d->is_line_wanted && !(d->has_window && d->line->finding < 0)) {
-        skip_place(d, candidate);
-        return;
-    }
     if (!d->has_window) {
         d->has_window = true;
-        d->first = candidate->at;
+        d->first = at;
+        d->has_finding = false;
+        d->counted_before = d->counted_until;
     }
-    d->last = candidate->at;
-    if (d->n_places < MAX_PLACES)
-        d->places[d->n_places++] = (struct place){ d->base + candidate->at, d->line, candidate->pattern };
-    want(d, candidate->pattern);
+    d->last = at;
+    d->has_finding = d->has_finding || plim_patterns[pattern].role < PLIM_ROLE_NEIGHBOUR;
+    if (d->n_places < MAX_PLACES) /* always so: look_at_place() closes a full window */
+        d->places[d->n_places++] = (struct place){ d->base + at, d->line, pattern };
+    want(d, pattern);
+}
+
+/* Returns true when the text there is of a kind that needs no reading: the scan goes on behind it. */
+static bool look_at_place(struct plim_diagnose *d, const struct plim_candidate *candidate)
+{
+    bool is_known = false;
+    for (uint16_t i = candidate->first; i < candidate->last; i++) {
+        if (!plim_prefilter_agrees(i, d->data, d->length, candidate->at))
+            continue;
+        if (d->has_window && (candidate->at >= d->first + CORE || d->n_places == MAX_PLACES))
+            close_window(d, false);
+        look_at_kind(d, candidate->at);
+        is_known = !d->is_line_wanted && !d->has_window;
+        if (is_known)
+            skip_place(d, plim_triggers[i].pattern, candidate->at);
+        else
+            take_place(d, plim_triggers[i].pattern, candidate->at);
+    }
+    return is_known;
 }
 
 /* --- the log --- */
@@ -401,7 +420,10 @@ static void scan(struct plim_diagnose *d, bool is_end)
     struct plim_candidate candidate;
     uint32_t link = 0;
     while (plim_prefilter_next(d->prefilter, d->data, d->length, end, &d->scanned, &link, &candidate))
-        take_place(d, &candidate);
+        if (look_at_place(d, &candidate) && d->base + d->scanned < d->line_end) {
+            d->scanned = (size_t)(d->line_end - d->base);
+            link = 0;
+        }
     close_window(d, is_end);
 }
 

@@ -263,7 +263,8 @@ int plim_findings_add(struct plim_findings *f, const struct plim_sighting *s)
             fill(&f->list[which], m);
             add_evidence(&f->list[which], s);
         }
-        plim_findings_count(f, which, s->line);
+        if (!s->is_counted)
+            plim_findings_count(f, which, s->line);
         return which;
     }
     keep_frames(f, s);

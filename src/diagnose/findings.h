@@ -13,6 +13,7 @@
 struct plim_sighting {
     const struct plim_match *match;
     uint64_t offset, line;
+    bool is_counted; /* by plim_findings_count() already */
     struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
     uint32_t n_evidence;
     const struct plim_frame *frames; /* of the traceback before it; NULL: not looked for */

@@ -2,6 +2,7 @@
 #include "diagnose/prefilter.h"
 
 #include "base/mem.h"
+#include "diagnose/prefix.h"
 
 #include <string.h>
 
@@ -16,8 +17,9 @@ enum {
 struct link {
     uint32_t gram;
     uint32_t next;
-    uint16_t trigger;
-    uint16_t offset; /* of the gram in the trigger */
+    uint16_t offset;      /* of the gram in the word */
+    uint16_t first, last; /* the triggers with this word: they stand together in the table */
+    uint64_t word;
 };
 
 struct plim_prefilter {
@@ -25,6 +27,14 @@ struct plim_prefilter {
     uint32_t table[1 << TABLE_BITS];
     struct link *links;
 };
+
+/* The six bytes at data, of which eight can be read. */
+static inline uint64_t word_at(const char *data)
+{
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word << 16 : word >> 16 << 16;
+}
 
 static inline uint32_t gram_at(const char *data)
 {
@@ -53,15 +63,20 @@ struct plim_prefilter *plim_prefilter_new(void)
     }
     prefilter->links = links;
     uint32_t n = 0;
-    for (uint16_t i = 0; i < plim_n_triggers; i++)
+    for (uint16_t i = 0, last; i < plim_n_triggers; i = last) {
+        char word[8] = { 0 };
+        memcpy(word, plim_triggers[i].word, PLIM_TRIGGER_BYTES);
+        last = i;
+        while (last < plim_n_triggers && !memcmp(plim_triggers[last].word, word, PLIM_TRIGGER_BYTES))
+            last++;
         for (uint16_t offset = 0; offset < PLIM_GRAM_STRIDE; offset++) {
-            const uint32_t gram = gram_at(plim_triggers[i].word + offset);
-            const uint32_t bit = hash(gram) >> (32 - BITMAP_BITS);
+            const uint32_t gram = gram_at(word + offset), bit = hash(gram) >> (32 - BITMAP_BITS);
             uint32_t *head = &prefilter->table[hash(gram) >> (32 - TABLE_BITS)];
-            links[++n] = (struct link){ gram, *head, i, offset };
+            links[++n] = (struct link){ gram, *head, offset, i, last, word_at(word) };
             *head = n;
             prefilter->bitmap[bit >> 3] = (uint8_t)(prefilter->bitmap[bit >> 3] | 1U << (bit & 7));
         }
+    }
     return prefilter;
 }
 
@@ -98,14 +113,18 @@ static bool agrees_ahead(const char *data, size_t size, size_t at, const char *a
     return true;
 }
 
-/* True when an escape may end just before data[at] ("\n", "=20", "&gt;"), or the prefix of a line between two words. */
-static bool is_behind_escape(const char *data, size_t at, bool is_word_start)
+/* True when an escape may end just before data[at] ("\n", "=20", "&gt;"), or the prefix of a line. */
+static bool is_behind_escape(const char *data, size_t at)
 {
     for (size_t i = 1; i <= 6 && i <= at; i++)
         if (is_unclear(data[at - i]))
             return true;
     const size_t reach = at < MAX_PREFIX_BYTES ? at : MAX_PREFIX_BYTES;
-    return is_word_start && memrchr(data + at - reach, '\n', reach);
+    const char *found = is_blank(data[at]) ? memrchr(data + at - reach, '\n', reach) : NULL;
+    if (!found)
+        return false;
+    const size_t start = (size_t)(found + 1 - data), n = at + 1 - start;
+    return plim_prefix_bytes(data + start, n, plim_prefix_has_task(data + start, n)) == n;
 }
 
 static bool agrees_behind(const char *data, size_t at, const char *anchor, size_t n)
@@ -122,17 +141,17 @@ static bool agrees_behind(const char *data, size_t at, const char *anchor, size_
             continue;
         }
         if (data[at - 1] != want)
-            return is_behind_escape(data, at, is_blank(data[at]));
+            return is_behind_escape(data, at);
         at--;
     }
     return true;
 }
 
-static bool is_candidate(const struct plim_trigger *trigger, const char *data, size_t size, size_t at)
+bool plim_prefilter_agrees(uint16_t trigger, const char *data, size_t size, size_t at)
 {
-    return at + PLIM_TRIGGER_BYTES <= size && !memcmp(data + at, trigger->word, PLIM_TRIGGER_BYTES) &&
-           agrees_ahead(data, size, at + PLIM_TRIGGER_BYTES, trigger->anchor + trigger->at + PLIM_TRIGGER_BYTES) &&
-           agrees_behind(data, at, trigger->anchor, trigger->at);
+    const struct plim_trigger *t = &plim_triggers[trigger];
+    return agrees_ahead(data, size, at + PLIM_TRIGGER_BYTES, t->anchor + t->at + PLIM_TRIGGER_BYTES) &&
+           agrees_behind(data, at, t->anchor, t->at);
 }
 
 /* The first position from `at`, below `end`, with a gram of the bitmap; `end` or more when there is none. */
@@ -156,6 +175,7 @@ bool plim_prefilter_next(const struct plim_prefilter *prefilter, const char *dat
                          size_t *next, uint32_t *ref_link, struct plim_candidate *ret_candidate)
 {
     const size_t last = size < PLIM_GRAM_BYTES ? 0 : size - PLIM_GRAM_BYTES + 1;
+    char tail[8] = { 0 }; /* the last bytes, so that eight can be read */
     if (end > last)
         end = last;
     for (;;) {
@@ -169,16 +189,19 @@ bool plim_prefilter_next(const struct plim_prefilter *prefilter, const char *dat
         const uint32_t gram = gram_at(data + *next);
         for (; i; i = prefilter->links[i].next) {
             const struct link *link = &prefilter->links[i];
-            const struct plim_trigger *trigger = &plim_triggers[link->trigger];
-            if (link->gram == gram && *next >= link->offset &&
-                is_candidate(trigger, data, size, *next - link->offset)) {
-                ret_candidate->at = *next - link->offset;
-                ret_candidate->pattern = trigger->pattern;
-                *ref_link = link->next;
-                if (!link->next)
-                    *next += PLIM_GRAM_STRIDE;
-                return true;
-            }
+            const size_t at = *next - link->offset;
+            if (link->gram != gram || *next < link->offset || at + PLIM_TRIGGER_BYTES > size)
+                continue;
+            const char *word = data + at;
+            if (at + sizeof tail > size)
+                word = memcpy(tail, data + at, PLIM_TRIGGER_BYTES);
+            if (word_at(word) != link->word)
+                continue;
+            *ret_candidate = (struct plim_candidate){ at, link->first, link->last };
+            *ref_link = link->next;
+            if (!link->next)
+                *next += PLIM_GRAM_STRIDE;
+            return true;
         }
         *ref_link = 0;
         *next += PLIM_GRAM_STRIDE;

@@ -3,9 +3,8 @@
 #define PLIMSOLL_DIAGNOSE_SEEN_H
 
 /*
- * Lines that a log says again and again, alike but for their numbers. After a few of a kind have been read in full, the
- * others are only counted, but for one in every so many bytes: what a log costs then depends on its bytes, not on
- * what they say.
+ * What a log says again and again, alike but for its numbers. After a few of a kind have been read in full, the others
+ * are only counted, but for one now and then: what a log costs then depends on its bytes, not on what they say.
  */
 
 #include <stdbool.h>
@@ -14,14 +13,15 @@
 
 enum {
     PLIM_SEEN_BITS = 12,
-    PLIM_SEEN_IN_FULL = 16,          /* lines of a kind */
-    PLIM_SEEN_APART_BYTES = 1 << 18, /* then one in so many bytes */
+    PLIM_SEEN_IN_FULL = 8,           /* texts of a kind that are read in full ... */
+    PLIM_SEEN_APART_BYTES = 1 << 16, /* ... then one in so many bytes, and each time twice as many */
+    PLIM_SEEN_MOST_APART_BYTES = 1 << 26,
 };
 
 struct plim_seen_line {
     uint64_t hash;
     uint64_t last_read; /* offset of the last one that was read in full */
-    uint32_t n;
+    uint32_t n, apart_bytes;
     int finding; /* that such a line is, or -1 */
 };
 
@@ -29,13 +29,13 @@ struct plim_seen {
     struct plim_seen_line lines[1 << PLIM_SEEN_BITS];
 };
 
-/* A line's words without its numbers. */
-uint64_t plim_seen_hash(const char *line, size_t n);
+/* The letters of a text. */
+uint64_t plim_seen_hash(const char *text, size_t n);
 
-/* The place of lines of this kind; a new kind may take an old one's. */
+/* The place of texts of this kind; a new kind may take an old one's. */
 struct plim_seen_line *plim_seen_find(struct plim_seen *seen, uint64_t hash);
 
-/* True when the line at this offset is to be read in full. */
+/* True when the text at this offset is to be read in full. */
 bool plim_seen_wants(struct plim_seen_line *line, uint64_t offset);
 
 #endif
