@@ -36,12 +36,13 @@ WORDS = ["wraps", "refines", "recovers", "takes"]
 ONCE = ["framework", "role", "cause", "stage", "match", "keep", "note"]
 
 # Words that logs without a failure are full of: a trigger in one of them makes the scan slower.
-COMMON = """error errors failed failure memory device devices allocate allocated allocation allocating allocator available
-cuda model models loading loaded process processes python torch traceback warning worker workers server request requests
+COMMON = """error errors failed failure memory device devices allocate allocated allocation allocating allocator available cuda
+model models loading loaded process processes python torch traceback warning worker workers server request requests
 tensor tensors buffer buffers current currently message module modules package packages exception runtime function
 context version total running started starting tokens training attention output return returned result number status
-engine prompt processing complete completed completion loss cache size usage system kernel killed signal during please reduce setting config module default library libraries requested required
-initialized initialize initialization resource""".split()
+engine prompt processing complete completed completion loss cache size usage system kernel killed signal during please
+reduce setting config module default library libraries requested required initialized initialize initialization
+resource""".split()
 FREQUENT = dict(zip("etaoinsrhldcumfpgwybvkxjqz", range(26)))
 
 

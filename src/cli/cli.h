@@ -33,7 +33,8 @@ struct plim_cli_command {
     void (*options)(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]);
 };
 
-extern const struct plim_cli_command plim_cli_fit, plim_cli_cards, plim_cli_check, plim_cli_hollow, plim_cli_rehearse;
+extern const struct plim_cli_command plim_cli_fit, plim_cli_explain, plim_cli_cards, plim_cli_check, plim_cli_hollow,
+    plim_cli_rehearse;
 
 /* All commands; the last is NULL. */
 const struct plim_cli_command *const *plim_cli_commands(void);

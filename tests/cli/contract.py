@@ -198,10 +198,42 @@ def check_hollow(answer: object) -> None:
         need(0 <= row["disk_bytes"] <= row["bytes"] + (2 << 20), f"files[{i}].disk_bytes is {row['disk_bytes']}")
 
 
+CAUSES = {"model_too_big", "other_process", "fragmentation", "kv_cache_context", "batch_or_activation", "leak_or_growth",
+          "optimizer_states", "host_ram", "shm", "allocator_limit", "misconfiguration_utilization", "driver_or_context", "not_oom", None}
+NUMBERS = ["tried_bytes", "total_bytes", "free_bytes", "process_bytes", "allocated_bytes", "reserved_unallocated_bytes",
+           "private_pool_bytes", "allowed_bytes"]
+
+
+def check_finding(finding: object, where: str) -> None:
+    row = fields(finding, where, framework=str, kind=str, cause=CAUSES, confidence={"high", "medium", "low", "none"}, numbers=dict,
+                 why=str, evidence=list, fixes=list, related=list, candidates=list, will_not_help=list, line=int, count=int,
+                 recovered=bool, role=str, stage=str, note=(str, NULL), words=dict, entry=(str, NULL))
+    numbers = fields(row["numbers"], f"{where}.numbers", others=list, **{name: (int, NULL) for name in NUMBERS})
+    need(all(value is None or isinstance(value, (int, float)) for name, value in numbers.items() if name != "others"), f"{where}.numbers")
+    for other in numbers["others"]:
+        fields(other, f"{where}.numbers.others", pid=(int, NULL), bytes=(int, NULL))
+    for evidence in row["evidence"]:
+        fields(evidence, f"{where}.evidence", line=int, text=str)
+    for fix in row["fixes"]:
+        fields(fix, f"{where}.fixes", change=str, command=str, costs=str, frees_bytes=(int, NULL), exact=bool, verified=(str, NULL))
+    for related in row["related"]:
+        fields(related, f"{where}.related", framework=str, kind=str, role=str, line=int, count=int, text=(str, NULL))
+    for useless in row["will_not_help"]:
+        fields(useless, f"{where}.will_not_help", what=str, why=str)
+
+
+def check_explain(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.explain/1"}, findings=list, context=dict, processes=list, lines=int, bytes=int,
+                  left_out=int)
+    fields(root["context"], "context", numbers=dict, words=dict, programs=list, frames=list)
+    for i, finding in enumerate(root["findings"]):
+        check_finding(finding, f"findings[{i}]")
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
-        {"fit": check_fit, "fits": check_fits, "cards": check_cards,
+        {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards,
          "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"

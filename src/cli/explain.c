@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll explain: from a log to what happened, why, and what to do. */
+#include "report/explain.h"
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/explain_input.h"
+#include "cli/help.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum option { OPTION_EXIT_STATUS, OPTION_FOLLOW, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
+
+static const struct plim_flag_info rows[N_OPTIONS] = {
+    [OPTION_EXIT_STATUS] = { "--exit-status", "", "N",
+                             "how the command ended: 137 is killed, and the log may not say so" },
+    [OPTION_FOLLOW] = { "-f --follow", "", NULL, "go on reading as the log grows, like tail -F; explain each failure" },
+    [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.explain/1)" },
+    [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+};
+
+static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
+{
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+}
+
+struct arguments {
+    const char *log, *color;
+    int exit_status; /* NO_STATUS: not given */
+    bool is_json, is_follow, is_help;
+};
+
+enum { NO_STATUS = -1000 };
+
+static int usage(const char *format, const char *text)
+{
+    return plim_cli_usage("plimsoll explain crash.log, or ... | plimsoll explain -", format, text);
+}
+
+/* The value of --name=value or --name value; NULL when word is another option or has none. */
+static const char *value_of(int argc, char **argv, int *i, const char *name)
+{
+    const size_t n = strlen(name);
+    if (!strncmp(argv[*i], name, n) && argv[*i][n] == '=')
+        return argv[*i] + n + 1;
+    if (!strcmp(argv[*i], name) && *i + 1 < argc)
+        return argv[++*i];
+    return NULL;
+}
+
+static int parse_status(const char *text, int *ret_status)
+{
+    char *end = NULL;
+    errno = 0;
+    const long n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < -64 || n > 255)
+        return plim_cli_usage("a command's exit status is 0 to 255; Python says -9 for a kill",
+                              "--exit-status: '%s' is none", text);
+    *ret_status = (int)n;
+    return PLIM_EXIT_YES;
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value;
+        if (plim_flag_is_in(word, rows[OPTION_JSON].names)) {
+            a->is_json = true;
+        } else if (plim_flag_is_in(word, rows[OPTION_FOLLOW].names)) {
+            a->is_follow = true;
+        } else if (plim_flag_is_in(word, rows[OPTION_HELP].names)) {
+            a->is_help = true;
+            return PLIM_EXIT_YES;
+        } else if ((value = value_of(argc, argv, &i, "--color"))) {
+            a->color = value;
+        } else if ((value = value_of(argc, argv, &i, "--exit-status"))) {
+            int status = parse_status(value, &a->exit_status);
+            if (status != PLIM_EXIT_YES)
+                return status;
+        } else if (word[0] == '-' && word[1]) {
+            return usage(plim_flag_is_in(word, "--color --exit-status") ? "%s: the value is missing"
+                                                                        : "there is no option '%s'",
+                         word);
+        } else if (a->log) {
+            return usage("one log at a time: '%s' is a second", word);
+        } else {
+            a->log = word;
+        }
+    }
+    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+    if (!a->log && isatty(STDIN_FILENO) && a->exit_status == NO_STATUS)
+        return usage("%s", "there is no log to read: name a file, or pipe one in");
+    return PLIM_EXIT_YES;
+}
+
+/* --- the answer --- */
+
+/* Causes, and what to do about the root. Returns false when memory is short. */
+static bool explain(const struct plim_diagnosis *diagnosis, struct plim_explanation *e)
+{
+    e->diagnosis = diagnosis;
+    e->n_items = diagnosis->n_findings;
+    e->items = plim_alloc(e->n_items + 1, sizeof *e->items);
+    if (!e->items)
+        return false;
+    for (uint32_t i = 0; i < e->n_items; i++) {
+        struct plim_explained *item = &e->items[i];
+        item->finding = &diagnosis->findings[i];
+        plim_cause_find(item->finding, &diagnosis->context, &item->cause);
+        item->has_entry = plim_knowledge_for(item->finding->pattern->id, item->finding->framework,
+                                             item->cause.best.cause, &item->entry);
+        if (i == 0)
+            plim_remedies_find(item->finding, &diagnosis->context, &item->cause, &item->remedies);
+    }
+    return true;
+}
+
+static int report(const struct arguments *a, const char *source, const struct plim_diagnosis *diagnosis)
+{
+    const struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
+    struct plim_explanation *e = plim_alloc(1, sizeof *e);
+    int status = PLIM_EXIT_INTERNAL;
+    if (e && explain(diagnosis, e)) {
+        bool is_written = true;
+        e->source = source;
+        if (a->is_json)
+            is_written = plim_report_explain_json(stdout, e);
+        else
+            plim_report_explain_text(stdout, e, &style);
+        const bool is_named = e->n_items > 0 && e->items[0].cause.best.cause != PLIM_CAUSE_UNKNOWN;
+        status = !plim_cli_flush() || !is_written ? PLIM_EXIT_INTERNAL : is_named ? PLIM_EXIT_YES : PLIM_EXIT_NO;
+    }
+    if (e)
+        plim_free(e->items);
+    plim_free(e);
+    return status;
+}
+
+/* While a log grows: what is new in it. */
+struct follower {
+    const struct arguments *arguments;
+    const char *source;
+    uint32_t n_reported;
+    int status;
+};
+
+static bool is_failure(const struct plim_finding *finding)
+{
+    return finding->pattern->role == PLIM_ROLE_FAILURE || finding->pattern->role == PLIM_ROLE_FAULT;
+}
+
+static void when_quiet(struct plim_diagnose *diagnose, void *context)
+{
+    struct follower *f = context;
+    const struct plim_diagnosis *diagnosis = plim_diagnose_now(diagnose);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < diagnosis->n_findings; i++)
+        n += is_failure(&diagnosis->findings[i]);
+    if (n > f->n_reported)
+        f->status = report(f->arguments, f->source, diagnosis);
+    f->n_reported = n;
+}
+
+static int answer(const struct arguments *a)
+{
+    const bool is_stdin = !a->log || !strcmp(a->log, "-");
+    const bool is_without = !a->log && isatty(STDIN_FILENO); /* only an exit status */
+    const char *source = is_without ? "no log" : is_stdin ? "standard input" : a->log;
+    struct follower follower = { .arguments = a, .source = source, .status = PLIM_EXIT_NO };
+    const struct plim_explain_input input = {
+        .path = is_stdin ? NULL : a->log, .is_follow = a->is_follow, .when_quiet = when_quiet, .context = &follower
+    };
+    struct plim_error err = { 0 };
+    struct plim_diagnose *diagnose = plim_diagnose_new();
+    int status = PLIM_EXIT_INTERNAL;
+    if (!diagnose)
+        plim_fail(&err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    else if (!is_without)
+        plim_explain_read(&input, diagnose, &err);
+    if (err.code < 0) {
+        status = plim_cli_fail(&err);
+    } else if (diagnose) {
+        if (a->exit_status != NO_STATUS)
+            plim_diagnose_exit_status(diagnose, a->exit_status);
+        const struct plim_diagnosis *diagnosis = plim_diagnose_end(diagnose);
+        status = a->is_follow && follower.n_reported ? follower.status : report(a, source, diagnosis);
+    }
+    plim_diagnose_free(diagnose);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .exit_status = NO_STATUS };
+    int status = parse(argc, argv, &a);
+    if (status != PLIM_EXIT_YES)
+        return status;
+    return a.is_help ? plim_help_command(stdout, &plim_cli_explain) : answer(&a);
+}
+
+const struct plim_cli_command plim_cli_explain = {
+    .name = "explain",
+    .arguments = "[OPTIONS] [LOG|-]",
+    .summary = "what happened in a crash: the cause, and what to do first",
+    .examples = "  plimsoll explain crash.log\n"
+                "  journalctl -u ollama | plimsoll explain -\n"
+                "  plimsoll explain --exit-status 137 < build.log\n"
+                "  plimsoll explain --follow server.log\n",
+    .run = run,
+    .options = list_options,
+};
