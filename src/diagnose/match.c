@@ -180,7 +180,15 @@ bool plim_matcher_compiles(struct plim_matcher *matcher, uint16_t pattern, char 
 
 /* --- what the groups hold --- */
 
-static bool is_figure_char(char c) { return (c >= '0' && c <= '9') || c == '.' || c == ','; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_figure_char(char c) { return is_digit(c) || c == '.' || c == ','; }
+
+/* The end of a sentence is none. */
+static bool is_figure_end(const char *text, size_t at)
+{
+    return is_digit(text[at]) || (is_figure_char(text[at]) && at > 0 && is_digit(text[at - 1]));
+}
 
 /* Three digits, as commas group them. */
 static bool is_group(const char *text) { return strspn(text, "0123456789") == 3; }
@@ -194,7 +202,7 @@ static bool is_cut(const struct plim_window *w, size_t start, size_t end, bool i
         return true;
     if (ends_in_figure && (!strncmp(text + end, "...", 3) || !strncmp(text + end, "\xe2\x80\xa6", 3)))
         return true;
-    if (start > 1 && w->is_join[start - 1] && text[start - 1] == ' ' && is_figure_char(text[start - 2]) &&
+    if (start > 1 && w->is_join[start - 1] && text[start - 1] == ' ' && is_figure_end(text, start - 2) &&
         !(text[start - 2] == ',' && !is_group(text + start)))
         return true;
     return ends_in_figure && end + 1 < w->length && text[end] == ' ' && w->is_join[end] &&
