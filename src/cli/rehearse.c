@@ -132,7 +132,7 @@ static int exit_status(const struct plim_rehearse_options *o, const struct plim_
 {
     if (!strcmp(receipt->stopped_by, "timeout"))
         return PLIM_EXIT_TIMEOUT;
-    if (o->is_gate && receipt->ledger->oom.is_set)
+    if (o->is_gate && (receipt->ledger->oom.is_set || receipt->late.is_out_of_memory))
         return PLIM_EXIT_NO;
     return is_stopped_by_us(receipt) ? PLIM_EXIT_YES : receipt->exit_code;
 }
@@ -161,6 +161,7 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rece
         return PLIM_EXIT_OURS;
     }
     receipt->command = o->launch.arguments;
+    receipt->schedule = o->is_both ? "both" : o->launch.schedule ? o->launch.schedule : "eager";
     receipt->values = o->launch.values ? o->launch.values : "shadow";
     snprintf(receipt->card_name, sizeof receipt->card_name, "%s", o->card);
     for (uint32_t i = 0; i < o->machine.n_cards; i++)
@@ -263,6 +264,24 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *receip
     return status;
 }
 
+/* Once more, with the work of streams done late. */
+static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+{
+    static struct plim_rehearsal late;
+    o->launch.schedule = "lazy";
+    const int status = run_once(o, &late);
+    if (status == 0) {
+        receipt->late = (struct plim_rehearsal_late){ .is_set = true,
+                                                      .is_out_of_memory = late.ledger->oom.is_set,
+                                                      .exit_code = late.exit_code,
+                                                      .stopped_by = late.stopped_by };
+        for (uint32_t i = 0; i < late.ledger->n_cards; i++)
+            receipt->late.peak_bytes[i] = late.card[i].peak_bytes;
+    }
+    plim_ledger_close(late.ledger);
+    return status;
+}
+
 static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
 {
     char path[PATH_BYTES], folder[PATH_BYTES];
@@ -283,6 +302,8 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rece
     if (o->is_search)
         return search(o, receipt);
     int status = run_once(o, receipt);
+    if (status == 0 && o->is_both && strcmp(receipt->stopped_by, "interrupt") != 0)
+        status = run_late(o, receipt);
     if (status == 0)
         status = write_receipt(o, receipt);
     if (status)

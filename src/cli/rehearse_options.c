@@ -16,6 +16,7 @@ enum option {
     OPTION_TIMEOUT,
     OPTION_FIND,
     OPTION_VALUES,
+    OPTION_SCHEDULE,
     OPTION_RECEIPT,
     OPTION_LOG,
     OPTION_JSON,
@@ -40,6 +41,10 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
                         "there, else zero; the default), zero, or max (shadow, but all of the inputs of a selection "
                         "are "
                         "selected, not none)" },
+    [OPTION_SCHEDULE] = { "--schedule", "", "WHEN",
+                          "the work of streams is done at once (eager, the default), when the program waits for it "
+                          "(lazy: memory held for another stream is held longer), or both: two runs, and the peak is "
+                          "a band" },
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
     [OPTION_LOG] = { "--log", "", "FILE", "what the program prints goes there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
@@ -144,6 +149,12 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
             return usage("--values: '%s' is not shadow, zero or max", value);
         a->launch.values = value;
         return 0;
+    case OPTION_SCHEDULE:
+        if (strcmp(value, "eager") != 0 && strcmp(value, "lazy") != 0 && strcmp(value, "both") != 0)
+            return usage("--schedule: '%s' is not eager, lazy or both", value);
+        a->is_both = !strcmp(value, "both");
+        a->launch.schedule = a->is_both ? "eager" : value;
+        return 0;
     case OPTION_RECEIPT:
         a->receipt_path = value;
         return 0;
@@ -203,6 +214,8 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         return usage("there is no command to rehearse%s", "");
     if (a->machine.n_cards == 0)
         return usage("on which card? --card NAME%s", "");
+    if (a->is_search && a->is_both)
+        return usage("--find is one run for each number: --schedule lazy is the safe side, not %s", "both");
     if (a->is_search && !has_placeholder(a->launch.arguments))
         return usage("--find: where in the command is the number? write {} there%s", "");
     return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output is the program's%s", "") : 0;

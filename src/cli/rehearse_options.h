@@ -19,7 +19,7 @@ struct plim_rehearse_options {
     struct plim_find find;
     const char *receipt_path;
     char card[160];
-    bool is_json, is_gate, is_quiet, is_help, is_search;
+    bool is_json, is_gate, is_quiet, is_help, is_search, is_both;
 };
 
 /* 0, or an exit status: it is said why. */

@@ -15,6 +15,7 @@ struct plim_launch {
     char *const *environment; /* of the caller */
     const char *libraries;    /* folder of the virtual libraries */
     const char *values;       /* what copies from the card bring: "shadow", "zero" or "max"; NULL: shadow */
+    const char *schedule;     /* when work in streams is done: "eager" or "lazy"; NULL: eager */
     const char *log;          /* file for the program's output; NULL: as ours */
     struct plim_enough enough;
     void (*progress)(void *to, const struct plim_ledger *ledger, double elapsed_s); /* called often; may be NULL */

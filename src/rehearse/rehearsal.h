@@ -34,6 +34,7 @@ struct plim_rehearsal {
     char *const *command;   /* NULL-terminated; the caller's */
     char card_name[160];    /* as asked for */
     const char *values;     /* what copies from the card brought: "shadow", "zero", "max" */
+    const char *schedule;   /* when the work of streams was done: "eager", "lazy", or "both": of that this is eager */
     int exit_code;          /* of the program: 128 + N when signal N ended it */
     const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */
     double seconds;
@@ -45,7 +46,14 @@ struct plim_rehearsal {
     uint32_t n_allocations, n_allocations_left_out;
     struct plim_rehearsal_allocation allocation[PLIM_REHEARSAL_MAX_ALLOCATIONS]; /* the largest first */
     uint64_t site_peak_bytes[PLIM_LEDGER_MAX_SITES],
-        site_end_bytes[PLIM_LEDGER_MAX_SITES];     /* by number in the ledger */
+        site_end_bytes[PLIM_LEDGER_MAX_SITES]; /* by number in the ledger */
+    /* with "both": of the lazy run */
+    struct plim_rehearsal_late {
+        uint64_t peak_bytes[PLIM_LEDGER_MAX_CARDS];
+        bool is_set, is_out_of_memory;
+        int exit_code;
+        const char *stopped_by;
+    } late;
     uint64_t peak_rss_bytes, peak_anonymous_bytes; /* of all its processes together */
     size_t peak_n_processes;
 };

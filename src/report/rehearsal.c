@@ -109,6 +109,10 @@ static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t
     }
     fprintf(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, card->peak_bytes),
             plim_size_text(b, usable_bytes(card)), (double)card->peak_us / 1e6);
+    if (receipt->late.is_set)
+        fprintf(out, "  %-22s %11s  when the work of streams is done late%s\n", "",
+                plim_size_text(a, receipt->late.peak_bytes[index]),
+                receipt->late.is_out_of_memory ? ": OUT OF MEMORY" : "");
     plim_report_timeline(out, receipt, index, is_unicode);
     print_asked(out, receipt, index);
 }

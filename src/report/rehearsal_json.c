@@ -104,6 +104,8 @@ static json_t *card_json(const struct plim_rehearsal *receipt, uint32_t index)
     uint64_t low, high;
     json_t *timeline = json_array();
     sum(peak, n_peak, &low, &high);
+    if (receipt->late.is_set && receipt->late.peak_bytes[index] > card->peak_bytes) /* the same lines, and more held */
+        high += receipt->late.peak_bytes[index] - card->peak_bytes;
     for (uint32_t i = 0; timeline && i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++)
         json_array_append_new(timeline,
                               json_pack("[o, o]", bytes(card->point[i].time_us), bytes(card->point[i].bytes)));
@@ -165,6 +167,17 @@ static json_t *path_json(const struct plim_rehearsal *receipt)
                                                       "computed or may have changed");
 }
 
+static json_t *schedule_json(const struct plim_rehearsal *receipt)
+{
+    const struct plim_rehearsal_late *late = &receipt->late;
+    json_t *peaks = late->is_set ? json_array() : json_null();
+    for (uint32_t i = 0; late->is_set && i < receipt->ledger->n_cards; i++)
+        json_array_append_new(peaks, bytes(late->peak_bytes[i]));
+    return json_pack("{s:s, s:o, s:o, s:o}", "when", receipt->schedule, "late_peak_bytes", peaks, "late_oom",
+                     late->is_set ? json_boolean(late->is_out_of_memory) : json_null(), "late_exit_code",
+                     late->is_set ? json_integer(late->exit_code) : json_null());
+}
+
 static json_t *find_json(const struct plim_find *find)
 {
     static const char *const outcomes[] = { "fits", "out of memory", "failed", "stopped" };
@@ -198,12 +211,13 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt,
                              "pinned_peak_bytes", bytes(ledger->pinned_peak_bytes), "peak_anonymous_bytes",
                              bytes(receipt->peak_anonymous_bytes), "peak_processes", bytes(receipt->peak_n_processes));
     json_t *all = json_pack(
-        "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
         "plimsoll.receipt/1", "from", "rehearse", "command", command, "card", text(receipt->card_name), "exit_code",
         receipt->exit_code, "oom", (int)ledger->oom.is_set, "stopped_by", receipt->stopped_by, "seconds",
         receipt->seconds, "devices", devices, "host", host, "oom_at", oom_json(ledger), "warnings", warnings,
         "allocations", allocations_json(receipt), "requests_met_later", bytes(ledger->n_met_later), "sites",
-        sites_json(receipt), "steps", steps_json(&receipt->steps), "find", find_json(find), "path", path_json(receipt));
+        sites_json(receipt), "steps", steps_json(&receipt->steps), "find", find_json(find), "path", path_json(receipt),
+        "schedule", schedule_json(receipt));
     const bool is_written = all && json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
     json_decref(all);
     if (is_written)

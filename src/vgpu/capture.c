@@ -7,6 +7,7 @@
 #include "vgpu/capture.h"
 
 #include "vgpu/contexts.h"
+#include "vgpu/schedule.h"
 
 #include <stdlib.h>
 
@@ -64,6 +65,8 @@ status plim_capture_work(void *handle, enum plim_node_type type, struct plim_nod
     *ret_node = NULL;
     if (!stream)
         return PLIM_CUDA_INVALID_HANDLE;
+    if (plim_schedule_is_lazy && !atomic_load(&stream->capture))
+        plim_schedule_add(stream);
     if (stream->is_legacy)
         return check_legacy();
     if (!atomic_load_explicit(&stream->capture, memory_order_acquire))

@@ -31,6 +31,7 @@ struct plim_stream {
     struct plim_nodes last; /* while it captures: what the next node waits for */
     struct plim_stream *next_member;
     bool is_legacy;
+    struct plim_stream_work *work; /* what is not done yet: schedule.c's */
 };
 
 /* The stream of a handle: NULL, 1 and 2 are the default streams. NULL: no such stream. */

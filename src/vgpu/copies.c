@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: copies and fills. What they move is for values.c in libcuda to know. */
 #include "vgpu/runtime.h"
+#include "vgpu/schedule.h"
 #include "vgpu/values.h"
 
 /* cudaPitchedPtr, cudaPos and cudaExtent */
@@ -50,9 +51,15 @@ static status copy_box(const struct plim_copy *copy, int kind, void *stream)
     if (kind < PLIM_COPY_HOST || kind > PLIM_COPY_ANY)
         return plim_runtime_fail(INVALID_DIRECTION);
     error = plim_vgpu_copy_box(copy, (enum plim_copy_kind)kind);
+    return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
+}
+
+/* A call that is not asynchronous is over when the work before it is. */
+static status waited(status error)
+{
     if (!error)
-        plim_runtime_capture(stream);
-    return plim_runtime_fail(error);
+        plim_vgpu_wait_for_default();
+    return error;
 }
 
 status cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
@@ -63,7 +70,7 @@ status cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *
 
 status cudaMemcpy(void *to, const void *from, size_t size, int kind)
 {
-    return cudaMemcpyAsync(to, from, size, kind, NULL);
+    return waited(cudaMemcpyAsync(to, from, size, kind, NULL));
 }
 
 status cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size, void *stream)
@@ -75,7 +82,7 @@ status cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_d
 
 status cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
 {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, size, NULL);
+    return waited(cudaMemcpyPeerAsync(to, to_device, from, from_device, size, NULL));
 }
 
 /* --- rows and boxes --- */
@@ -98,7 +105,7 @@ status cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fro
 status cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                     int kind)
 {
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+    return waited(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL));
 }
 
 static char *at(const struct pitched *p, const struct triple *position)
@@ -124,7 +131,7 @@ status cudaMemcpy3DAsync(const struct box *box, void *stream)
                     box->kind, stream);
 }
 
-status cudaMemcpy3D(const struct box *box) { return cudaMemcpy3DAsync(box, NULL); }
+status cudaMemcpy3D(const struct box *box) { return waited(cudaMemcpy3DAsync(box, NULL)); }
 
 status cudaMemcpy3DPeerAsync(const struct peer_box *box, void *stream)
 {
@@ -135,7 +142,7 @@ status cudaMemcpy3DPeerAsync(const struct peer_box *box, void *stream)
                              stream);
 }
 
-status cudaMemcpy3DPeer(const struct peer_box *box) { return cudaMemcpy3DPeerAsync(box, NULL); }
+status cudaMemcpy3DPeer(const struct peer_box *box) { return waited(cudaMemcpy3DPeerAsync(box, NULL)); }
 
 /* --- many at once: 12.8 had one more parameter, the index of the copy that failed --- */
 
@@ -193,7 +200,7 @@ status cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size
 
 status cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind)
 {
-    return cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, NULL);
+    return waited(cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, NULL));
 }
 
 status cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset, int kind, void *stream)
@@ -205,7 +212,7 @@ status cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size
 
 status cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, int kind)
 {
-    return cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, NULL);
+    return waited(cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, NULL));
 }
 
 /* --- fills --- */
@@ -215,9 +222,7 @@ static status fill(void *start, size_t pitch, int value, size_t width, size_t he
     status error = plim_runtime_stream(stream);
     if (!error)
         error = plim_vgpu_fill(start, pitch, (uint8_t)value, 1, width, height);
-    if (!error)
-        plim_runtime_capture(stream);
-    return plim_runtime_fail(error);
+    return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
 }
 
 status cudaMemsetAsync(void *start, int value, size_t size, void *stream)
@@ -225,7 +230,7 @@ status cudaMemsetAsync(void *start, int value, size_t size, void *stream)
     return fill(start, size, value, size, 1, stream);
 }
 
-status cudaMemset(void *start, int value, size_t size) { return cudaMemsetAsync(start, value, size, NULL); }
+status cudaMemset(void *start, int value, size_t size) { return waited(cudaMemsetAsync(start, value, size, NULL)); }
 
 status cudaMemset2DAsync(void *start, size_t pitch, int value, size_t width, size_t height, void *stream)
 {
@@ -235,7 +240,7 @@ status cudaMemset2DAsync(void *start, size_t pitch, int value, size_t width, siz
 
 status cudaMemset2D(void *start, size_t pitch, int value, size_t width, size_t height)
 {
-    return cudaMemset2DAsync(start, pitch, value, width, height, NULL);
+    return waited(cudaMemset2DAsync(start, pitch, value, width, height, NULL));
 }
 
 status cudaMemset3DAsync(struct pitched start, int value, struct triple extent, void *stream)
@@ -249,7 +254,7 @@ status cudaMemset3DAsync(struct pitched start, int value, struct triple extent, 
 
 status cudaMemset3D(struct pitched start, int value, struct triple extent)
 {
-    return cudaMemset3DAsync(start, value, extent, NULL);
+    return waited(cudaMemset3DAsync(start, value, extent, NULL));
 }
 
 /* --- the same for programs that are built with a default stream per thread --- */

@@ -3,6 +3,7 @@
 #include "vgpu/capture.h"
 #include "vgpu/contexts.h"
 #include "vgpu/memory.h"
+#include "vgpu/schedule.h"
 #include "vgpu/space.h"
 
 #include <stdlib.h>
@@ -74,6 +75,7 @@ status cuMemFree_v2(device_pointer address)
         return PLIM_CUDA_SUCCESS;
     if (!plim_memory_at(address, &memory) && memory.kind == PLIM_MEMORY_POOL)
         return cuMemFreeAsync(address, NULL);
+    plim_schedule_finish_all(-1);
     return plim_memory_free(address);
 }
 
@@ -114,6 +116,8 @@ status cuMemAllocHost_v2(void **pointer, size_t size) { return cuMemHostAlloc(po
 status cuMemFreeHost(void *pointer)
 {
     status error = ready();
+    if (!error)
+        plim_schedule_finish_all(-1);
     return error ? error : plim_vgpu_host_free(pointer, false);
 }
 

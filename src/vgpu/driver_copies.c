@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda.so.1: copies and fills. All of them are complete when they return. */
+/* libcuda.so.1: copies and fills. What they move has moved when they return, also from a stream. */
+#include "vgpu/schedule.h"
 #include "vgpu/values.h"
 
 typedef int status;
@@ -14,57 +15,36 @@ static status ready(void)
     return error;
 }
 
-static status copy(void *to, const void *from, size_t size, enum plim_copy_kind kind)
+/* In the default stream, and waited for. */
+static status done(status error)
+{
+    if (!error && !(error = plim_vgpu_note_copy(NULL)))
+        plim_vgpu_wait_for_default();
+    return error;
+}
+
+static status queued(status error, void *stream) { return error ? error : plim_vgpu_note_copy(stream); }
+
+static status copy(device_pointer to, device_pointer from, size_t size, enum plim_copy_kind kind)
 {
     status error = ready();
-    return error ? error : plim_vgpu_copy(to, from, size, kind);
+    return error ? error : plim_vgpu_copy(pointer(to), pointer(from), size, kind);
 }
+
+static device_pointer address(const void *host) { return (device_pointer)(uintptr_t)host; }
 
 /* --- plain --- */
 
-status cuMemcpy(device_pointer to, device_pointer from, size_t size)
-{
-    return copy(pointer(to), pointer(from), size, PLIM_COPY_ANY);
-}
-
-status cuMemcpyAsync(device_pointer to, device_pointer from, size_t size, void *stream)
-{
-    (void)stream;
-    return cuMemcpy(to, from, size);
-}
-
-status cuMemcpyHtoD_v2(device_pointer to, const void *from, size_t size)
-{
-    return copy(pointer(to), from, size, PLIM_COPY_TO_DEVICE);
-}
-
-status cuMemcpyHtoDAsync_v2(device_pointer to, const void *from, size_t size, void *stream)
-{
-    (void)stream;
-    return cuMemcpyHtoD_v2(to, from, size);
-}
-
-status cuMemcpyDtoH_v2(void *to, device_pointer from, size_t size)
-{
-    return copy(to, pointer(from), size, PLIM_COPY_TO_HOST);
-}
-
-status cuMemcpyDtoHAsync_v2(void *to, device_pointer from, size_t size, void *stream)
-{
-    (void)stream;
-    return cuMemcpyDtoH_v2(to, from, size);
-}
-
-status cuMemcpyDtoD_v2(device_pointer to, device_pointer from, size_t size)
-{
-    return copy(pointer(to), pointer(from), size, PLIM_COPY_ON_DEVICE);
-}
-
-status cuMemcpyDtoDAsync_v2(device_pointer to, device_pointer from, size_t size, void *stream)
-{
-    (void)stream;
-    return cuMemcpyDtoD_v2(to, from, size);
-}
+#define COPIES(name, async_name, to_type, from_type, to_address, from_address, kind)                                   \
+    status name(to_type to, from_type from, size_t size) { return done(copy(to_address, from_address, size, kind)); }  \
+    status async_name(to_type to, from_type from, size_t size, void *stream)                                           \
+    {                                                                                                                  \
+        return queued(copy(to_address, from_address, size, kind), stream);                                             \
+    }
+COPIES(cuMemcpy, cuMemcpyAsync, device_pointer, device_pointer, to, from, PLIM_COPY_ANY)
+COPIES(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, device_pointer, const void *, to, address(from), PLIM_COPY_TO_DEVICE)
+COPIES(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, void *, device_pointer, address(to), from, PLIM_COPY_TO_HOST)
+COPIES(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, device_pointer, device_pointer, to, from, PLIM_COPY_ON_DEVICE)
 
 status cuMemcpyPeer(device_pointer to, void *to_context, device_pointer from, void *from_context, size_t size)
 {
@@ -75,18 +55,18 @@ status cuMemcpyPeer(device_pointer to, void *to_context, device_pointer from, vo
 status cuMemcpyPeerAsync(device_pointer to, void *to_context, device_pointer from, void *from_context, size_t size,
                          void *stream)
 {
-    (void)stream;
-    return cuMemcpyPeer(to, to_context, from, from_context, size);
+    (void)to_context, (void)from_context;
+    return cuMemcpyDtoDAsync_v2(to, from, size, stream);
 }
 
 static status copy_batch(const device_pointer *to, const device_pointer *from, const size_t *sizes, size_t count,
-                         size_t *ret_failed)
+                         size_t *ret_failed, void *stream)
 {
     status error = ready();
     if (!error && (!to || !from || !sizes || count == 0))
         error = PLIM_CUDA_INVALID_VALUE;
     for (size_t i = 0; i < count && !error; i++)
-        if ((error = cuMemcpy(to[i], from[i], sizes[i])) && ret_failed)
+        if ((error = cuMemcpyAsync(to[i], from[i], sizes[i], stream)) && ret_failed)
             *ret_failed = i;
     return error;
 }
@@ -95,15 +75,15 @@ status cuMemcpyBatchAsync(const device_pointer *to, const device_pointer *from, 
                           const void *attributes, const size_t *indices, size_t n_attributes, size_t *ret_failed,
                           void *stream)
 {
-    (void)attributes, (void)indices, (void)n_attributes, (void)stream;
-    return copy_batch(to, from, sizes, count, ret_failed);
+    (void)attributes, (void)indices, (void)n_attributes;
+    return copy_batch(to, from, sizes, count, ret_failed, stream);
 }
 
 status cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointer *from, const size_t *sizes, size_t count,
                              const void *attributes, const size_t *indices, size_t n_attributes, void *stream)
 {
-    (void)attributes, (void)indices, (void)n_attributes, (void)stream;
-    return copy_batch(to, from, sizes, count, NULL);
+    (void)attributes, (void)indices, (void)n_attributes;
+    return copy_batch(to, from, sizes, count, NULL, stream);
 }
 
 /* --- rows and boxes --- */
@@ -181,15 +161,16 @@ static status copy_box(const struct copy_3d *box, const void *caller)
                               kind_of(from->type, to->type));
 }
 
-status cuMemcpy3D_v2(const struct copy_3d *box)
+static status box_of(const struct copy_3d *box, const void *caller)
 {
-    return box ? copy_box(box, __builtin_return_address(0)) : PLIM_CUDA_INVALID_VALUE;
+    return box ? copy_box(box, caller) : PLIM_CUDA_INVALID_VALUE;
 }
+
+status cuMemcpy3D_v2(const struct copy_3d *box) { return done(box_of(box, __builtin_return_address(0))); }
 
 status cuMemcpy3DAsync_v2(const struct copy_3d *box, void *stream)
 {
-    (void)stream;
-    return cuMemcpy3D_v2(box);
+    return queued(box_of(box, __builtin_return_address(0)), stream);
 }
 
 status cuMemcpy3DPeer(const struct copy_3d *box) { return cuMemcpy3D_v2(box); }
@@ -206,19 +187,19 @@ static struct side_3d widened(const struct side_2d *side)
                              .pitch = side->pitch };
 }
 
-status cuMemcpy2DUnaligned_v2(const struct copy_2d *rows)
+static status rows_of(const struct copy_2d *rows, const void *caller)
 {
-    return rows ? cuMemcpy3D_v2(
-                      &(struct copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 })
+    return rows ? copy_box(&(struct copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 },
+                           caller)
                 : PLIM_CUDA_INVALID_VALUE;
 }
 
+status cuMemcpy2DUnaligned_v2(const struct copy_2d *rows) { return done(rows_of(rows, __builtin_return_address(0))); }
 status cuMemcpy2D_v2(const struct copy_2d *rows) { return cuMemcpy2DUnaligned_v2(rows); }
 
 status cuMemcpy2DAsync_v2(const struct copy_2d *rows, void *stream)
 {
-    (void)stream;
-    return cuMemcpy2DUnaligned_v2(rows);
+    return queued(rows_of(rows, __builtin_return_address(0)), stream);
 }
 
 /* --- fills: to must be aligned to the width --- */
@@ -236,22 +217,20 @@ static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned wid
 #define FILLS(bits, type)                                                                                              \
     status cuMemsetD##bits##_v2(device_pointer to, type value, size_t count)                                           \
     {                                                                                                                  \
-        return fill(to, 0, value, bits / 8, count, 1);                                                                 \
+        return done(fill(to, 0, value, bits / 8, count, 1));                                                           \
     }                                                                                                                  \
     status cuMemsetD##bits##Async(device_pointer to, type value, size_t count, void *stream)                           \
     {                                                                                                                  \
-        (void)stream;                                                                                                  \
-        return fill(to, 0, value, bits / 8, count, 1);                                                                 \
+        return queued(fill(to, 0, value, bits / 8, count, 1), stream);                                                 \
     }                                                                                                                  \
     status cuMemsetD2D##bits##_v2(device_pointer to, size_t pitch, type value, size_t count, size_t n_rows)            \
     {                                                                                                                  \
-        return fill(to, pitch, value, bits / 8, count, n_rows);                                                        \
+        return done(fill(to, pitch, value, bits / 8, count, n_rows));                                                  \
     }                                                                                                                  \
     status cuMemsetD2D##bits##Async(device_pointer to, size_t pitch, type value, size_t count, size_t n_rows,          \
                                     void *stream)                                                                      \
     {                                                                                                                  \
-        (void)stream;                                                                                                  \
-        return fill(to, pitch, value, bits / 8, count, n_rows);                                                        \
+        return queued(fill(to, pitch, value, bits / 8, count, n_rows), stream);                                        \
     }
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)

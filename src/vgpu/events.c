@@ -2,6 +2,7 @@
 /* libcuda: events. One recorded inside of a capture stands for nodes of it; else it is complete when it is recorded. */
 #include "vgpu/capture.h"
 #include "vgpu/contexts.h"
+#include "vgpu/schedule.h"
 #include "vgpu/steps.h"
 
 #include <string.h>
@@ -14,7 +15,10 @@ struct event {
     int device;
     uint64_t time_us; /* 0: not recorded */
     struct plim_event_capture capture;
+    struct plim_moment moment; /* where it was recorded */
 };
+
+_Static_assert(sizeof(struct event) <= sizeof((struct plim_object *)NULL)->body, "an event fits its slot");
 
 static struct event *event_of(const void *handle)
 {
@@ -63,8 +67,10 @@ status cuEventRecordWithFlags(void *handle, void *stream, unsigned flags)
         return error;
     }
     status error = plim_capture_record(stream, &event->capture, &is_captured);
-    if (!error && !is_captured)
+    if (!error && !is_captured) {
         event->time_us = plim_vgpu_now_us() + 1;
+        plim_schedule_mark(plim_stream_of(stream), &event->moment);
+    }
     return error;
 }
 
@@ -80,7 +86,10 @@ status cuStreamWaitEvent(void *stream, void *handle, unsigned flags)
         return PLIM_CUDA_INVALID_HANDLE;
     if (flags == EXTERNAL)
         return plim_capture_work(stream, PLIM_NODE_WAIT_EVENT, &node);
-    return plim_capture_wait(stream, &event->capture, &is_captured);
+    status error = plim_capture_wait(stream, &event->capture, &is_captured);
+    if (!error && !is_captured)
+        plim_schedule_order(plim_stream_of(stream), &event->moment);
+    return error;
 }
 
 /* What stands for a node of a capture is never complete: the question is wrong. */
@@ -93,14 +102,18 @@ static status ask(const void *handle)
 status cuEventQuery(void *event)
 {
     status error = ask(event);
-    return error ? error : plim_capture_unsafe();
+    if (error || (error = plim_capture_unsafe()))
+        return error;
+    return plim_schedule_is_reached(&event_of(event)->moment) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_NOT_READY;
 }
 
 status cuEventSynchronize(void *event)
 {
     plim_vgpu_waited();
     status error = ask(event);
-    return error ? error : plim_capture_unsafe();
+    if (!error && !(error = plim_capture_unsafe()))
+        plim_schedule_reach(&event_of(event)->moment);
+    return error;
 }
 
 /* More than nothing: programs divide by it. */

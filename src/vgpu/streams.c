@@ -2,6 +2,7 @@
 /* libcuda: streams and events. What is put into a stream is complete at once, unless the stream captures it. */
 #include "vgpu/capture.h"
 #include "vgpu/contexts.h"
+#include "vgpu/schedule.h"
 #include "vgpu/steps.h"
 
 /* --- streams --- */
@@ -31,6 +32,7 @@ status cuStreamDestroy_v2(void *handle)
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_STREAM);
     if (!object)
         return PLIM_CUDA_INVALID_HANDLE;
+    plim_schedule_forget(PLIM_BODY(object, plim_stream));
     plim_objects_lock();
     plim_capture_forget(PLIM_BODY(object, plim_stream));
     plim_object_drop(object);
@@ -121,12 +123,18 @@ status cuStreamSynchronize(void *stream)
 {
     plim_vgpu_waited();
     status error = wait_for(stream);
-    if (!error)
+    if (!error) {
+        plim_schedule_finish(plim_stream_of(stream));
         plim_pools_settle();
+    }
     return error;
 }
 
-status cuStreamQuery(void *stream) { return wait_for(stream); }
+status cuStreamQuery(void *stream)
+{
+    status error = wait_for(stream);
+    return error || plim_schedule_is_idle(plim_stream_of(stream)) ? error : PLIM_CUDA_NOT_READY;
+}
 
 status cuCtxSynchronize(void)
 {
@@ -134,6 +142,7 @@ status cuCtxSynchronize(void)
     if (error || (error = plim_capture_unsafe()))
         return error;
     plim_vgpu_waited();
+    plim_schedule_finish_all(plim_context_device());
     plim_pools_settle();
     return PLIM_CUDA_SUCCESS;
 }
