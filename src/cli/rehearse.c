@@ -2,6 +2,7 @@
 /* plimsoll rehearse: run a program on virtual cards and say what it took. */
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/check_input.h"
 #include "cli/help.h"
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -101,21 +103,34 @@ static void hint(const struct plim_rehearsal *receipt)
         fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
 }
 
+/* What the engine said of itself in the log that it was given; NULL: it is no engine's, or there is none. */
+static const struct plim_receipt *read_log(const struct plim_rehearse_options *o)
+{
+    static struct plim_receipt said;
+    struct plim_error error = { 0 };
+    struct stat status;
+    if (!o->launch.log || stat(o->launch.log, &status) < 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    return plim_check_read(o->launch.log, &said, &error) == 0 && !strcmp(said.from, "log") && said.engine[0] ? &said
+                                                                                                             : NULL;
+}
+
 static int write_receipt(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
 {
     const struct plim_find *find = o->is_search ? &o->find : NULL;
+    const struct plim_receipt *said = find ? NULL : read_log(o); /* the log is of the last that was tried */
     bool is_right = true;
     if (o->receipt_path) {
         FILE *out = fopen(o->receipt_path, "we");
-        is_right = out && plim_report_rehearsal_json(out, receipt, find);
+        is_right = out && plim_report_rehearsal_json(out, receipt, said, find);
         is_right = out && fclose(out) == 0 && is_right;
         if (!is_right)
             fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), o->receipt_path);
     }
     if (o->is_json)
-        is_right = plim_report_rehearsal_json(stdout, receipt, find) && plim_cli_flush() && is_right;
+        is_right = plim_report_rehearsal_json(stdout, receipt, said, find) && plim_cli_flush() && is_right;
     if (!o->is_quiet) {
-        plim_report_rehearsal_text(stderr, receipt, is_unicode());
+        plim_report_rehearsal_text(stderr, receipt, said, is_unicode());
         if (find)
             plim_report_find_text(stderr, find);
     }

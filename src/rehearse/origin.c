@@ -59,6 +59,7 @@ static void find_label(const struct stack *native, struct plim_origin *origin)
         enum plim_pillar pillar;
         const char *phase;
     } rules[] = {
+        { "llama_model_loader::load_all_data", "", NULL, PLIM_PILLAR_MAX_, "load" }, /* on its way to the card */
         { "llama_model_base::load_tensors", "", "model buffer", PLIM_PILLAR_WEIGHTS, "load" },
         { "llama_model::load_tensors", "", "model buffer", PLIM_PILLAR_WEIGHTS, "load" },
         { "llama_kv_cache_recurrent", "", "RS buffer", PLIM_PILLAR_KV_CACHE, "KV cache" },
@@ -67,7 +68,7 @@ static void find_label(const struct stack *native, struct plim_origin *origin)
         { "llama_context::output_reserve", "", "output buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
         { "ggml_backend_sched_", "llama_context::", "compute buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !origin->label; i++)
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !origin->phase; i++)
         if (calls(native, rules[i].function) && (!rules[i].and[0] || calls(native, rules[i].and))) {
             origin->label = rules[i].label;
             origin->pillar = rules[i].pillar;
@@ -125,9 +126,9 @@ static void find_phase(const struct stack *native, const struct stack *python, s
 
 /* --- where --- */
 
-/* Functions through which everybody asks. */
-static bool is_plumbing(const char *function)
+bool plim_origin_is_plumbing(const char *frame)
 {
+    const char *function = function_of(frame);
     static const char *const names[] = { "+0x",
                                          "c10::",
                                          "at::detail::",
@@ -165,7 +166,7 @@ static void find_where(const struct stack *native, const struct stack *python, s
     if (!found && python->n)
         found = python->frame[0];
     for (size_t i = 0; i < native->n && !found; i++)
-        if (!is_plumbing(function_of(native->frame[i])))
+        if (!plim_origin_is_plumbing(native->frame[i]))
             found = function_of(native->frame[i]);
     snprintf(origin->where, sizeof origin->where, "%s", found ? found : native->n ? native->frame[0] : "");
 }

@@ -19,6 +19,9 @@ struct plim_origin {
 
 void plim_origin_of(const struct plim_ledger_stack *stack, struct plim_origin *ret_origin);
 
+/* A function without a name, or one through which everybody asks: says nothing of who did. */
+bool plim_origin_is_plumbing(const char *frame);
+
 /* Frames of a stack as it is in the ledger, a line each, cut in place. Returns how many. */
 size_t plim_origin_frames(char *stack, char *ret_frames[PLIM_ORIGIN_MAX_FRAMES]);
 

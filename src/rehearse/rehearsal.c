@@ -147,7 +147,7 @@ static uint64_t add_labelled(const struct plim_rehearsal *receipt, uint32_t devi
         const struct plim_ledger_site *site = &receipt->ledger->site[i];
         const uint64_t bytes = is_peak ? receipt->site_peak_bytes[i] : receipt->site_end_bytes[i];
         struct plim_origin origin;
-        if (!site->hash || site->device != device || site->kind != kind || !bytes)
+        if (!site->hash || (kind != PLIM_KIND_PINNED && site->device != device) || site->kind != kind || !bytes)
             continue;
         plim_origin_of(&receipt->ledger->stack[i], &origin);
         struct plim_rehearsal_line *line = origin.label ? line_with(lines, n, origin.label) : NULL;
@@ -223,6 +223,15 @@ size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t devic
                                                        .high_bytes = total_bytes - sum_bytes,
                                                        .basis = PLIM_BASIS_ASSUMED,
                                                        .why = "cudaMalloc in units of 2 MiB" };
+    return n;
+}
+
+size_t plim_rehearsal_host_lines(const struct plim_rehearsal *receipt,
+                                 struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
+{
+    size_t n = 0;
+    add_labelled(receipt, 0, PLIM_KIND_PINNED, /* is_peak */ true, ret_lines, &n);
+    qsort(ret_lines, n, sizeof *ret_lines, by_pillar);
     return n;
 }
 

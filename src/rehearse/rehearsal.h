@@ -92,6 +92,10 @@ enum { PLIM_REHEARSAL_MAX_LINES = 24 };
 size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
                             struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES]);
 
+/* Of what was pinned, when most was, the part that has the engine's own words. */
+size_t plim_rehearsal_host_lines(const struct plim_rehearsal *receipt,
+                                 struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES]);
+
 const char *plim_rehearsal_kind(uint32_t kind);
 
 /* Without "NVIDIA". */

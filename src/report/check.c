@@ -36,7 +36,7 @@ static const char *word_for(const struct plim_check_line *line)
     if (!line->has_receipt)
         return "not in receipt";
     if (!line->has_bill)
-        return line->is_in_band ? "equal" : "NOT IN THE BILL";
+        return !line->is_in_band ? "NOT IN THE BILL" : line->receipt_bytes ? "may be none" : "equal";
     if (line->low_bytes == line->high_bytes)
         return line->is_in_band ? "equal" : "OFF";
     return line->is_in_band ? "in its band" : "OUTSIDE ITS BAND";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll.check/1 and plimsoll.receipt/1, as docs/json.md has them. Texts of receipts are clean already. */
 #include "report/check.h"
+#include "report/setup_json.h"
 
 #include <jansson.h>
 
@@ -26,6 +27,19 @@ static json_t *knob_json(int knob, int64_t value)
     return plim_knob_is_switch((enum plim_receipt_knob)knob) ? json_boolean(value) : json_integer(value);
 }
 
+json_t *plim_setup_json(const struct plim_receipt *receipt)
+{
+    json_t *setup = json_object();
+    for (int i = 0; setup && i < PLIM_KNOB_MAX_; i++)
+        json_object_set_new(setup, plim_knob_name((enum plim_receipt_knob)i), knob_json(i, receipt->knob[i]));
+    return setup;
+}
+
+json_t *plim_engine_json(const struct plim_receipt *receipt)
+{
+    return json_pack("{s:o, s:o}", "name", text_or_null(receipt->engine), "version", text_or_null(receipt->version));
+}
+
 /* --- receipt --- */
 
 static json_t *receipt_device_json(const struct plim_receipt_device *device)
@@ -49,21 +63,18 @@ static json_t *receipt_device_json(const struct plim_receipt_device *device)
 
 bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
 {
-    json_t *devices = json_array(), *setup = json_object();
+    json_t *devices = json_array();
     for (uint32_t i = 0; devices && i < receipt->n_devices; i++)
         if (receipt->device[i].n_lines)
             json_array_append_new(devices, receipt_device_json(&receipt->device[i]));
-    for (int i = 0; setup && i < PLIM_KNOB_MAX_; i++)
-        json_object_set_new(setup, plim_knob_name((enum plim_receipt_knob)i), knob_json(i, receipt->knob[i]));
-    return dump(out,
-                json_pack("{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:{s:o, s:o}, s:{s:o}, s:o, s:b, "
-                          "s:b, s:i, s:o}",
-                          "schema", "plimsoll.receipt/1", "from", receipt->from, "command", "card", "exit_code", "oom",
-                          "stopped_by", "devices", devices, "host", "oom_at", "warnings", "engine", "name",
-                          text_or_null(receipt->engine), "version", text_or_null(receipt->version), "model", "name",
-                          text_or_null(receipt->model), "setup", setup, "complete", receipt->is_whole, "is_estimate",
-                          receipt->is_estimate, "n_starts", (int)receipt->n_starts, "kv_tokens",
-                          receipt->kv_n_tokens >= 0 ? json_integer(receipt->kv_n_tokens) : json_null()));
+    return dump(out, json_pack("{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:o, s:{s:o}, s:o, s:b, "
+                               "s:b, s:i, s:o}",
+                               "schema", "plimsoll.receipt/1", "from", receipt->from, "command", "card", "exit_code",
+                               "oom", "stopped_by", "devices", devices, "host", "oom_at", "warnings", "engine",
+                               plim_engine_json(receipt), "model", "name", text_or_null(receipt->model), "setup",
+                               plim_setup_json(receipt), "complete", receipt->is_whole, "is_estimate",
+                               receipt->is_estimate, "n_starts", (int)receipt->n_starts, "kv_tokens",
+                               receipt->kv_n_tokens >= 0 ? json_integer(receipt->kv_n_tokens) : json_null()));
 }
 
 /* --- check --- */

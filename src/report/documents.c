@@ -106,6 +106,14 @@ static void read_devices(const json_t *devices, struct plim_receipt *receipt)
     }
 }
 
+/* Of a rehearsal: what was pinned. */
+static void read_host(const json_t *host, struct plim_receipt *receipt)
+{
+    size_t i;
+    const json_t *line;
+    json_array_foreach(json_object_get(host, "lines"), i, line) read_line(line, plim_receipt_device(receipt, "host"));
+}
+
 static int fail(int code, const char *what, const char *hint, struct plim_error *reterr)
 {
     code = plim_fail(reterr, code, PLIM_NO_OFFSET, "%s", what);
@@ -133,6 +141,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
         receipt->from[0] = '\0';
     read_setup(json_object_get(root, "setup"), receipt);
     read_devices(json_object_get(root, "devices"), receipt);
+    read_host(json_object_get(root, "host"), receipt);
     const json_t *is_whole = json_object_get(root, "complete");
     receipt->is_whole = !is_whole || json_is_true(is_whole);
     receipt->is_estimate = json_is_true(json_object_get(root, "is_estimate"));

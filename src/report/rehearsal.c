@@ -124,9 +124,12 @@ static void print_frames(FILE *out, const char *heading, const char *stack, size
     char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ORIGIN_MAX_FRAMES];
     snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
     const size_t n = plim_origin_frames(text, frames);
-    for (size_t i = 0; i < n && i < most; i++) {
+    size_t n_printed = 0;
+    for (size_t i = 0; i < n && n_printed < most; i++) {
+        if (plim_origin_is_plumbing(frames[i]))
+            continue;
         plim_text_clean(frames[i]);
-        fprintf(out, "%-8s", i == 0 ? heading : "");
+        fprintf(out, "%-8s", n_printed++ == 0 ? heading : "");
         print_last(out, frames[i], PLIM_TEXT_WIDTH - 8);
     }
 }
@@ -153,7 +156,7 @@ static void print_steps(FILE *out, const struct plim_rehearsal *receipt)
     if (steps->how == PLIM_STEPS_OPTIMIZER)
         fprintf(out, "%llu optimizer steps, as PyTorch counts them\n", (unsigned long long)steps->n);
     else if (steps->how == PLIM_STEPS_CYCLES)
-        fprintf(out, "%llu iterations more of a cycle of %llu launches, with the same memory held\n",
+        fprintf(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
                 (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
     else if (receipt->ledger->wants_steps)
         fputs("no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n", out);
@@ -186,7 +189,38 @@ static void print_warnings(FILE *out, const struct plim_ledger *ledger)
                 (unsigned long long)ledger->n_met_later);
 }
 
-void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt, bool is_unicode)
+/* --- the engine's own words --- */
+
+/* Whether it says the same of its buffers as the ledger does. */
+static void print_said(FILE *out, const struct plim_rehearsal *receipt, const struct plim_receipt *said)
+{
+    unsigned n_same = 0, n_other = 0;
+    for (uint32_t i = 0; i < receipt->ledger->n_cards; i++) {
+        struct plim_rehearsal_line lines[PLIM_REHEARSAL_MAX_LINES];
+        char id[16];
+        snprintf(id, sizeof id, "gpu%u", i);
+        const struct plim_receipt_device *device = plim_receipt_find(said, id);
+        const size_t n = plim_rehearsal_lines(receipt, i, true, lines);
+        for (size_t k = 0; device && k < n; k++)
+            for (uint32_t j = 0; j < device->n_lines; j++) {
+                const struct plim_receipt_line *line = &device->line[j];
+                if (strcmp(line->label, lines[k].label) != 0)
+                    continue;
+                const bool is_same = lines[k].bytes >= line->low_bytes && lines[k].bytes <= line->high_bytes;
+                n_same += is_same;
+                n_other += !is_same;
+                if (!is_same)
+                    fprintf(out, "%s says of its %s on %s: %.2f MiB\n", said->engine, lines[k].label, id,
+                            (double)line->bytes / (double)PLIM_MIB);
+            }
+    }
+    if (n_same + n_other)
+        fprintf(out, "%s%s%s prints the same for %u of %u buffers\n", said->engine, said->version[0] ? " " : "",
+                said->version, n_same, n_same + n_other);
+}
+
+void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt, const struct plim_receipt *said,
+                                bool is_unicode)
 {
     const struct plim_ledger *ledger = receipt->ledger;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT];
@@ -198,10 +232,13 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt,
             plim_size_text(c, ledger->pinned_peak_bytes));
     if (receipt->peak_n_processes > 1)
         fprintf(out, "      in up to %zu processes together\n", receipt->peak_n_processes);
-    print_asked(out, receipt, PLIM_LEDGER_MAX_CARDS);
+    if (ledger->pinned_peak_bytes >= PLIM_MIB)
+        print_asked(out, receipt, PLIM_LEDGER_MAX_CARDS);
     print_path(out, ledger);
     print_warnings(out, ledger);
     print_steps(out, receipt);
+    if (said)
+        print_said(out, receipt, said);
     if (ledger->oom.is_set)
         print_oom(out, ledger);
     else if (!strcmp(receipt->stopped_by, "exit"))

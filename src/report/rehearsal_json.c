@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The receipt of a rehearsal as plimsoll.receipt/1. */
 #include "report/rehearsal.h"
+#include "report/setup_json.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -195,9 +196,12 @@ static json_t *find_json(const struct plim_find *find)
                      (int)find->is_decided, "monotonic", (int)find->is_monotonic, "trials", trials);
 }
 
-bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt, const struct plim_find *find)
+bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt, const struct plim_receipt *said,
+                                const struct plim_find *find)
 {
     const struct plim_ledger *ledger = receipt->ledger;
+    struct plim_rehearsal_line pinned[PLIM_REHEARSAL_MAX_LINES];
+    const size_t n_pinned = plim_rehearsal_host_lines(receipt, pinned);
     json_t *command = json_array(), *devices = json_array(), *warnings = json_array();
     for (char *const *p = receipt->command; *p; p++)
         json_array_append_new(command, text(*p));
@@ -207,9 +211,10 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt,
         json_array_append_new(warnings,
                               json_pack("{s:s, s:o, s:o}", "kind", ledger->warning[i].kind, "what",
                                         text(ledger->warning[i].what), "count", bytes(ledger->warning[i].count)));
-    json_t *host = json_pack("{s:o, s:o, s:o, s:o}", "peak_rss_bytes", bytes(receipt->peak_rss_bytes),
-                             "pinned_peak_bytes", bytes(ledger->pinned_peak_bytes), "peak_anonymous_bytes",
-                             bytes(receipt->peak_anonymous_bytes), "peak_processes", bytes(receipt->peak_n_processes));
+    json_t *host =
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "peak_rss_bytes", bytes(receipt->peak_rss_bytes), "pinned_peak_bytes",
+                  bytes(ledger->pinned_peak_bytes), "peak_anonymous_bytes", bytes(receipt->peak_anonymous_bytes),
+                  "peak_processes", bytes(receipt->peak_n_processes), "lines", lines_json(pinned, n_pinned));
     json_t *all = json_pack(
         "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
         "plimsoll.receipt/1", "from", "rehearse", "command", command, "card", text(receipt->card_name), "exit_code",
@@ -218,6 +223,11 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *receipt,
         "allocations", allocations_json(receipt), "requests_met_later", bytes(ledger->n_met_later), "sites",
         sites_json(receipt), "steps", steps_json(&receipt->steps), "find", find_json(find), "path", path_json(receipt),
         "schedule", schedule_json(receipt));
+    if (said) {
+        json_object_set_new(all, "engine", plim_engine_json(said));
+        json_object_set_new(all, "model", json_pack("{s:o}", "name", text_or_null(said->model)));
+        json_object_set_new(all, "setup", plim_setup_json(said));
+    }
     const bool is_written = all && json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
     json_decref(all);
     if (is_written)

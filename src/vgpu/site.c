@@ -123,13 +123,21 @@ static void cut(char *name)
     *to = '\0';
 }
 
+/* Of the C++ library that is there already; a program may have loaded it for itself alone. */
+static void *find_demangler(void)
+{
+    void *function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    void *library = function ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, "__cxa_demangle") : function;
+}
+
 static void function_name(const char *symbol, char name[NAME_BYTES])
 {
     typedef char *demangle(const char *, char *, size_t *, int *);
     static _Atomic(void *) found;
     void *function = atomic_load(&found);
     int status = -1;
-    if (!function && !strncmp(symbol, "_Z", 2) && (function = dlsym(RTLD_DEFAULT, "__cxa_demangle")))
+    if (!function && !strncmp(symbol, "_Z", 2) && (function = find_demangler()))
         atomic_store(&found, function);
     char *plain = NULL;
     if (function && !strncmp(symbol, "_Z", 2))

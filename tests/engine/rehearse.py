@@ -120,6 +120,29 @@ def out_of_memory(options: argparse.Namespace) -> list[str]:
     return wrong
 
 
+def beside_the_bill(options: argparse.Namespace) -> list[str]:
+    """`plimsoll check` finds the bill's own lines in the receipt, and the engine's log says the same."""
+    wrong = []
+    for name in ("llama-3.1-8b", "mamba-2.8b", "gemma-3-4b"):
+        path = os.path.join(options.models_dir, f"{name}-Q4_K_M.gguf")
+        flags = ["-ngl", "99", "-c", "8192", "-fa", "on"]
+        with tempfile.TemporaryDirectory() as folder:
+            receipt = os.path.join(folder, "receipt.json")
+            run = subprocess.run([options.plimsoll, "rehearse", "--card", "RTX 4090", "--receipt", receipt, "--log",
+                                  os.path.join(folder, "log"), "--", options.probe, options.engine, path, *flags],
+                                 capture_output=True, text=True, check=False, timeout=engine.ENGINE_TIMEOUT_S)
+            done = subprocess.run([options.plimsoll, "check", path, receipt, *flags, "-np", "1", "--n-outputs-max", "512",
+                                   "--swa-full"],
+                                  capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            wrong.append(f"{name}: {(done.stdout + done.stderr)[-600:]}")
+        match = re.search(r"prints the same for (\d+) of (\d+) buffers", run.stderr)
+        if not match or match[1] != match[2]:
+            wrong.append(f"{name}: the log and the ledger differ: {run.stderr[-600:]}")
+    print("check: the bill's lines are those of the receipt")
+    return wrong
+
+
 def big(options: argparse.Namespace) -> list[str]:
     path = os.path.join(options.models_dir, "llama-3.3-70b-Q4_K_M.gguf")
     run = Rehearsal(options, "A100 80GB PCIe", path, "-ngl", "99", "-c", "8192")
@@ -137,7 +160,7 @@ def main() -> int:
     options = parser.parse_args()
     if not engine.is_there(options):
         return 77
-    wrong = compare(options) + out_of_memory(options) + big(options)
+    wrong = beside_the_bill(options) + compare(options) + out_of_memory(options) + big(options)
     for word in wrong:
         print(f"WRONG {word}")
     return 1 if wrong else 0

@@ -287,7 +287,7 @@ static void test_text(void **state)
     fill(&receipt);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    plim_report_rehearsal_text(out, &receipt, /* is_unicode */ false);
+    plim_report_rehearsal_text(out, &receipt, /* said */ NULL, /* is_unicode */ false);
     fclose(out);
     assert_true(strlen(text) > sizeof wanted);
     char *end = strstr(text, "                                      peak");
