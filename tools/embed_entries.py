@@ -3,12 +3,13 @@
 Turn the knowledge base into a C table: embed_entries.py OUT.c IN.entries...
 
 The table plim_errors_table has a row for each field: entry, field, text, rest. data/errors/causes.entries explains the
-format. What is wrong with an entry stops the build, with file and line. `embed_entries.py --markdown OUT.md IN...` writes
-the page of the documentation instead.
+format. What is wrong with an entry stops the build, with file and line. `embed_entries.py --markdown docs/errors.md
+data/errors/*.entries` writes the page of the documentation instead, `--check` says whether it is the one that is there.
 """
 import os
 import re
 import sys
+import textwrap
 
 import embed_csv
 
@@ -110,6 +111,14 @@ def plain(text):
     return re.sub(r"([<>*_`\[\]])", r"\\\1", text)
 
 
+def wrapped(line):
+    """Long lines of text in several; what is indented is a message and stays one line."""
+    if len(line) <= MAX_COLUMNS or line.startswith("    "):
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return "\n".join(textwrap.wrap(line, MAX_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+
+
 def markdown(entries):
     yield "# Errors\n"
     yield "What memory errors of models on GPUs mean and what to do about them: the entries of `plimsoll errors`. This page is made of the files in"
@@ -140,15 +149,19 @@ def markdown(entries):
 
 
 def main(arguments):
-    is_page = arguments[0] == "--markdown"
-    target, *paths = arguments[1:] if is_page else arguments
+    mode = arguments.pop(0) if arguments[0].startswith("--") else ""
+    target, *paths = arguments
     entries = read(sorted(paths, key=lambda path: (not path.endswith("causes.entries"), os.path.basename(path))))
     check(entries)
-    if is_page:
-        with open(target, "w", encoding="utf-8") as out:
-            out.write("\n".join(markdown(entries)) + "\n")
-    else:
+    if not mode:
         embed_csv.write("errors", ["entry", "field", "text", "rest"], list(rows(entries)), target, "tools/embed_entries.py")
+        return
+    page = "".join(wrapped(line) + "\n" for text in markdown(entries) for line in text.split("\n"))
+    if mode == "--check":
+        with open(target, encoding="utf-8") as file:
+            sys.exit(0 if file.read() == page else f"{target} is not what its data make: tools/embed_entries.py --markdown")
+    with open(target, "w", encoding="utf-8") as out:
+        out.write(page)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ enum {
     PLIM_MAX_MATCH_STEPS = 200000,
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
-    PLIM_MAX_FILES = 1 << 12, /* models named on one command line or found in a directory */
+    PLIM_MAX_FILES = 1 << 12,       /* models named on one command line or found in a directory */
+    PLIM_MAX_QUERY_BYTES = 1 << 14, /* of a message pasted into `plimsoll errors`; the rest says no more */
 };
 
 #endif

@@ -34,7 +34,7 @@ struct plim_cli_command {
 };
 
 extern const struct plim_cli_command plim_cli_fit, plim_cli_explain, plim_cli_cards, plim_cli_check, plim_cli_hollow,
-    plim_cli_rehearse;
+    plim_cli_rehearse, plim_cli_errors;
 
 /* All commands; the last is NULL. */
 const struct plim_cli_command *const *plim_cli_commands(void);

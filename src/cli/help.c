@@ -12,7 +12,8 @@ static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [optio
                             "       plimsoll cards [QUERY]\n"
                             "       plimsoll check BILL LOG\n"
                             "       plimsoll hollow MODEL -o OUT\n"
-                            "       plimsoll rehearse --card NAME -- COMMAND...\n";
+                            "       plimsoll rehearse --card NAME -- COMMAND...\n"
+                            "       plimsoll errors [MESSAGE]\n";
 
 void plim_help_short(FILE *out)
 {

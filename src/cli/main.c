@@ -14,9 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct plim_cli_command *const commands[] = {
-    &plim_cli_fit, &plim_cli_explain, &plim_cli_cards, &plim_cli_check, &plim_cli_hollow, &plim_cli_rehearse, NULL
-};
+static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain,
+                                                           &plim_cli_errors,   &plim_cli_cards,
+                                                           &plim_cli_check,    &plim_cli_hollow,
+                                                           &plim_cli_rehearse, NULL };
 
 const struct plim_cli_command *const *plim_cli_commands(void) { return commands; }
 

@@ -56,10 +56,13 @@ struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum pli
 
 bool plim_knowledge_by_id(const char *id, struct plim_entry *ret_entry)
 {
-    for (size_t row = 0; row < plim_errors_table.n_rows; row += ret_entry->n_rows) {
-        *ret_entry = entry_at(row);
-        if (!strcmp(ret_entry->id, id))
+    struct plim_entry entry;
+    for (size_t row = 0; row < plim_errors_table.n_rows; row += entry.n_rows) {
+        entry = entry_at(row);
+        if (!strcmp(entry.id, id)) {
+            *ret_entry = entry;
             return true;
+        }
     }
     return false;
 }
@@ -79,7 +82,7 @@ static size_t agreement(const char *list, const char *name)
     return best;
 }
 
-bool plim_knowledge_for(const char *kind, const char *framework, enum plim_cause cause, struct plim_entry *ret_entry)
+bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_entry *ret_entry)
 {
     size_t best = 0;
     const char *cause_name = plim_cause_name(cause);
@@ -92,21 +95,13 @@ bool plim_knowledge_for(const char *kind, const char *framework, enum plim_cause
             *ret_entry = entry;
         }
     }
-    for (size_t row = 0; best == 0 && framework && cause_name && row < plim_errors_table.n_rows; row += entry.n_rows) {
-        entry = entry_at(row);
-        const char *from = plim_entry_field(&entry, PLIM_FIELD_FROM, 0).text;
-        if (from && !strcmp(from, framework) &&
-            agreement(plim_entry_field(&entry, PLIM_FIELD_CAUSE, 0).text, cause_name)) {
-            best = 1;
-            *ret_entry = entry;
-        }
-    }
     return best > 0 || (cause_name && plim_knowledge_by_id(cause_name, ret_entry));
 }
 
 /* --- search by words --- */
 
-enum { MAX_WORDS = 48, WORD_BYTES = 40 };
+/* A phrase scores 60 to 200, by how much of the text it is; from 120 on it is nearly half of it. */
+enum { MAX_WORDS = 48, WORD_BYTES = 40, PHRASE_SCORE = 120 };
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
@@ -207,7 +202,8 @@ size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MA
     }
     for (size_t row = 0; row < plim_errors_table.n_rows; row += entry.n_rows) {
         entry = entry_at(row);
-        struct plim_hit hit = { entry, phrase_score(&entry, query) };
+        unsigned phrase = phrase_score(&entry, query);
+        struct plim_hit hit = { entry, phrase, phrase >= PHRASE_SCORE };
         for (size_t w = 0; w < n_words; w++)
             hit.score += rarity[w] * word_score(&entry, words[w]);
         if (hit.score == 0)

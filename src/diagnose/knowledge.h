@@ -45,14 +45,15 @@ struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum pli
 /* False: there is none. */
 bool plim_knowledge_by_id(const char *id, struct plim_entry *ret_entry);
 
-/* The entry of a finding: that of its kind, else that of its framework and cause, else that of its cause. */
-bool plim_knowledge_for(const char *kind, const char *framework, enum plim_cause cause, struct plim_entry *ret_entry);
+/* The entry of a finding: that of its kind, else that of its cause. */
+bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_entry *ret_entry);
 
 enum { PLIM_MAX_HITS = 32 };
 
 struct plim_hit {
     struct plim_entry entry;
     unsigned score; /* the higher, the nearer; 0 never */
+    bool is_phrase; /* the query as it stands is much of the title or of a message */
 };
 
 /* Entries that have words of the query, the best first; at most PLIM_MAX_HITS. Returns how many. */

@@ -168,7 +168,7 @@ static void advise_from_entry(struct plim_advice *advice)
     struct plim_entry entry;
     struct plim_field_text text;
     const char *kind = advice->finding->pattern ? advice->finding->pattern->id : "";
-    if (!plim_knowledge_for(kind, advice->finding->framework, advice->answer->best.cause, &entry))
+    if (!plim_knowledge_for(kind, advice->answer->best.cause, &entry))
         return;
     for (size_t i = 0; (text = plim_entry_field(&entry, PLIM_FIELD_FIX, i)).text; i++)
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "", "%s", text.text), "%s", text.rest);

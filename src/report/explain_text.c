@@ -336,9 +336,13 @@ void plim_report_explain_text(FILE *out, const struct plim_explanation *explanat
     struct plim_field_text title =
         root->has_entry ? plim_entry_field(&root->entry, PLIM_FIELD_TITLE, 0) : (struct plim_field_text){ NULL, NULL };
     char text[LINE_BYTES];
-    snprintf(text, sizeof text, "%s, line %" PRIu64 ": %s%s%s%s", explanation->source, root->finding->line,
-             title.text ? title.text : root->finding->pattern->id, title.text && strstr(title.text, name) ? "" : " [",
-             title.text && strstr(title.text, name) ? "" : name, title.text && strstr(title.text, name) ? "" : "]");
+    char where[32] = "";
+    if (root->finding->line) /* none, when only an exit status is known */
+        snprintf(where, sizeof where, ", line %" PRIu64, root->finding->line);
+    const char *what = title.text ? title.text : root->finding->pattern->id;
+    bool is_named = strstr(what, name) || !strcmp(root->finding->framework, "other");
+    snprintf(text, sizeof text, "%s%s: %s%s%s%s", explanation->source, where, what, is_named ? "" : " [",
+             is_named ? "" : name, is_named ? "" : "]");
     fputs(plim_paint(style, PLIM_BOLD), out);
     plim_print_wrapped(out, text, 0, 2);
     fputs(plim_paint(style, PLIM_PLAIN), out);

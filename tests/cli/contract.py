@@ -230,11 +230,28 @@ def check_explain(answer: object) -> None:
         check_finding(finding, f"findings[{i}]")
 
 
+def check_errors(answer: object) -> None:
+    document = fields(answer, "errors", schema={"plimsoll.errors/1"}, query=(str, NULL), recognised=bool, entries=list)
+    ids = [entry["id"] for entry in document["entries"]]
+    need(len(set(ids)) == len(ids), "an entry is there twice")
+    for entry in document["entries"]:
+        where = f"entries[{entry['id']}]"
+        fields(entry, where, id=str, title=str, framework=(str, NULL), causes=list, means=str, messages=list, kinds=list,
+               because=list, fixes=list, alternatives=list, will_not_help=list, beliefs=list, versions=(str, NULL),
+               source=(str, NULL), related=list)
+        need(entry["fixes"] and entry["because"] and entry["causes"], f"{where} lacks something")
+        for fix in entry["fixes"]:
+            fields(fix, f"{where}.fixes", change=str, command=(str, NULL))
+        for belief in entry["beliefs"]:
+            fields(belief, f"{where}.beliefs", claim=str, truth=str)
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards,
-         "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow}[kind](answer)
+         "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow,
+         "errors": check_errors}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

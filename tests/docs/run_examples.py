@@ -187,7 +187,7 @@ class Checker:
                     self.run(f"{path}:{start + number}", line)
 
     def help(self):
-        for command in ("fit", "cards", "check", "hollow"):
+        for command in ("fit", "cards", "check", "hollow", "errors"):
             text = self.place.run(f"plimsoll {command} --help")[1]
             for line in text[text.find("\nexamples:"):].splitlines():
                 if is_ours(line.strip()):

@@ -17,10 +17,10 @@ static void test_entries(void **state)
     }
     for (int cause = PLIM_CAUSE_MODEL_TOO_BIG; cause < PLIM_CAUSE_MAX_; cause++) {
         assert_true(plim_knowledge_by_id(plim_cause_name((enum plim_cause)cause), &entry));
-        assert_true(plim_knowledge_for("no-such-kind", "other", (enum plim_cause)cause, &entry));
+        assert_true(plim_knowledge_for("no-such-kind", (enum plim_cause)cause, &entry));
     }
     assert_false(plim_knowledge_by_id("no-such-entry", &entry));
-    assert_false(plim_knowledge_for("no-such-kind", "no-such-program", PLIM_CAUSE_UNKNOWN, &entry));
+    assert_false(plim_knowledge_for("no-such-kind", PLIM_CAUSE_UNKNOWN, &entry));
 }
 
 /* Every form of message has an entry that was written for it. */
@@ -33,7 +33,7 @@ static void test_every_pattern_has_its_entry(void **state)
         if (pattern->role == PLIM_ROLE_NEIGHBOUR || pattern->role == PLIM_ROLE_SERIES ||
             pattern->role == PLIM_ROLE_PROGRAM)
             continue;
-        if (!plim_knowledge_for(pattern->id, NULL, PLIM_CAUSE_UNKNOWN, &entry))
+        if (!plim_knowledge_for(pattern->id, PLIM_CAUSE_UNKNOWN, &entry))
             fail_msg("no entry for %s", pattern->id);
     }
 }
