@@ -20,6 +20,8 @@ enum effect {
     EFFECT_FILL_2,
     EFFECT_FILL_4,
     EFFECT_FILL_8,
+    EFFECT_INDEXED, /* (n, functor, pointer to the output) */
+    EFFECT_LAMBDA,  /* (int n, functor): the functor holds the array, and no device pointer before */
     EFFECT_REDUCE,  /* (ReduceOp): const void *src, char *dst[2] in it, and no device pointer before */
     EFFECT_COUNT,   /* (input, output, number of inputs, ...): how many are not zero */
     EFFECT_CARRIES, /* the second step of such a sum */
@@ -63,6 +65,8 @@ static enum effect effect_of(const char *name)
         return strstr(name, "NonZeroOp")                        ? EFFECT_COUNT
                : strstr(name, "28DeviceReduceSingleTileKernel") ? EFFECT_CARRIES
                                                                 : EFFECT_NONE;
+    if (strncmp(name, "_ZN", 3) == 0 && strstr(name, "29elementwise_kernel_with_indexI"))
+        return EFFECT_INDEXED;
     if (strncmp(name, "_ZN2at6native", 13) != 0)
         return EFFECT_NONE;
     if (strstr(name, "29vectorized_elementwise_kernelI") && strstr(name, "St5arrayIPcLm")) {
@@ -71,6 +75,9 @@ static enum effect effect_of(const char *name)
     }
     if (strstr(name, "27unrolled_elementwise_kernelI") && strstr(name, "St5arrayIPcLm"))
         return EFFECT_ELEMENTS;
+    if (!strncmp(name, "_ZN2at6native18elementwise_kernelI", 34) ||
+        !strncmp(name, "_ZN2at6native24index_elementwise_kernelI", 40))
+        return EFFECT_LAMBDA;
     return strstr(name, "13reduce_kernelI") && strstr(name, "8ReduceOpI") ? EFFECT_REDUCE : EFFECT_NONE;
 }
 
@@ -151,6 +158,32 @@ static void filled(void **parameters, unsigned width)
         plim_vgpu_fill_with(output, value, width, (size_t)n);
 }
 
+static void wrote_indexed(void **parameters)
+{
+    uint32_t n; /* or of 64 bits, of which these are enough */
+    void *output;
+    memcpy(&n, parameters[0], sizeof n);
+    memcpy(&output, parameters[2], sizeof output);
+    if (n > 0)
+        wrote(output, n);
+}
+
+/* Up to the first device pointer in the functor, which is the output. */
+static void wrote_by_lambda(void **parameters)
+{
+    enum { MAX_WORDS = 512 };
+    int n;
+    memcpy(&n, parameters[0], sizeof n);
+    for (size_t i = 0; n > 0 && i < MAX_WORDS; i++) {
+        void *output;
+        memcpy(&output, (const char *)parameters[1] + i * sizeof output, sizeof output);
+        if (plim_vgpu_is_device(output)) {
+            wrote(output, (uint64_t)n);
+            return;
+        }
+    }
+}
+
 static void reduced(void **parameters)
 {
     void *buffers[2];
@@ -193,6 +226,12 @@ void plim_effects_launch(const void *function, void **parameters)
     switch (effect) {
     case EFFECT_ELEMENTS:
         wrote_elements(parameters);
+        break;
+    case EFFECT_INDEXED:
+        wrote_indexed(parameters);
+        break;
+    case EFFECT_LAMBDA:
+        wrote_by_lambda(parameters);
         break;
     case EFFECT_FILL_1:
     case EFFECT_FILL_2:

@@ -196,7 +196,7 @@ static void test_a_kernel_may_have_changed_it(void **state)
 /* PyTorch's names, as nvcc mangles them, and parameters of their forms. */
 static void test_kernels_that_are_known(void **state)
 {
-    static const char fill[1], half[1], add[1], sum[1], count[1], second[1];
+    static const char fill[1], half[1], add[1], sum[1], count[1], second[1], range[1], cast[1];
     static const struct {
         const char *function, *name;
     } kernels[] = {
@@ -206,6 +206,11 @@ static void test_kernels_that_are_known(void **state)
         { add, "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_" },
         { sum, "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIbNS0_9MinMaxOpsIbbiEEjbLi4ELi4EEEEEvT1_" },
         { count, "_ZN14at_cuda_detail3cub18DeviceReduceKernelINS0_9NonZeroOpIbEEPKblEEyS7_iNS5_10__identityEEEvT0_" },
+        { range,
+          "_ZN50_GLOBAL__N__2fa45684_17_RangeFactories_cu_38772b0829elementwise_kernel_with_indexIiZZZN2at6native"
+          "15arange_cuda_outEvENKUlvE_clEvEUllE_EEvT_T0_PN15function_traitsISD_E11result_typeE" },
+        { cast, "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_15gpu_kernel_implINS0_10AbsFunctorIfEEEEvRNS_18Tensor"
+                "IteratorBaseERKT_EUliE_EEviT1_" },
         { second, "_ZN14at_cuda_detail3cub28DeviceReduceSingleTileKernelIPiS1_iiEEvT0_T1_T2_" },
     };
     (void)state;
@@ -242,6 +247,18 @@ static void test_kernels_that_are_known(void **state)
     launch(sum, parameters);
     assert_int_equal(cuda.read(&back, a + 512, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_KEPT);
+
+    n = 3;
+    parameters[0] = &n;
+    parameters[2] = &output[1];
+    launch(range, parameters);
+    assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.read(&back, b + 512, 4), PLIM_SHADOW_KEPT);
+    parameters[1] = object;
+    object[30] = b + 512;
+    launch(cast, parameters);
+    assert_int_equal(cuda.read(&back, b + 512, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.copy(b, many, 4, TO_DEVICE), SUCCESS);
 
     uint64_t n_inputs = 5000;
     parameters[2] = &n_inputs;
