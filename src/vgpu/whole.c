@@ -17,12 +17,16 @@ enum plim_whole plim_whole_of(const char *name)
                : strstr(found, "NS0_13MinNanFunctorIlE")  ? PLIM_WHOLE_MIN
                : strstr(found, "ZNS0_11sum_functorIlllE") ? PLIM_WHOLE_SUM
                                                           : PLIM_WHOLE_NONE;
-    if (!strstr(name, "29vectorized_elementwise_kernelI"))
+    /* the second one is for addresses that are not aligned; only without strides and casts */
+    const bool is_plain = strstr(name, "29vectorized_elementwise_kernelI") ||
+                          (strstr(name, "27unrolled_elementwise_kernelI") &&
+                           strstr(name, "23TrivialOffsetCalculatorI") && strstr(name, "15LoadWithoutCast"));
+    if (!is_plain)
         return PLIM_WHOLE_NONE;
-    return strstr(name, "ENS0_15CUDAFunctor_addIlEESt5arrayIPcLm3E")         ? PLIM_WHOLE_ADD
-           : strstr(name, "ENS0_21CUDAFunctorOnSelf_addIlEESt5arrayIPcLm2E") ? PLIM_WHOLE_ADD_NUMBER
-           : strstr(name, "14CompareFunctorIlEESt5arrayIPcLm3E")             ? PLIM_WHOLE_COMPARE
-                                                                             : PLIM_WHOLE_NONE;
+    return strstr(name, "NS0_15CUDAFunctor_addIlEESt5arrayIPcLm3E")         ? PLIM_WHOLE_ADD
+           : strstr(name, "NS0_21CUDAFunctorOnSelf_addIlEESt5arrayIPcLm2E") ? PLIM_WHOLE_ADD_NUMBER
+           : strstr(name, "14CompareFunctorIlEESt5arrayIPcLm3E")            ? PLIM_WHOLE_COMPARE
+                                                                            : PLIM_WHOLE_NONE;
 }
 
 static bool is_allocated(const void *pointer)
