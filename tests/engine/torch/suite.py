@@ -13,6 +13,7 @@ The cases are the programs in cases/. Comments at the top of a case say how it i
     # environment: NAME=VALUE
     # options: --schedule lazy      of plimsoll rehearse
     # out of memory                 it is meant to; it checks the message itself
+    # out of memory: gpu1           and where
     # at most: 60 s, 4 GiB          of time and of resident memory
 """
 from __future__ import annotations
@@ -28,6 +29,7 @@ import time
 from dataclasses import dataclass, field
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
+HELPERS = ("hollow", "told")
 TIMEOUT_S = 300
 GIB = 1 << 30
 
@@ -55,8 +57,8 @@ def read_case(name: str) -> Case:
 
 
 def all_cases() -> list[Case]:
-    names = sorted(name.removesuffix(".py") for name in os.listdir(CASES) if name.endswith(".py") and name != "told.py")
-    return [read_case(name) for name in names]
+    names = sorted(name.removesuffix(".py") for name in os.listdir(CASES) if name.endswith(".py"))
+    return [read_case(name) for name in names if name not in HELPERS]
 
 
 def lacks(python: str, case: Case) -> str:
@@ -102,7 +104,8 @@ def check_limits(receipt: dict, case: Case, seconds: float) -> list[str]:
 def run(options: argparse.Namespace, case: Case, folder: str) -> tuple[list[str], dict, float]:
     """What is wrong, the receipt, and the seconds it took."""
     receipt_path, log_path = os.path.join(folder, case.name + ".json"), os.path.join(folder, case.name + ".log")
-    environment = dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="2")
+    environment = dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="2",
+                       PLIM_TEST_PLIMSOLL=options.plimsoll)
     for pair in case.says.get("environment", "").split():
         name, _, value = pair.partition("=")
         environment[name] = value
@@ -124,6 +127,9 @@ def run(options: argparse.Namespace, case: Case, folder: str) -> tuple[list[str]
         wrong += check_memory(receipt, said)
     if receipt["oom"] != ("out of memory" in case.says):
         wrong.append("the receipt says it ran out of memory" if receipt["oom"] else "the receipt does not say that it ran out of memory")
+    full = receipt["oom_at"]["device"] if receipt["oom"] else ""
+    if receipt["oom"] and case.says.get("out of memory") not in ("", full):
+        wrong.append(f"the receipt says that {full} is full")
     return wrong, receipt, seconds
 
 
