@@ -82,6 +82,12 @@ static bool is_unicode(void)
     return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
 }
 
+static bool is_stopped_by_us(const struct plim_rehearsal *receipt)
+{
+    return !strcmp(receipt->stopped_by, "ready") || !strcmp(receipt->stopped_by, "stable") ||
+           !strcmp(receipt->stopped_by, "steps");
+}
+
 static void hint(const struct plim_rehearsal *receipt)
 {
     bool is_lacking = false, is_static = false, is_bypassed = false;
@@ -99,7 +105,7 @@ static void hint(const struct plim_rehearsal *receipt)
         fputs("hint: a library was loaded by its path, past the virtual one: what it does is not\n"
               "      in the receipt\n",
               stderr);
-    else if (is_lacking && receipt->exit_code != 0)
+    else if (is_lacking && receipt->exit_code != 0 && !is_stopped_by_us(receipt))
         fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
 }
 
@@ -135,12 +141,6 @@ static int write_receipt(const struct plim_rehearse_options *o, const struct pli
             plim_report_find_text(stderr, find);
     }
     return is_right ? 0 : PLIM_EXIT_OURS;
-}
-
-static bool is_stopped_by_us(const struct plim_rehearsal *receipt)
-{
-    return !strcmp(receipt->stopped_by, "ready") || !strcmp(receipt->stopped_by, "stable") ||
-           !strcmp(receipt->stopped_by, "steps");
 }
 
 static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)

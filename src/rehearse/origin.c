@@ -151,9 +151,9 @@ bool plim_origin_is_plumbing(const char *frame)
     return false;
 }
 
-static bool is_installed(const char *frame)
+bool plim_origin_is_installed(const char *frame)
 {
-    return strstr(frame, "/site-packages/") || strstr(frame, "/dist-packages/") || strstr(frame, "/lib/python3") ||
+    return strstr(frame, "site-packages/") || strstr(frame, "dist-packages/") || strstr(frame, "/lib/python3") ||
            begins(frame, "<frozen");
 }
 
@@ -161,7 +161,7 @@ static void find_where(const struct stack *native, const struct stack *python, s
 {
     const char *found = NULL;
     for (size_t i = 0; i < python->n && !found; i++)
-        if (!is_installed(python->frame[i]))
+        if (!plim_origin_is_installed(python->frame[i]))
             found = python->frame[i];
     if (!found && python->n)
         found = python->frame[0];

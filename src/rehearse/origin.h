@@ -8,7 +8,7 @@
 
 #include "plimsoll/bill.h"
 
-enum { PLIM_ORIGIN_TEXT = 160, PLIM_ORIGIN_MAX_FRAMES = 32 };
+enum { PLIM_ORIGIN_TEXT = 160, PLIM_ORIGIN_MAX_FRAMES = 40 };
 
 struct plim_origin {
     const char *label;            /* the engine's own words, as in its bills: "KV buffer"; NULL: not known */
@@ -21,6 +21,9 @@ void plim_origin_of(const struct plim_ledger_stack *stack, struct plim_origin *r
 
 /* A function without a name, or one through which everybody asks: says nothing of who did. */
 bool plim_origin_is_plumbing(const char *frame);
+
+/* A frame of Python that is not the program's own. */
+bool plim_origin_is_installed(const char *frame);
 
 /* Frames of a stack as it is in the ledger, a line each, cut in place. Returns how many. */
 size_t plim_origin_frames(char *stack, char *ret_frames[PLIM_ORIGIN_MAX_FRAMES]);

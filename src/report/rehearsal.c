@@ -119,29 +119,41 @@ static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t
 
 /* --- what stopped it --- */
 
-static void print_frames(FILE *out, const char *heading, const char *stack, size_t most)
+/* Of the frames of a stack, the native ones that say something; of Python's the innermost, and those of the program. */
+static bool is_worth_it(const char *frame, size_t nth, bool is_python)
 {
+    enum { ALWAYS = 3 };
+    return is_python ? nth < ALWAYS || !plim_origin_is_installed(frame) : !plim_origin_is_plumbing(frame);
+}
+
+static void print_frames(FILE *out, const char *stack, bool is_python)
+{
+    enum { MOST = 8, HEADING = 8 };
     char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ORIGIN_MAX_FRAMES];
     snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
     const size_t n = plim_origin_frames(text, frames);
-    size_t n_printed = 0;
-    for (size_t i = 0; i < n && n_printed < most; i++) {
-        if (plim_origin_is_plumbing(frames[i]))
+    size_t n_printed = 0, n_skipped = 0;
+    for (size_t i = 0; i < n && n_printed < MOST; i++) {
+        if (!is_worth_it(frames[i], i, is_python)) {
+            n_skipped++;
             continue;
+        }
+        if (is_python && n_skipped)
+            fprintf(out, "%*s... %zu in packages\n", HEADING, "", n_skipped);
+        n_skipped = 0;
         plim_text_clean(frames[i]);
-        fprintf(out, "%-8s", n_printed++ == 0 ? heading : "");
-        print_last(out, frames[i], PLIM_TEXT_WIDTH - 8);
+        fprintf(out, "%-*s", HEADING, n_printed++ ? "" : is_python ? "python" : "native");
+        print_last(out, frames[i], PLIM_TEXT_WIDTH - HEADING);
     }
 }
 
 static void print_oom(FILE *out, const struct plim_ledger *ledger)
 {
-    enum { MOST_PYTHON = 8, MOST_NATIVE = 8 };
     const struct plim_ledger_oom *oom = &ledger->oom;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
     if (oom->site && oom->site < PLIM_LEDGER_MAX_SITES) {
-        print_frames(out, "native", ledger->stack[oom->site].native, MOST_NATIVE);
-        print_frames(out, "python", ledger->stack[oom->site].python, MOST_PYTHON);
+        print_frames(out, ledger->stack[oom->site].native, /* is_python */ false);
+        print_frames(out, ledger->stack[oom->site].python, /* is_python */ true);
     }
     fprintf(out, "short of %s on gpu%u\n",
             plim_size_text(a, oom->size > oom->free_bytes ? oom->size - oom->free_bytes : 0), oom->device);

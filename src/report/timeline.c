@@ -12,13 +12,13 @@ struct drawing {
     uint64_t bytes[WIDTH];
     char phase[WIDTH + 1];
     const char *name[WIDTH]; /* of the phase */
-    uint64_t full_bytes, end_us;
+    uint64_t full_bytes, start_us, end_us;
     unsigned peak_column;
 };
 
 static unsigned column_of(const struct drawing *d, uint64_t time_us)
 {
-    const uint64_t column = time_us * WIDTH / d->end_us;
+    const uint64_t column = time_us > d->start_us ? (time_us - d->start_us) * WIDTH / (d->end_us - d->start_us) : 0;
     return column < WIDTH ? (unsigned)column : WIDTH - 1;
 }
 
@@ -46,6 +46,18 @@ static void mark_phase(const struct plim_rehearsal *receipt, uint32_t site, unsi
     d->name[column] = origin.phase;
 }
 
+/* A Python program imports for seconds before it takes anything: the same for all cards, so that they can be compared.
+ */
+static uint64_t first_us(const struct plim_rehearsal *receipt)
+{
+    uint64_t first = receipt->end_us;
+    for (uint32_t i = 0; i < receipt->ledger->n_cards; i++)
+        if (receipt->card[i].n_points && receipt->card[i].point[0].time_us < first)
+            first = receipt->card[i].point[0].time_us;
+    const uint64_t margin = (receipt->end_us - first) / 16;
+    return first > margin ? first - margin : 0;
+}
+
 static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct drawing *d)
 {
     const struct plim_ledger_card *card = &receipt->card[device];
@@ -54,7 +66,7 @@ static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct
     for (uint32_t i = 0; i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++) {
         const struct plim_ledger_point *point = &card->point[i];
         const unsigned column = column_of(d, point->time_us);
-        const bool is_at_start = point->time_us * WIDTH % d->end_us == 0;
+        const bool is_at_start = (point->time_us - d->start_us) * WIDTH % (d->end_us - d->start_us) == 0;
         for (; at < column; at++) {
             d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
             d->bytes[at + 1] = at + 1 == column && is_at_start ? 0 : held;
@@ -103,7 +115,7 @@ static void print_legend(FILE *out, const struct drawing *d)
 
 static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool is_unicode)
 {
-    char size[PLIM_SIZE_TEXT], text[32];
+    char size[PLIM_SIZE_TEXT], text[32], start[32];
     for (unsigned row = 0; row < HEIGHT; row++) {
         fprintf(out, "%*s %s", LABEL, row == 0 ? plim_size_text(size, d->full_bytes) : "", is_unicode ? "│" : "|");
         unsigned n = WIDTH;
@@ -119,7 +131,11 @@ static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool i
     fputc('\n', out);
     const int n = snprintf(text, sizeof text, "peak %s", plim_size_text(size, peak_bytes));
     const int left = (int)d->peak_column + n / 2 + 1 > WIDTH ? WIDTH - n : (int)d->peak_column - n / 2;
-    fprintf(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
+    const int n_start = snprintf(start, sizeof start, "%.2f s", (double)d->start_us / 1e6);
+    if (left > n_start)
+        fprintf(out, "%*s  %s%*s%s", LABEL, "", start, left - n_start, "", text);
+    else
+        fprintf(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
     const int rest = WIDTH - (left > 0 ? left : 0) - n;
     if (rest >= 10)
         fprintf(out, "%*.2f s", rest - 2, (double)d->end_us / 1e6);
@@ -132,8 +148,8 @@ void plim_report_timeline(FILE *out, const struct plim_rehearsal *receipt, uint3
     const struct plim_ledger_card *card = &receipt->card[device];
     const uint64_t gone_bytes = card->reserved_bytes + card->others_bytes;
     const uint64_t usable_bytes = card->total_bytes > gone_bytes ? card->total_bytes - gone_bytes : 0;
-    struct drawing d = { .end_us = receipt->end_us };
-    if (!card->peak_bytes || !receipt->end_us)
+    struct drawing d = { .start_us = first_us(receipt), .end_us = receipt->end_us };
+    if (!card->peak_bytes || d.start_us >= d.end_us)
         return;
     memset(d.phase, '.', WIDTH);
     d.full_bytes =

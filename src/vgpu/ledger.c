@@ -345,13 +345,16 @@ static uint32_t new_record(struct plim_ledger *ledger)
     return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
 }
 
+/* The first, as it was when it was made for the last time: after an allocator had given back what it could. */
 static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
                                enum plim_ledger_kind kind, uint64_t size, uint32_t site)
 {
     const struct plim_ledger_card *card = &ledger->card[device];
     ledger->n_out_of_memory++;
     process->refused_bytes[device] = size;
-    if (!ledger->oom.is_set)
+    const struct plim_ledger_oom *first = &ledger->oom;
+    const bool is_again = first->is_set && first->pid == process->pid && first->device == device && first->size == size;
+    if (!first->is_set || is_again)
         ledger->oom = (struct plim_ledger_oom){ .is_set = 1,
                                                 .device = device,
                                                 .kind = kind,

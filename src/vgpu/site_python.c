@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_DUMP = 16 << 10, MAX_FRAMES = 8, MAX_OPTIMIZERS = 256, METH_VARARGS = 1 };
+enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32, MAX_OPTIMIZERS = 256, METH_VARARGS = 1 };
 
 /* Objects are not looked into. */
 typedef struct object object;
@@ -248,6 +248,21 @@ static bool dump(void)
     return is_sent;
 }
 
+/* Every call of a module goes through these. */
+static bool is_between(const char *function)
+{
+    return !strcmp(function, "_call_impl") || !strcmp(function, "_wrapped_call_impl") ||
+           !strcmp(function, "decorate_context");
+}
+
+/* Of what is installed, the path in the folder of packages. */
+static const char *short_path(const char *file)
+{
+    const char *packages = strstr(file, "/site-packages/");
+    packages = packages ? packages : strstr(file, "/dist-packages/");
+    return packages ? packages + 1 : file;
+}
+
 /* `  File "a.py", line 12 in f` becomes `a.py:12 f`. */
 static void rewrite(char *dump_text, char *text, size_t size)
 {
@@ -259,7 +274,9 @@ static void rewrite(char *dump_text, char *text, size_t size)
         if (!file || !number || !name || number < file || name < number)
             continue;
         *number = *name = '\0';
-        int written = snprintf(text + length, size - length, "%s:%s %s\n", file + 6, number + 8, name + 4);
+        if (is_between(name + 4))
+            continue;
+        int written = snprintf(text + length, size - length, "%s:%s %s\n", short_path(file + 6), number + 8, name + 4);
         if (written < 0 || (size_t)written >= size - length) {
             text[length] = '\0';
             return;

@@ -121,6 +121,68 @@ static void test_the_timeline_keeps_its_peaks(void **state)
     plim_ledger_close(ledger);
 }
 
+static void test_requests_that_are_made_again(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    int me = plim_ledger_join(ledger);
+    uint32_t a, b, none;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 60 * MIB, 0, &a), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 20 * MIB, 0, &b), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 70 * MIB, 0, &none), PLIM_LEDGER_FULL);
+    assert_int_equal(ledger->oom.free_bytes, 20 * MIB);
+    plim_ledger_give(ledger, b);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 70 * MIB, 0, &none), PLIM_LEDGER_FULL);
+    assert_int_equal(ledger->oom.free_bytes, 40 * MIB); /* the same request, when more was free */
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 50 * MIB, 0, &none), PLIM_LEDGER_FULL);
+    assert_int_equal(ledger->oom.size, 70 * MIB);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 30 * MIB, 0, &b), PLIM_LEDGER_TAKEN);
+    assert_true(ledger->oom.is_set);
+    plim_ledger_give(ledger, a);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 70 * MIB, 0, &a), PLIM_LEDGER_TAKEN);
+    assert_false(ledger->oom.is_set);
+    assert_int_equal(ledger->n_met_later, 1);
+    assert_int_equal(ledger->n_out_of_memory, 3);
+    plim_ledger_close(ledger);
+}
+
+/* Each site at the peak of its card, whatever came after. */
+static void test_sites_at_the_peak(void **state)
+{
+    (void)state;
+    static const struct plim_ledger_stack stack = { "a.so f\n", "" };
+    struct plim_ledger *ledger = ledger_of(2, 1000);
+    int me = plim_ledger_join(ledger);
+    const uint32_t x = plim_ledger_site(ledger, 0, PLIM_KIND_VMM, 5, &stack);
+    const uint32_t y = plim_ledger_site(ledger, 0, PLIM_KIND_VMM, 6, &stack);
+    const uint32_t z = plim_ledger_site(ledger, 1, PLIM_KIND_VMM, 7, &stack);
+    uint32_t record[4];
+    assert_true(x && y && z && x != y && y != z);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 100 * MIB, x, &record[0]), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 50 * MIB, y, &record[1]), PLIM_LEDGER_TAKEN);
+    plim_ledger_give(ledger, record[0]);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 90 * MIB, y, &record[2]), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_take(ledger, me, 1, PLIM_KIND_VMM, 500 * MIB, z, &record[3]), PLIM_LEDGER_TAKEN);
+    assert_int_equal(plim_ledger_site_peak(ledger, &ledger->site[x]), 100 * MIB);
+    assert_int_equal(plim_ledger_site_peak(ledger, &ledger->site[y]), 50 * MIB);
+    assert_int_equal(plim_ledger_site_peak(ledger, &ledger->site[z]), 500 * MIB);
+    assert_int_equal(ledger->site[y].live_bytes, 140 * MIB);
+    assert_int_equal(ledger->site[y].n_taken, 2);
+    plim_ledger_close(ledger);
+}
+
+static void test_more_sites_than_there_is_room(void **state)
+{
+    (void)state;
+    static const struct plim_ledger_stack stack;
+    struct plim_ledger *ledger = ledger_of(1, 1000);
+    unsigned n = 0;
+    for (uint64_t hash = 1; hash <= 2 * PLIM_LEDGER_MAX_SITES; hash++)
+        n += plim_ledger_site(ledger, 0, PLIM_KIND_VMM, hash * 0x9e3779b97f4a7c15, &stack) != 0;
+    assert_in_range(n, PLIM_LEDGER_MAX_SITES / 2, PLIM_LEDGER_MAX_SITES - 1);
+    plim_ledger_close(ledger);
+}
+
 static void test_remarks_are_counted(void **state)
 {
     (void)state;
@@ -146,6 +208,9 @@ int main(void)
         cmocka_unit_test(test_a_full_card),
         cmocka_unit_test(test_the_dead_are_reaped),
         cmocka_unit_test(test_the_timeline_keeps_its_peaks),
+        cmocka_unit_test(test_requests_that_are_made_again),
+        cmocka_unit_test(test_sites_at_the_peak),
+        cmocka_unit_test(test_more_sites_than_there_is_room),
         cmocka_unit_test(test_remarks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

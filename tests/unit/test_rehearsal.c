@@ -239,11 +239,12 @@ static void fill(struct plim_rehearsal *receipt)
     receipt->seconds = 4;
     receipt->end_us = 4000000;
     receipt->card[0].peak_us = 2000000;
-    receipt->card[0].n_points = 4;
-    receipt->card[0].point[0] = (struct plim_ledger_point){ 1000000, 600 * (uint64_t)MIB, a };
-    receipt->card[0].point[1] = (struct plim_ledger_point){ 2000000, 900 * (uint64_t)MIB, b };
-    receipt->card[0].point[2] = (struct plim_ledger_point){ 3000000, 600 * (uint64_t)MIB, 0 };
-    receipt->card[0].point[3] = (struct plim_ledger_point){ 3500000, 700 * (uint64_t)MIB, b };
+    receipt->card[0].n_points = 5;
+    receipt->card[0].point[0] = (struct plim_ledger_point){ 0, 0, 0 };
+    receipt->card[0].point[1] = (struct plim_ledger_point){ 1000000, 600 * (uint64_t)MIB, a };
+    receipt->card[0].point[2] = (struct plim_ledger_point){ 2000000, 900 * (uint64_t)MIB, b };
+    receipt->card[0].point[3] = (struct plim_ledger_point){ 3000000, 600 * (uint64_t)MIB, 0 };
+    receipt->card[0].point[4] = (struct plim_ledger_point){ 3500000, 700 * (uint64_t)MIB, b };
     ledger->oom.time_us = 3250000;
 }
 
@@ -279,7 +280,10 @@ static void test_text(void **state)
                                  "            |                ################################################\n"
                                  "            |                ################################################\n"
                                  "            |                ################################################\n"
-                                 "          0 +--------------------------------^-------------------------------\n";
+                                 "          0 +--------------------------------^-------------------------------\n"
+                                 "             0.00 s                   peak 900.0 MiB                   4.00 s\n"
+                                 "             ................L...............................................\n"
+                                 "             L load\n";
     static struct plim_rehearsal receipt;
     char *text = NULL;
     size_t size = 0;
@@ -290,8 +294,6 @@ static void test_text(void **state)
     plim_report_rehearsal_text(out, &receipt, /* said */ NULL, /* is_unicode */ false);
     fclose(out);
     assert_true(strlen(text) > sizeof wanted);
-    char *end = strstr(text, "                                      peak");
-    assert_non_null(end);
     assert_non_null(strstr(text, "short of 100.0 MiB on gpu0\n"));
     assert_non_null(strstr(text, "OUT OF MEMORY on gpu0 after 3.25 s: cudaMalloc of 500.0 MiB, 400.0 MiB were free\n"));
     assert_non_null(strstr(text, "python  /me/train.py:7 main\n"));
