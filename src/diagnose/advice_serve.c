@@ -93,13 +93,16 @@ static void context_of_vllm(struct plim_advice *advice)
 static void context_of_llama(struct plim_advice *advice)
 {
     const struct plim_cause_answer *a = advice->answer;
-    const int64_t n_ctx = plim_advice_number(advice, PLIM_N_N_CTX), free_bytes = a->free_bytes,
-                  n_seq = plim_advice_number(advice, PLIM_N_N_SEQ);
+    const int64_t n_ctx = plim_advice_number(advice, PLIM_N_N_CTX), n_seq = plim_advice_number(advice, PLIM_N_N_SEQ);
+    const int64_t free_bytes =
+        plim_is_known(a->free_bytes) ? a->free_bytes : plim_left_by_weights(advice->finding, advice->context);
     const int64_t layers = plim_advice_number(advice, PLIM_N_N_GPU_LAYERS);
     const char *model = plim_advice_model(advice);
     const bool is_ollama = plim_advice_is(advice, "ollama");
     struct plim_remedy *remedy = NULL;
     int64_t length = PLIM_UNKNOWN;
+    if (plim_is_known(free_bytes) && plim_is_known(a->tried_bytes) && a->tried_bytes > free_bytes)
+        advice->missing_bytes = a->tried_bytes - free_bytes;
     /* Of what is free, half a GiB stays for the working memory. */
     if (plim_is_known(n_ctx) && n_ctx > 0 && plim_is_known(a->tried_bytes) && a->tried_bytes > 0 &&
         plim_is_known(free_bytes) && free_bytes > (int64_t)PLIM_GIB)
@@ -133,7 +136,10 @@ static void context_of_llama(struct plim_advice *advice)
             plim_advise(advice, PLIM_UNKNOWN, "requests wait for each other", "one slot instead of %" PRId64, n_seq),
             is_ollama ? "OLLAMA_NUM_PARALLEL=1 ollama serve" : "llama-server -m %s --parallel 1", model);
     if (plim_is_known(layers) && layers > 4) {
-        remedy = plim_advise(advice, PLIM_UNKNOWN, "speed",
+        const int64_t weights = plim_advice_number(advice, PLIM_N_MODEL_BYTES);
+        bool can = plim_is_known(a->tried_bytes) && plim_is_known(weights) && weights >= 0;
+        /* a quarter of the layers leaves with its weights and its cache */
+        remedy = plim_advise(advice, can ? a->tried_bytes / 4 + weights / 4 : PLIM_UNKNOWN, "speed",
                              "fewer layers on the card: the cache of a layer lives where the layer does");
         if (is_ollama)
             plim_advise_command(remedy, "/set parameter num_gpu %" PRId64, layers * 3 / 4);
@@ -208,37 +214,49 @@ static void share_at_start(struct plim_advice *advice)
                         "vllm serve %s --gpu-memory-utilization %.2f", model, most);
 }
 
+/*
+ * The card's size when the log does not have it, from below: the share held the weights and what was left of it. A
+ * smaller card needs more of a share for the same bytes, so what is computed with this is enough on the true one.
+ */
+static int64_t least_total(int64_t model, int64_t available, double share)
+{
+    bool can = plim_is_known(model) && plim_is_known(available) && share > 0 && (double)model + (double)available > 0;
+    return can ? (int64_t)(((double)model + (double)available) / share) : PLIM_UNKNOWN;
+}
+
 /* Between what the start needs and what the card has. */
 static void share_of_empty_pool(struct plim_advice *advice)
 {
-    const int64_t total = plim_advice_number(advice, PLIM_N_TOTAL_BYTES),
-                  available = plim_advice_number(advice, PLIM_N_AVAILABLE_BYTES);
+    const int64_t available = plim_advice_number(advice, PLIM_N_AVAILABLE_BYTES);
     const int64_t free_bytes = plim_advice_number(advice, PLIM_N_FREE_BYTES);
     const bool is_sglang = plim_advice_is(advice, "sglang");
     const int64_t share = plim_advice_number(advice, is_sglang ? PLIM_N_MEM_FRACTION : PLIM_N_UTILIZATION);
+    const bool is_said = plim_is_known(share) && share > 0 && share <= 1000000;
+    const double now = is_said ? (double)share / 1e6 : is_sglang ? 0 : 0.9;
     const char *model = plim_advice_model(advice);
-    const double now = plim_is_known(share) && share > 0 && share <= 1000000 ? (double)share / 1e6
-                       : is_sglang                                           ? 0
-                                                                             : 0.9;
-    double most = plim_is_known(total) && total > 0
-                      ? down((double)((plim_is_known(free_bytes) && free_bytes <= total ? free_bytes : total) -
-                                      PLIM_STARTUP_RESERVE_BYTES) /
-                             (double)total)
-                      : 0.95;
+    int64_t total = plim_advice_number(advice, PLIM_N_TOTAL_BYTES);
+    double most = 0.95;
+    char from[40] = "";
+    struct plim_remedy *remedy = NULL;
+    if (is_said)
+        snprintf(from, sizeof from, " instead of %.2f", now);
+    if (plim_is_known(total) && total > 0 && plim_is_known(free_bytes) && free_bytes <= total)
+        most = down((double)(free_bytes - PLIM_STARTUP_RESERVE_BYTES) / (double)total);
     if (most > 0.97)
         most = 0.97;
-    struct plim_remedy *remedy = NULL;
+    if (!plim_is_known(total) && is_said)
+        total = least_total(plim_advice_number(advice, PLIM_N_MODEL_BYTES), available, now);
     if (plim_is_known(total) && total > 0 && plim_is_known(available) && now > 0) {
-        double least =
-            ceil(100 * (now + (double)((available < 0 ? -available : 0) + (int64_t)(PLIM_GIB / 2)) / (double)total)) /
-            100;
+        double missing = (available < 0 ? -(double)available : 0) + (double)PLIM_GIB / 2;
+        double least = ceil(100 * (now + missing / (double)total)) / 100;
         if (least <= most)
             remedy =
                 plim_advise_exact(advice, PLIM_UNKNOWN, "less is left for other programs",
-                                  "a share between %.2f, which leaves half a GiB for the cache, and %.2f", least, most);
+                                  "a share of the card between %.2f and %.2f%s: %.2f leaves half a GiB for the cache",
+                                  least, most, from, least);
     } else if (now < most) {
         remedy = plim_advise(advice, PLIM_UNKNOWN, "less is left for other programs",
-                             "a larger share of the card, if nobody else uses it");
+                             "a larger share of the card%s, if nobody else uses it", from);
     }
     plim_advise_command(remedy,
                         is_sglang ? "python -m sglang.launch_server --model-path %s --mem-fraction-static %.2f"

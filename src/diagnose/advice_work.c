@@ -79,8 +79,7 @@ static void halve_batch(struct plim_advice *advice)
         plim_advise_command(remedy, "--per_device_train_batch_size %" PRId64 " --gradient_accumulation_steps 2",
                             batch / 2);
     else if (plim_advice_is(advice, "transformers trl unsloth"))
-        plim_advise_command(
-            remedy, "--per_device_train_batch_size 1 --gradient_accumulation_steps 8    # same product as before");
+        plim_advise_command(remedy, "--per_device_train_batch_size HALF --gradient_accumulation_steps TWICE");
 }
 
 static void step_of_pictures(struct plim_advice *advice)

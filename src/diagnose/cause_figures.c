@@ -119,6 +119,13 @@ static void read_processes(const struct plim_finding *finding, struct plim_cause
     }
 }
 
+int64_t plim_left_by_weights(const struct plim_finding *finding, const struct plim_context *context)
+{
+    int64_t before = sane(plim_figure(finding, context, PLIM_N_FREE_BYTES));
+    int64_t weights = sane(plim_figure(finding, context, PLIM_N_MODEL_BYTES));
+    return plim_is_known(before) && plim_is_known(weights) && weights <= before ? before - weights : PLIM_UNKNOWN;
+}
+
 static bool is_windows(const char *platform) { return !strcmp(platform, "wsl") || !strcmp(platform, "windows"); }
 
 void plim_cause_figures(const struct plim_finding *finding, const struct plim_context *context,

@@ -61,6 +61,9 @@ int64_t plim_figure(const struct plim_finding *finding, const struct plim_contex
 const char *plim_figure_word(const struct plim_finding *finding, const struct plim_context *context,
                              enum plim_word which);
 
+/* llama.cpp: what the weights leave of what was free before them, by the log; PLIM_UNKNOWN when it does not say. */
+int64_t plim_left_by_weights(const struct plim_finding *finding, const struct plim_context *context);
+
 /* Fill in the figures of an answer. */
 void plim_cause_figures(const struct plim_finding *finding, const struct plim_context *context,
                         struct plim_cause_answer *answer);

@@ -224,6 +224,12 @@ bool plim_rule_kv_stage(const struct plim_facts *facts, struct plim_guess *guess
         return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
                               "The next step needs room for %" PRId64 " tokens in the pool, and %" PRId64 " are free.",
                               tokens, left);
+    int64_t rest = plim_is_known(a->free_bytes) ? PLIM_UNKNOWN : plim_left_by_weights(facts->finding, facts->context);
+    if (plim_is_known(a->tried_bytes) && plim_is_known(rest))
+        return plim_guess_set(
+            guess, cause, PLIM_CONFIDENCE_HIGH,
+            "The cache for the context was asked for with %s in one piece; the weights had left %s of what was free.",
+            plim_say(&texts, a->tried_bytes), plim_say(&texts, rest));
     if (plim_is_known(a->tried_bytes))
         return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
                               "It failed while the cache for the context was laid out, with %s in one piece%s%s.",

@@ -138,6 +138,25 @@ static void print_happened(FILE *out, const struct plim_explained *item, const s
     print_account(out, item, style);
 }
 
+/* Where a line begins to say something: prefixes of loggers and ranks are passed over when there is no room for them.
+ */
+static const char *substance(const char *text, int room)
+{
+    static const char *const signs[] = {
+        "Error:", "error:", "Killed process", "out of memory", "failed to", "oom-kill"
+    };
+    const char *best = NULL;
+    for (size_t i = 0; (int)strlen(text) > room && i < sizeof signs / sizeof signs[0]; i++) {
+        const char *at = strstr(text, signs[i]);
+        best = at && (!best || at < best) ? at : best;
+    }
+    const char *last = text + strlen(text) - (room > 8 ? room - 8 : 0); /* further right, less would be shown */
+    best = best && best > last ? last : best;
+    while (best && best > text && best[-1] != ' ')
+        best--;
+    return best && best - text > room / 4 ? best : text;
+}
+
 /* The lines of the log that the figures were read from. */
 static void print_evidence(FILE *out, const struct plim_explained *item, const struct plim_style *style)
 {
@@ -149,9 +168,11 @@ static void print_evidence(FILE *out, const struct plim_explained *item, const s
         if (style->is_verbose)
             plim_print_wrapped(out, f->evidence[i].text, column, 4);
         else {
-            char text[PLIM_EVIDENCE_BYTES + 4], *end = text + strlen(f->evidence[i].text);
             int room = PLIM_TEXT_WIDTH - column, n = 0;
-            snprintf(text, sizeof text, "%s", f->evidence[i].text);
+            const char *from = substance(f->evidence[i].text, room);
+            char text[PLIM_EVIDENCE_BYTES + 8], *end;
+            snprintf(text, sizeof text, "%s%s", from > f->evidence[i].text ? "..." : "", from);
+            end = text + strlen(text);
             for (char *c = text; c < end; c++)
                 if ((*c & 0xC0) != 0x80 && ++n > room - 3) {
                     snprintf(c, 4, "...");
@@ -174,7 +195,7 @@ static const char *const cause_words[PLIM_CAUSE_MAX_] = {
     [PLIM_CAUSE_BATCH_OR_ACTIVATION] = "one step needs more than is left",
     [PLIM_CAUSE_LEAK_OR_GROWTH] = "memory grows from step to step",
     [PLIM_CAUSE_OPTIMIZER_STATES] = "the optimizer does not fit",
-    [PLIM_CAUSE_HOST_RAM] = "the RAM is full, not the GPU",
+    [PLIM_CAUSE_HOST_RAM] = "RAM ran out, not the memory of the GPU",
     [PLIM_CAUSE_SHM] = "shared memory (/dev/shm) is full",
     [PLIM_CAUSE_ALLOCATOR_LIMIT] = "a limit that was set, not the card",
     [PLIM_CAUSE_MISCONFIGURATION_UTILIZATION] = "the share of the card is set wrongly",
@@ -321,6 +342,9 @@ static void print_last(FILE *out, const struct plim_explained *item, const struc
         fputc('\n', out);
         return;
     }
+    char *detail = strstr(text + 2, ": "); /* the step itself has it above */
+    if (detail && detail > text + 20)
+        *detail = '\0';
     fputs(":", out);
     plim_print_wrapped(out, text + 2, (int)strlen(cause) + 1, 2);
 }

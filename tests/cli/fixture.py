@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 LOGS = pathlib.Path(__file__).parent / "logs"
+SAMPLES = pathlib.Path(__file__).parents[2] / "data" / "samples" / "logs"
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 MAKER = pathlib.Path(__file__).parent.parent / "gguf" / "make.py"
 GIB = 1 << 20  # of kB, as /proc/meminfo counts
@@ -101,6 +102,7 @@ def make(directory: str, program: str) -> World:
     make_models(models)
     make_odd_files(models)
     shutil.copytree(LOGS, models / "logs")
+    shutil.copytree(SAMPLES, models / "samples")
     shutil.copy(LOGS.parent / "reads.py", models)
     shutil.copytree(PROGRAMS, root / "programs")
     make_checkpoint(models / "checkpoint")

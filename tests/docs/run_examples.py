@@ -34,6 +34,7 @@ STAND_INS = {
     "gemma-3-12b-it-Q4_K_M.gguf": "gemma-3-12b-Q4_K_M.gguf",
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
+LOGS = os.path.join(ROOT, "data", "samples", "logs")
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
 CRASH = os.path.join(ROOT, "tests", "cli", "logs", "crash", "pytorch.log")
 CONFIG = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
@@ -66,6 +67,8 @@ class Place:
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
 
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
+        for name in os.listdir(LOGS):
+            shutil.copy(os.path.join(LOGS, name), self.directory)
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
         with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
             file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])

@@ -127,7 +127,13 @@ static void test_shares(void **state)
     context.numbers.value[PLIM_N_UTILIZATION] = 600000;
     find();
     assert_string_equal(remedies.item[0].change,
-                        "a share between 0.68, which leaves half a GiB for the cache, and 0.97");
+                        "a share of the card between 0.68 and 0.95 instead of 0.60: 0.68 leaves half "
+                        "a GiB for the cache");
+    context.numbers.value[PLIM_N_TOTAL_BYTES] = PLIM_UNKNOWN; /* at least (27.67 - 1.42) / 0.6 GiB */
+    context.numbers.value[PLIM_N_AVAILABLE_BYTES] = GIB(-1.42);
+    context.numbers.value[PLIM_N_MODEL_BYTES] = GIB(27.67);
+    find();
+    assert_non_null(strstr(remedies.item[0].change, "between 0.65 and 0.95"));
     assert_true(is_useless("a lower share"));
 }
 
