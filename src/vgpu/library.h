@@ -34,7 +34,7 @@ struct plim_library_charge {
 bool plim_library_charge(struct plim_library_charge *charge, int device, enum plim_ledger_kind kind, uint64_t size);
 void plim_library_uncharge(struct plim_library_charge *charge);
 
-/* A library puts a kernel into a stream. False: there is no room for its code. */
+/* A library puts a kernel into a stream. False: there is no room for its code, or nothing may be put there now. */
 bool plim_library_work(int device, void *stream);
 
 /* A result of the card is given to the host at once: zero, and said in the receipt. */
