@@ -17,11 +17,11 @@ static char last_error[256];
 nccl_result plim_nccl_fail(nccl_result error, const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     pthread_mutex_lock(&lock);
+    va_start(arguments, format);
     vsnprintf(last_error, sizeof last_error, format, arguments);
-    pthread_mutex_unlock(&lock);
     va_end(arguments);
+    pthread_mutex_unlock(&lock);
     return error;
 }
 
