@@ -65,7 +65,7 @@ struct nccl_made_reduction {
 enum { NCCL_MAX_CHARGES = 4 + PLIM_ROOM_MAX_RANKS };
 
 struct nccl_comm {
-    const struct nccl_comm *self; /* tells a communicator from something else */
+    struct nccl_comm *next; /* of this process */
     struct plim_room *room;
     int n_ranks, rank, device;
     struct nccl_limits limits;
@@ -84,6 +84,7 @@ struct nccl_comm {
 /* Say what failed (for ncclGetLastError() of this process) and return the error. */
 __attribute__((format(printf, 2, 3))) nccl_result plim_nccl_fail(nccl_result error, const char *format, ...);
 
+/* One that is there: what was destroyed, or is something else, is not looked into. */
 bool plim_nccl_is_comm(const struct nccl_comm *comm);
 
 nccl_result plim_nccl_read_config(const struct nccl_config *config, struct nccl_limits *ret_limits);

@@ -41,7 +41,7 @@ static nccl_result communicate(const struct nccl_operation *o)
     if (!result && !o->count && (o->kind == NCCL_SEND || o->kind == NCCL_RECEIVE))
         return NCCL_SUCCESS; /* nothing is transferred, and nobody waits */
     if (!result) {
-        const int error = plim_vgpu_need_kernels(o->comm->device);
+        const int error = plim_vgpu_launch(o->stream);
         if (error)
             result =
                 plim_nccl_fail(NCCL_UNHANDLED_CUDA_ERROR, "Cuda failure %d '%s'", error, plim_vgpu_error_text(error));
@@ -52,8 +52,8 @@ static nccl_result communicate(const struct nccl_operation *o)
 nccl_result ncclAllReduce(const void *send, void *receive, size_t count, int type, int reduction,
                           struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_ALL_REDUCE,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_ALL_REDUCE,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -66,8 +66,8 @@ NCCL_OTHER_NAME(ncclAllReduce);
 nccl_result ncclReduce(const void *send, void *receive, size_t count, int type, int reduction, int root,
                        struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_REDUCE,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_REDUCE,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -81,8 +81,8 @@ NCCL_OTHER_NAME(ncclReduce);
 nccl_result ncclReduceScatter(const void *send, void *receive, size_t count, int type, int reduction,
                               struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_REDUCE_SCATTER,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_REDUCE_SCATTER,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -95,8 +95,8 @@ NCCL_OTHER_NAME(ncclReduceScatter);
 nccl_result ncclBroadcast(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                           void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_BROADCAST,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_BROADCAST,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -114,25 +114,33 @@ NCCL_OTHER_NAME(ncclBcast);
 
 nccl_result ncclAllGather(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){
-        .kind = NCCL_ALL_GATHER, .comm = comm, .send = send, .receive = receive, .count = count, .type = type });
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_ALL_GATHER,
+                                                 .comm = comm,
+                                                 .send = send,
+                                                 .receive = receive,
+                                                 .count = count,
+                                                 .type = type });
 }
 NCCL_OTHER_NAME(ncclAllGather);
 
 nccl_result ncclAlltoAll(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){
-        .kind = NCCL_ALL_TO_ALL, .comm = comm, .send = send, .receive = receive, .count = count, .type = type });
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_ALL_TO_ALL,
+                                                 .comm = comm,
+                                                 .send = send,
+                                                 .receive = receive,
+                                                 .count = count,
+                                                 .type = type });
 }
 NCCL_OTHER_NAME(ncclAlltoAll);
 
 nccl_result ncclGather(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                        void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_GATHER,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_GATHER,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -145,8 +153,8 @@ NCCL_OTHER_NAME(ncclGather);
 nccl_result ncclScatter(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                         void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){ .kind = NCCL_SCATTER,
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_SCATTER,
                                                  .comm = comm,
                                                  .send = send,
                                                  .receive = receive,
@@ -158,17 +166,20 @@ NCCL_OTHER_NAME(ncclScatter);
 
 nccl_result ncclSend(const void *send, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
     return communicate(&(struct nccl_operation){
-        .kind = NCCL_SEND, .comm = comm, .send = send, .count = count, .type = type, .root = peer });
+        .stream = stream, .kind = NCCL_SEND, .comm = comm, .send = send, .count = count, .type = type, .root = peer });
 }
 NCCL_OTHER_NAME(ncclSend);
 
 nccl_result ncclRecv(void *receive, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
 {
-    (void)stream;
-    return communicate(&(struct nccl_operation){
-        .kind = NCCL_RECEIVE, .comm = comm, .receive = receive, .count = count, .type = type, .root = peer });
+    return communicate(&(struct nccl_operation){ .stream = stream,
+                                                 .kind = NCCL_RECEIVE,
+                                                 .comm = comm,
+                                                 .receive = receive,
+                                                 .count = count,
+                                                 .type = type,
+                                                 .root = peer });
 }
 NCCL_OTHER_NAME(ncclRecv);
 

@@ -13,6 +13,7 @@ int cuCtxGetDevice(int *device); /* of the driver */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[256];
+static struct nccl_comm *all;
 
 nccl_result plim_nccl_fail(nccl_result error, const char *format, ...)
 {
@@ -33,7 +34,15 @@ const char *ncclGetLastError(struct nccl_comm *comm)
 }
 NCCL_OTHER_NAME(ncclGetLastError);
 
-bool plim_nccl_is_comm(const struct nccl_comm *comm) { return comm && comm->self == comm; }
+bool plim_nccl_is_comm(const struct nccl_comm *comm)
+{
+    pthread_mutex_lock(&lock);
+    const struct nccl_comm *c = all;
+    while (c && c != comm)
+        c = c->next;
+    pthread_mutex_unlock(&lock);
+    return c != NULL;
+}
 
 int plim_nccl_device(void)
 {
@@ -87,7 +96,6 @@ nccl_result plim_nccl_comm_new(int n_ranks, int rank, int device, struct nccl_li
         free(is_peer);
         return NCCL_SYSTEM_ERROR;
     }
-    comm->self = comm;
     comm->n_ranks = n_ranks;
     comm->rank = rank;
     comm->device = device;
@@ -95,6 +103,10 @@ nccl_result plim_nccl_comm_new(int n_ranks, int rank, int device, struct nccl_li
     comm->n_sent = counts;
     comm->n_received = counts + n_ranks;
     comm->is_peer = is_peer;
+    pthread_mutex_lock(&lock);
+    comm->next = all;
+    all = comm;
+    pthread_mutex_unlock(&lock);
     *ret_comm = comm;
     return NCCL_SUCCESS;
 }
@@ -170,11 +182,17 @@ nccl_result plim_nccl_comm_meet(struct nccl_comm *comm)
 void plim_nccl_comm_free(struct nccl_comm *comm)
 {
     static const struct timespec moment = { 0, 1000 * 1000 };
+    pthread_mutex_lock(&lock);
+    struct nccl_comm **link = &all;
+    while (*link && *link != comm)
+        link = &(*link)->next;
+    if (*link)
+        *link = comm->next;
+    pthread_mutex_unlock(&lock);
     while (atomic_load(&comm->n_users) > 0) /* they have been told */
         nanosleep(&moment, NULL);
     plim_nccl_uncharge(comm);
     plim_room_leave(comm->room);
-    comm->self = NULL;
     free(comm->n_sent);
     free(comm->is_peer);
     free(comm);

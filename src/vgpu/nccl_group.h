@@ -34,6 +34,7 @@ struct nccl_operation {
     size_t count;
     int type, reduction;
     int root; /* or the peer */
+    void *stream;
     /* of those that make a communicator */
     struct nccl_comm **new_comm;
     struct plim_room_id room;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks as processes, each on a virtual card of its own, with values that are checked. */
+#include "vgpu/ledger.h"
 #include "virtual.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -493,6 +495,68 @@ static void test_configurations(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* --- what is charged --- */
+
+/* A rank on its card of a ledger, with as many channels as the limits say: each of the amounts by NCCL's source. */
+static void charged_rank(const struct plim_ledger *ledger, struct id id, int rank)
+{
+    struct {
+        size_t size;
+        unsigned magic, version;
+        int blocking, cga, min_ctas, max_ctas;
+    } config = { sizeof config, 0xcafebeef, 22700, INT32_MIN, INT32_MIN, 4, 4 };
+    const uint64_t *held = &ledger->card[rank].kind_bytes[PLIM_KIND_NCCL];
+    const uint64_t unit = 2 << 20, start = 3 * 4 * unit + 2 * unit, connection = 4 * (10 + 2) * (unit / 2);
+    struct comm *comm = NULL;
+    alarm(60);
+    MUST_EQUAL(cuda.set_device(rank), 0);
+    int *p = device_ints(LARGE);
+    MUST_EQUAL(nccl.init_config(&comm, 2, id, rank, &config), SUCCESS);
+    MUST_EQUAL(*held, start);
+    MUST_EQUAL(nccl.all_reduce(p, p, LARGE, INT32, SUM, comm, NULL), SUCCESS);
+    MUST_EQUAL(*held, start + connection); /* at the first collective, and only then */
+    MUST_EQUAL(nccl.all_reduce(p, p, LARGE, INT32, SUM, comm, NULL), SUCCESS);
+    MUST_EQUAL(*held, start + connection);
+    MUST(ledger->card[rank].nccl.low_bytes == start && ledger->card[rank].nccl.high_bytes >= start + connection);
+    MUST_EQUAL(nccl.destroy(comm), SUCCESS);
+    MUST_EQUAL(*held, 0);
+    _exit(0);
+}
+
+static void test_charges(void **state)
+{
+    (void)state;
+    struct id id;
+    char path[64];
+    const int fd = memfd_create("ledger", 0);
+    assert_true(fd >= 0);
+    struct plim_ledger *ledger = plim_ledger_create(fd);
+    assert_non_null(ledger);
+    ledger->n_cards = 2;
+    for (int r = 0; r < 2; r++) {
+        snprintf(ledger->card[r].name, sizeof ledger->card[r].name, "NVIDIA RTX A6000");
+        ledger->card[r].total_bytes = (uint64_t)1 << 30;
+        ledger->card[r].compute_capability = 86;
+    }
+    assert_int_equal(nccl.id(&id), SUCCESS);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    for (int r = 0; r < 2; r++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child)
+            continue;
+        setenv("PLIM_VGPU_LEDGER", path, 1);
+        charged_rank(ledger, id, r);
+    }
+    for (int r = 0, status; r < 2; r++) {
+        assert_true(wait(&status) > 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    assert_true(ledger->card[0].peak_bytes >= ledger->card[0].nccl.bytes);
+    plim_ledger_close(ledger);
+    close(fd);
+}
+
 /* --- one process --- */
 
 static void put_float(void *to, float value) { assert_int_equal(cuda.memcpy(to, &value, sizeof value, 1), 0); }
@@ -521,6 +585,8 @@ static void test_one_process_with_all_cards(void **state)
     assert_float_equal(value, 8 * 4 * 4, 0);
     for (int r = 0; r < MAX_RANKS; r++)
         assert_int_equal(nccl.destroy(comms[r]), SUCCESS);
+    assert_int_equal(nccl.destroy(comms[0]), INVALID_ARGUMENT);
+    assert_int_equal(nccl.all_reduce(p[1], p[1], 1, FLOAT32, SUM, comms[1], NULL), INVALID_ARGUMENT);
     assert_int_equal(nccl.init_all(comms, MAX_RANKS + 1, NULL), INVALID_ARGUMENT);
     assert_int_equal(nccl.init_all(comms, 2, (int[]){ 1, 1 }), INVALID_USAGE);
     assert_int_equal(nccl.end(), INVALID_USAGE);
@@ -631,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_ranks_that_disagree),
         cmocka_unit_test(test_nobody_comes),
         cmocka_unit_test(test_configurations),
+        cmocka_unit_test(test_charges),
         cmocka_unit_test(test_one_process_with_all_cards),
         cmocka_unit_test(test_small_floats),
         cmocka_unit_test(test_what_is_left),
