@@ -27,8 +27,8 @@ enum {
     AHEAD = 5 << 10,  /* and after its last */
     LOOKAHEAD = 16 << 10,
     TRACEBACK = PLIM_WINDOW_BYTES - 1024,
-    KIND_BEHIND = 64, /* of a line, on the left and the right of a place: tells it from others */
-    KIND_AHEAD = 192,
+    KIND_BEHIND = 256, /* of a line, on the left and the right of a place: tells its kind */
+    KIND_AHEAD = 1024,
     LONG_LINE = 4096,
     MAX_MATCHES = 128, /* in one window */
     MAX_PER_PATTERN = 8,
@@ -303,9 +303,11 @@ static void sight(struct plim_diagnose *d, size_t window_start, const struct pli
     }
     if (plim_findings_wants_frames(d->findings, m->pattern)) {
         const size_t first = line_start(d, at > TRACEBACK ? at - TRACEBACK : 0, TRACEBACK);
-        plim_window_build(&d->joined, d->data + first, at - first, PLIM_JOIN_BLANK);
-        sighting.n_frames = plim_frames_read(&d->joined, d->frames);
-        sighting.frames = d->frames;
+        if (memmem(d->data + first, at - first, ".py", 3)) {
+            plim_window_build(&d->joined, d->data + first, at - first, PLIM_JOIN_BLANK);
+            sighting.n_frames = plim_frames_read(&d->joined, d->frames);
+            sighting.frames = d->frames;
+        }
     }
     const int finding = plim_findings_add(d->findings, &sighting);
     if (finding >= 0) {
@@ -361,9 +363,10 @@ static void look_at_kind(struct plim_diagnose *d, size_t at)
     if (d->line && offset >= d->line_start && offset < d->line_end)
         return;
     const size_t start = line_start(d, at, KIND_BEHIND), end = line_end(d, at, KIND_AHEAD);
-    d->line = plim_seen_find(&d->seen, plim_seen_hash(d->data + start, end - start));
-    d->line_start = d->base + at;
-    d->line_end = d->base + end;
+    size_t letters_end = 0;
+    d->line = plim_seen_find(&d->seen, plim_seen_hash(d->data + start, end - start, at - start, &letters_end));
+    d->line_start = offset;
+    d->line_end = d->base + start + letters_end;
     d->is_line_wanted = plim_seen_wants(d->line, offset);
 }
 

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/seen.h"
 
-/* Two sums that do not wait for each other, over letters only: numbers of any length leave no trace. */
-uint64_t plim_seen_hash(const char *text, size_t n)
+static bool is_letter(char c) { return (unsigned char)((c | 32) - 'a') < 26; }
+
+/* Two sums that do not wait for each other. */
+uint64_t plim_seen_hash(const char *line, size_t n, size_t at, size_t *ret_end)
 {
     uint64_t a = 14695981039346656037U, b = 1099511628211U;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const bool is_letter = (unsigned char)((c | 32) - 'a') < 26;
-        a = is_letter ? (a << 5 | a >> 59) ^ c : a;
-        b += is_letter ? a : 0;
+    size_t start = at, end = at;
+    for (int n_letters = 0; start > 0 && n_letters < PLIM_SEEN_BEHIND; start--)
+        n_letters += is_letter(line[start - 1]);
+    for (int n_letters = 0; end < n && n_letters < PLIM_SEEN_AHEAD; end++)
+        n_letters += is_letter(line[end]);
+    for (size_t i = start; i < end; i++) {
+        const unsigned char c = (unsigned char)line[i];
+        const uint64_t next = (a << 5 | a >> 59) ^ c;
+        a = is_letter(line[i]) ? next : a;
+        b += is_letter(line[i]) ? a : 0;
     }
+    *ret_end = end;
     return (a ^ b) * 0x9e3779b97f4a7c15U;
 }
 

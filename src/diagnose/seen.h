@@ -13,6 +13,8 @@
 
 enum {
     PLIM_SEEN_BITS = 12,
+    PLIM_SEEN_BEHIND = 40, /* letters */
+    PLIM_SEEN_AHEAD = 120,
     PLIM_SEEN_IN_FULL = 8,           /* texts of a kind that are read in full ... */
     PLIM_SEEN_APART_BYTES = 1 << 16, /* ... then one in so many bytes, and each time twice as many */
     PLIM_SEEN_MOST_APART_BYTES = 1 << 26,
@@ -29,8 +31,11 @@ struct plim_seen {
     struct plim_seen_line lines[1 << PLIM_SEEN_BITS];
 };
 
-/* The letters of a text. */
-uint64_t plim_seen_hash(const char *text, size_t n);
+/*
+ * The kind of text at line[at]: the letters of the line around it, so many on each side that numbers of any length
+ * leave no trace. *ret_end is where these letters end.
+ */
+uint64_t plim_seen_hash(const char *line, size_t n, size_t at, size_t *ret_end);
 
 /* The place of texts of this kind; a new kind may take an old one's. */
 struct plim_seen_line *plim_seen_find(struct plim_seen *seen, uint64_t hash);
