@@ -26,6 +26,8 @@ static bool is_one_of(char c, const char *set) { return c && strchr(set, c) != N
 
 static bool take(struct text *t, const char *word)
 {
+    if (t->at >= t->end || *t->at != *word) /* nearly always */
+        return false;
     const size_t n = strlen(word);
     if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n) != 0)
         return false;
@@ -148,7 +150,7 @@ static bool take_syslog(struct text *t)
 static bool begins_with_one_of(const char *text, size_t n, const char *const *words, size_t n_words)
 {
     for (size_t i = 0; i < n_words; i++)
-        if (n >= strlen(words[i]) && !memcmp(text, words[i], strlen(words[i])))
+        if (n > 0 && *text == *words[i] && n >= strlen(words[i]) && !memcmp(text, words[i], strlen(words[i])))
             return true;
     return false;
 }

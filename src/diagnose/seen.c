@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/seen.h"
 
-static bool is_letter(char c) { return (unsigned char)((c | 32) - 'a') < 26; }
+static inline bool is_letter(char c) { return (unsigned char)((c | 32) - 'a') < 26; }
 
-/* Two sums that do not wait for each other. */
+static inline uint64_t mix(uint64_t hash, char c)
+{
+    const uint64_t next = (hash << 5 | hash >> 59) ^ (unsigned char)c;
+    return is_letter(c) ? next + (next << 7) : hash;
+}
+
 uint64_t plim_seen_hash(const char *line, size_t n, size_t at, size_t *ret_end)
 {
-    uint64_t a = 14695981039346656037U, b = 1099511628211U;
-    size_t start = at, end = at;
-    for (int n_letters = 0; start > 0 && n_letters < PLIM_SEEN_BEHIND; start--)
-        n_letters += is_letter(line[start - 1]);
-    for (int n_letters = 0; end < n && n_letters < PLIM_SEEN_AHEAD; end++)
+    uint64_t behind = 14695981039346656037U, ahead = 1099511628211U;
+    int n_letters = 0;
+    for (size_t i = at; i > 0 && n_letters < PLIM_SEEN_BEHIND; i--) {
+        n_letters += is_letter(line[i - 1]);
+        behind = mix(behind, line[i - 1]);
+    }
+    n_letters = 0;
+    size_t end = at;
+    for (; end < n && n_letters < PLIM_SEEN_AHEAD; end++) {
         n_letters += is_letter(line[end]);
-    for (size_t i = start; i < end; i++) {
-        const unsigned char c = (unsigned char)line[i];
-        const uint64_t next = (a << 5 | a >> 59) ^ c;
-        a = is_letter(line[i]) ? next : a;
-        b += is_letter(line[i]) ? a : 0;
+        ahead = mix(ahead, line[end]);
     }
     *ret_end = end;
-    return (a ^ b) * 0x9e3779b97f4a7c15U;
+    return (behind ^ ahead * 3) * 0x9e3779b97f4a7c15U;
 }
 
 struct plim_seen_line *plim_seen_find(struct plim_seen *seen, uint64_t hash)
