@@ -91,6 +91,24 @@ def headers(make: str, scratch: pathlib.Path) -> list[bytes]:
     return [seed for seed in seeds if len(seed) < MAX_SEED_BYTES]
 
 
+def messages(data: pathlib.Path) -> list[bytes]:
+    """The examples of the forms of messages: with plain line ends, in another encoding, several in one log."""
+    seeds, text = [], ""
+    for path in sorted(data.glob("*.patterns")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            key, _, value = line.strip().partition(" ")
+            if key == "example":
+                text = value.strip()
+            elif key == ".." and text:
+                text += "\n" + value
+            elif text:
+                seeds.append(text.encode() + b"\n")
+                text = ""
+    several = [b"\n".join(seeds[i::17]) for i in range(17)]
+    wide = [seed.decode().encode("utf-16") for seed in seeds[::23]]
+    return [b"\x25" + seed for seed in seeds + several + wide]
+
+
 def main() -> int:
     make, root = sys.argv[1], pathlib.Path(sys.argv[2])
     models = headers(make, root / "headers")
@@ -100,6 +118,7 @@ def main() -> int:
     put(root / "fuzz_bill", [model + setup for model, setup in zip(models, setups)])
     logs = sorted((pathlib.Path(__file__).parent.parent / "tests" / "cli" / "logs").glob("*.log"))
     put(root / "fuzz_log", [b"\x40" + path.read_bytes() for path in logs])
+    put(root / "fuzz_explain", messages(pathlib.Path(__file__).parent.parent / "data" / "errors"))
     put(root / "fuzz_safetensors", checkpoints())
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])

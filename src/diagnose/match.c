@@ -410,9 +410,10 @@ uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window
         n++;
     }
     if (n > 0) {
-        const size_t reach = from + REACH_AFTER;
-        run_more(matcher, c, window, is_end, previous, reach < window->length ? reach : window->length,
-                 &ret_matches[n - 1]);
+        size_t limit = from + REACH_AFTER < window->length ? from + REACH_AFTER : window->length;
+        if (n == most && find(matcher, &c->match, p->match, window->text, from, limit)) /* one that is not taken */
+            limit = pcre2_get_ovector_pointer(matcher->data)[0];
+        run_more(matcher, c, window, is_end, previous, limit, &ret_matches[n - 1]);
     }
     for (uint32_t i = 0; i < n; i++) {
         derive(&ret_matches[i]);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `plimsoll explain` on any bytes. The first byte says in pieces of which size. What is found keeps its bounds, is
+ * clean text, is the same in any pieces, and can be reported.
+ */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/pattern.h"
+#include "report/explain.h"
+
+#include <string.h>
+
+static struct plim_diagnose *whole, *pieces;
+static struct plim_explained items[PLIM_MAX_FINDINGS];
+static struct plim_explanation explanation;
+
+static void check_text(const char *text, size_t size)
+{
+    const size_t n = strnlen(text, size);
+    FUZZ_REQUIRE(n < size);
+    for (size_t i = 0; i < n; i++)
+        FUZZ_REQUIRE((unsigned char)text[i] >= ' ' && text[i] != 0x7f);
+}
+
+static void check_finding(const struct plim_finding *f, uint64_t n_lines)
+{
+    FUZZ_REQUIRE(f->pattern && f->framework && f->pattern->role < PLIM_ROLE_NEIGHBOUR);
+    FUZZ_REQUIRE(f->count > 0 && f->line <= n_lines + 1 && f->line <= f->last_line);
+    FUZZ_REQUIRE(f->n_others <= PLIM_MAX_OTHERS && f->n_evidence <= PLIM_MAX_EVIDENCE);
+    for (uint32_t i = 0; i < f->n_evidence; i++)
+        check_text(f->evidence[i].text, sizeof f->evidence[i].text);
+}
+
+static void check_same(const struct plim_diagnosis *a, const struct plim_diagnosis *b)
+{
+    FUZZ_REQUIRE(a->n_findings == b->n_findings && a->n_lines == b->n_lines && a->n_bytes == b->n_bytes);
+    for (uint32_t i = 0; i < a->n_findings; i++) {
+        FUZZ_REQUIRE(a->findings[i].pattern == b->findings[i].pattern && a->findings[i].line == b->findings[i].line);
+        FUZZ_REQUIRE(!memcmp(&a->findings[i].numbers, &b->findings[i].numbers, sizeof a->findings[i].numbers));
+    }
+}
+
+static void report(const struct plim_diagnosis *diagnosis)
+{
+    static const struct plim_style style = { .has_colour = true };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    FUZZ_REQUIRE(out);
+    memset(items, 0, sizeof items);
+    explanation = (struct plim_explanation){
+        .diagnosis = diagnosis, .source = "log", .items = items, .n_items = diagnosis->n_findings
+    };
+    for (uint32_t i = 0; i < diagnosis->n_findings; i++) {
+        items[i].finding = &diagnosis->findings[i];
+        plim_cause_find(items[i].finding, &diagnosis->context, &items[i].cause);
+        items[i].has_entry = plim_knowledge_for(items[i].finding->pattern->id, items[i].finding->framework,
+                                                items[i].cause.best.cause, &items[i].entry);
+        plim_remedies_find(items[i].finding, &diagnosis->context, &items[i].cause, &items[i].remedies);
+    }
+    plim_report_explain_text(out, &explanation, &style);
+    FUZZ_REQUIRE(plim_report_explain_json(out, &explanation));
+    fclose(out);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    const char *text = (const char *)data + 1;
+    const size_t piece = data[0] ? data[0] : 256;
+    if (!whole) {
+        whole = plim_diagnose_new();
+        pieces = plim_diagnose_new();
+        FUZZ_REQUIRE(whole && pieces);
+    }
+    plim_diagnose_reset(whole);
+    plim_diagnose_reset(pieces);
+    plim_diagnose_feed(whole, text, size - 1);
+    for (size_t i = 0; i < size - 1; i += piece)
+        plim_diagnose_feed(pieces, text + i, size - 1 - i < piece ? size - 1 - i : piece);
+    const struct plim_diagnosis *diagnosis = plim_diagnose_end(whole);
+    FUZZ_REQUIRE(diagnosis->n_findings <= PLIM_MAX_FINDINGS && diagnosis->context.n_frames <= PLIM_MAX_FRAMES);
+    for (uint32_t i = 0; i < diagnosis->n_findings; i++)
+        check_finding(&diagnosis->findings[i], diagnosis->n_lines);
+    check_same(diagnosis, plim_diagnose_end(pieces));
+    report(diagnosis);
+    return 0;
+}

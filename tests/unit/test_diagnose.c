@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scanner itself: where a message is broken, coloured or cut makes no difference to its figures, order and pieces
+ * none to what is found, and no text makes it slow or large.
+ */
+#include "unit.h"
+
+#include "diagnose/diagnose.h"
+#include "diagnose/figure.h"
+#include "diagnose/frames.h"
+#include "diagnose/pattern.h"
+#include "diagnose/prefix.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+static const char oom[] = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.75 GiB. GPU 3 has a total "
+                          "capacity of 79.10 GiB of "
+                          "which 112.94 MiB is free. Process 771234 has 12.52 GiB memory in use. Including non-PyTorch "
+                          "memory, this process has "
+                          "66.46 GiB memory in use. Of the allocated memory 61.19 GiB is allocated by PyTorch, with "
+                          "1.02 GiB allocated in private "
+                          "pools (e.g., CUDA Graphs), and 1.90 GiB is reserved by PyTorch but unallocated. If reserved "
+                          "but unallocated memory is "
+                          "large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.";
+
+static const struct {
+    enum plim_number which;
+    int64_t value;
+} figures[] = {
+    { PLIM_N_TRIED_BYTES, 1879048192 },        { PLIM_N_DEVICE, 3 },
+    { PLIM_N_TOTAL_BYTES, 84932978278 },       { PLIM_N_FREE_BYTES, 118426173 },
+    { PLIM_N_PROCESS_BYTES, 71360881623 },     { PLIM_N_ALLOCATED_BYTES, 65702262211 },
+    { PLIM_N_PRIVATE_POOL_BYTES, 1095216660 }, { PLIM_N_RESERVED_UNALLOCATED_BYTES, 2040109466 },
+};
+
+static struct plim_diagnose *diagnose;
+
+static int set_up(void **state)
+{
+    (void)state;
+    diagnose = plim_diagnose_new();
+    return diagnose ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    plim_diagnose_free(diagnose);
+    return 0;
+}
+
+static const struct plim_diagnosis *read_text(const char *text, size_t size)
+{
+    plim_diagnose_reset(diagnose);
+    plim_diagnose_feed(diagnose, text, size);
+    return plim_diagnose_end(diagnose);
+}
+
+static const struct plim_diagnosis *read_string(const char *text) { return read_text(text, strlen(text)); }
+
+static const char *root_kind(const struct plim_diagnosis *d)
+{
+    return d->n_findings ? d->findings[0].pattern->id : "none";
+}
+
+/* All figures are right; or, when some may be lost, none is wrong. */
+static void check_figures(const struct plim_diagnosis *d, bool may_lack, const char *how, size_t at)
+{
+    if (d->n_findings == 0 && may_lack)
+        return;
+    if (d->n_findings == 0)
+        fail_msg("%s at %zu: nothing is found", how, at);
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        const int64_t got = d->findings[0].numbers.value[figures[i].which];
+        if (got != figures[i].value && !(may_lack && got == PLIM_UNKNOWN))
+            fail_msg("%s at %zu: %s is %" PRId64, how, at, plim_number_name(figures[i].which), got);
+    }
+    for (uint32_t i = 0; i < d->findings[0].n_others; i++) {
+        const struct plim_other *other = &d->findings[0].others[i];
+        if ((other->pid != 771234 && !(may_lack && other->pid == PLIM_UNKNOWN)) ||
+            (other->bytes != 13443247636 && !(may_lack && other->bytes == PLIM_UNKNOWN)))
+            fail_msg("%s at %zu: process %" PRId64 " %" PRId64, how, at, other->pid, other->bytes);
+    }
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n <= strlen(oom); n++)
+        check_figures(read_text(oom, n), n < strlen(oom), "cut", n);
+}
+
+static void test_begun_at_every_byte(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < strlen(oom); n++)
+        check_figures(read_text(oom + n, strlen(oom) - n), true, "begun", n);
+}
+
+static void test_wrapped_at_every_column(void **state)
+{
+    (void)state;
+    char text[4 * sizeof oom];
+    for (size_t width = 24; width <= 200; width++) {
+        size_t n = 0;
+        for (size_t i = 0; oom[i]; i++) {
+            if (i > 0 && i % width == 0)
+                text[n++] = '\n';
+            text[n++] = oom[i];
+        }
+        check_figures(read_text(text, n), false, "wrapped", width);
+    }
+}
+
+static void test_broken_once_anywhere(void **state)
+{
+    (void)state;
+    char text[2 * sizeof oom];
+    for (size_t at = 1; at < strlen(oom); at++) {
+        const int n = snprintf(text, sizeof text, "%.*s\n%s\n", (int)at, oom, oom + at);
+        check_figures(read_text(text, (size_t)n), false, "broken", at);
+    }
+}
+
+static void test_coloured_anywhere(void **state)
+{
+    (void)state;
+    char text[2 * sizeof oom];
+    for (size_t at = 0; at <= strlen(oom); at++) {
+        const int n = snprintf(text, sizeof text, "%.*s\033[1;31m%s\n", (int)at, oom, oom + at);
+        check_figures(read_text(text, (size_t)n), false, "coloured", at);
+    }
+}
+
+static void test_pieces_make_no_difference(void **state)
+{
+    (void)state;
+    static const size_t pieces[] = { 1, 2, 3, 7, 64, 1000 };
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        plim_diagnose_reset(diagnose);
+        for (size_t at = 0; at < strlen(oom); at += pieces[i])
+            plim_diagnose_feed(diagnose, oom + at, strlen(oom) - at < pieces[i] ? strlen(oom) - at : pieces[i]);
+        check_figures(plim_diagnose_end(diagnose), false, "in pieces of", pieces[i]);
+    }
+}
+
+/* In a long log, at every place of the scanner's buffer. */
+static void test_far_into_a_log(void **state)
+{
+    (void)state;
+    static const char filler[] = "INFO step 17 loss 2.31 lr 1e-4 tokens 8192 time 0.31\n";
+    for (size_t before = 250 << 10; before < 340 << 10; before += 4999) {
+        plim_diagnose_reset(diagnose);
+        for (size_t n = 0; n < before; n += sizeof filler - 1)
+            plim_diagnose_feed(diagnose, filler, sizeof filler - 1);
+        plim_diagnose_feed(diagnose, oom, strlen(oom));
+        for (size_t n = 0; n < 40 << 10; n += sizeof filler - 1)
+            plim_diagnose_feed(diagnose, n ? filler : "\n", n ? sizeof filler - 1 : 1);
+        const struct plim_diagnosis *d = plim_diagnose_end(diagnose);
+        check_figures(d, false, "behind", before);
+        assert_int_equal(d->findings[0].line, (before + sizeof filler - 2) / (sizeof filler - 1) + 1);
+        assert_int_equal(d->findings[0].count, 1);
+    }
+}
+
+/* --- order --- */
+
+static void test_the_first_hard_failure_is_the_root(void **state)
+{
+    (void)state;
+    char text[8192];
+    snprintf(text, sizeof text,
+             "%s\n[rank1]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, "
+             "NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n"
+             "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n",
+             oom);
+    const struct plim_diagnosis *d = read_string(text);
+    assert_string_equal(root_kind(d), "pytorch-oom");
+    for (uint32_t i = 1; i < d->n_findings; i++)
+        assert_true(d->findings[i].is_related);
+}
+
+static void test_repetitions_are_counted(void **state)
+{
+    (void)state;
+    plim_diagnose_reset(diagnose);
+    for (int i = 0; i < 5000; i++) {
+        plim_diagnose_feed(diagnose, oom, strlen(oom));
+        plim_diagnose_feed(diagnose, "\n", 1);
+    }
+    const struct plim_diagnosis *d = plim_diagnose_end(diagnose);
+    assert_int_equal(d->n_findings, 1);
+    assert_in_range(d->findings[0].count, 4500, 5000);
+    assert_int_equal(d->findings[0].line, 1);
+    assert_int_equal(d->n_lines, 5000);
+}
+
+static void test_the_traceback_is_read(void **state)
+{
+    (void)state;
+    char text[8192];
+    snprintf(
+        text, sizeof text,
+        "Traceback (most recent call last):\n  File \"/old/other.py\", line 1, in before\n"
+        "During handling of the above exception, another exception occurred:\n"
+        "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/home/me/train.py\", line 88, in <module>\n"
+        "[rank0]:     main()\n[rank0]:   File \"/usr/lib/python3.11/site-packages/torch/optim/adamw.py\", line 12, in "
+        "step\n"
+        "[rank0]: %s\n",
+        oom);
+    const struct plim_context *context = &read_string(text)->context;
+    assert_int_equal(context->n_frames, 2);
+    assert_string_equal(context->frames[0].file, "/home/me/train.py");
+    assert_string_equal(context->frames[1].name, "step");
+    assert_int_equal(context->frames[1].line, 12);
+    assert_true(context->frames[0].is_user);
+    assert_false(context->frames[1].is_user);
+}
+
+static void test_an_exit_status_alone(void **state)
+{
+    (void)state;
+    plim_diagnose_reset(diagnose);
+    plim_diagnose_exit_status(diagnose, 137);
+    assert_string_equal(root_kind(plim_diagnose_end(diagnose)), "exit-killed");
+    plim_diagnose_reset(diagnose);
+    plim_diagnose_exit_status(diagnose, 1);
+    assert_int_equal(plim_diagnose_end(diagnose)->n_findings, 0);
+    plim_diagnose_reset(diagnose);
+    plim_diagnose_feed(diagnose, oom, strlen(oom));
+    plim_diagnose_exit_status(diagnose, 137);
+    assert_string_equal(root_kind(plim_diagnose_end(diagnose)), "pytorch-oom");
+}
+
+/* --- figures --- */
+
+static void test_figures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum plim_number_kind kind;
+        int64_t value; /* PLIM_UNKNOWN: none */
+    } cases[] = {
+        { "2.00 GiB", PLIM_NUMBER_BYTES, 2147483648 },
+        { "1.25GiB", PLIM_NUMBER_BYTES, 1342177280 },
+        { "1900,00 MiB", PLIM_NUMBER_BYTES, 1992294400 },
+        { "273. GiB", PLIM_NUMBER_BYTES, 293131517952 },
+        { "1,234,567", PLIM_NUMBER_BYTES, 1234567 },
+        { "1,234 bytes", PLIM_NUMBER_BYTES, 1234 },
+        { "0 bytes", PLIM_NUMBER_BYTES, 0 },
+        { "1.234.567,50 kB", PLIM_NUMBER_BYTES, 1264197120 },
+        { "512Mi", PLIM_NUMBER_BYTES, 536870912 },
+        { "10.250000GB", PLIM_NUMBER_BYTES, 11005853696 },
+        { "-1.50 GiB", PLIM_NUMBER_BYTES, -1610612736 },
+        { "8388608.00 TiB", PLIM_NUMBER_BYTES, PLIM_UNKNOWN },
+        { "17179869184.00 GiB", PLIM_NUMBER_BYTES, PLIM_UNKNOWN },
+        { "99999999999999999999", PLIM_NUMBER_COUNT, PLIM_UNKNOWN },
+        { "40960", PLIM_NUMBER_COUNT, 40960 },
+        { "4.5", PLIM_NUMBER_COUNT, PLIM_UNKNOWN },
+        { "0.9", PLIM_NUMBER_RATIO, 900000 },
+        { "90%", PLIM_NUMBER_RATIO, 900000 },
+        { "0.90000000000001", PLIM_NUMBER_RATIO, 900000 },
+        { "", PLIM_NUMBER_BYTES, PLIM_UNKNOWN },
+        { "-", PLIM_NUMBER_BYTES, PLIM_UNKNOWN },
+        { ".5", PLIM_NUMBER_BYTES, PLIM_UNKNOWN },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t value = PLIM_UNKNOWN;
+        plim_figure_read(cases[i].text, strlen(cases[i].text), cases[i].kind, 1, &value);
+        if (value != cases[i].value)
+            fail_msg("'%s' is %" PRId64 ", not %" PRId64, cases[i].text, value, cases[i].value);
+    }
+    assert_int_equal(plim_figure_tensor_bytes("[32,1024,4096]", "float"), 536870912);
+    assert_int_equal(plim_figure_tensor_bytes("(273, 40960, 40960)", "float64"), 3664143974400);
+    assert_true(plim_figure_tensor_bytes("[?,1024]", "float") == PLIM_UNKNOWN);
+    assert_true(plim_figure_tensor_bytes("[99999999999,99999999999]", "float") == PLIM_UNKNOWN);
+}
+
+static void test_an_impossible_figure_is_dropped(void **state)
+{
+    (void)state;
+    const struct plim_diagnosis *d =
+        read_string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                    "capacity of 8.00 GiB of which 0 bytes is "
+                    "free. Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. Of the "
+                    "allocated memory 7.00 GiB is "
+                    "allocated by PyTorch, and 0.50 GiB is reserved by PyTorch but unallocated.\n");
+    assert_int_equal(d->n_findings, 1);
+    assert_true(d->findings[0].has_impossible);
+    assert_true(d->findings[0].numbers.value[PLIM_N_PROCESS_BYTES] == PLIM_UNKNOWN);
+    assert_int_equal(d->findings[0].numbers.value[PLIM_N_FREE_BYTES], 0);
+}
+
+/* --- prefixes --- */
+
+static void test_prefixes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *rest;
+    } cases[] = {
+        { "[rank3]: text", "text" },
+        { "(EngineCore_DP0 pid=276) ERROR 03-05 10:11:41 [core.py:708] text", "text" },
+        { "(RayWorkerWrapper pid=4242, ip=10.0.0.7) text", "text" },
+        { "2025-03-04T10:11:12.123456789Z stdout F text", "text" },
+        { "Mar  4 10:11:12 node17 kernel: [12345.678901] text", "text" },
+        { "vllm-1  | text", "text" },
+        { "> > text", "text" },
+        { "[1,0]<stderr>:text", "text" },
+        { "2025-03-04 10:11:12,345 - text", "- text" },
+        { "[ERROR] text", "text" },
+        { "0: cudaMalloc failed", "0: cudaMalloc failed" },
+        { "(UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "(UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)" },
+        { "(task ID: ff, pid=881) text", "(task ID: ff, pid=881) text" },
+        { "[malloc] text", "[malloc] text" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(cases[i].line + plim_prefix_bytes(cases[i].line, strlen(cases[i].line), false),
+                            cases[i].rest);
+    assert_int_equal(plim_prefix_bytes("3: text", 7, true), 3);
+}
+
+/* --- what it costs --- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The worst that a text can do: anchors without end, numbers without end, quotes in quotes. */
+static void test_hostile_texts_are_no_slower(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "Tried to allocate ",
+        "out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of ",
+        "1,111",
+        "\\\\\\\\\\\\n",
+        "&#x27;",
+        "=3D=20=\n",
+        "\033[31m",
+        "\033]0;",
+        "> > > > > > ",
+        "Process 1 has 1.00 GiB memory in use. ",
+        "File \"",
+        "\n",
+        "[rank0]: ",
+        "CUDA error: out of memory CUDA_ERROR_OUT_OF_MEMORY cudaMalloc failed: out of memory Killed process 1 (",
+        "\xff\xfe",
+        "\xe2\x80\x98",
+    };
+    enum { SIZE = 2 << 20 };
+    char *data = malloc(SIZE);
+    assert_non_null(data);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const size_t n = strlen(texts[i]);
+        for (size_t at = 0; at < SIZE; at++)
+            data[at] = texts[i][at % n];
+        const double start = seconds();
+        read_text(data, SIZE);
+        const double taken = seconds() - start;
+        if (taken > 3) /* 0.7 MB/s, with sanitizers on a busy machine; ten times as fast is usual */
+            fail_msg("'%s' over and over: %.1f s for %d MiB", texts[i], taken, SIZE >> 20);
+    }
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_cut_at_every_byte, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_begun_at_every_byte, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wrapped_at_every_column, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_broken_once_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_coloured_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pieces_make_no_difference, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_far_into_a_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_first_hard_failure_is_the_root, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_repetitions_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_traceback_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_exit_status_alone, set_up, tear_down),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test_setup_teardown(test_an_impossible_figure_is_dropped, set_up, tear_down),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test_setup_teardown(test_hostile_texts_are_no_slower, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
