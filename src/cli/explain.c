@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/explain_check.h"
 #include "cli/explain_input.h"
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
@@ -118,6 +119,7 @@ static bool explain(const struct plim_diagnosis *diagnosis, struct plim_explanat
         if (i == 0)
             plim_remedies_find(item->finding, &diagnosis->context, &item->cause, &item->remedies);
     }
+    plim_cli_explain_check(e);
     return true;
 }
 

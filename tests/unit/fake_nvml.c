@@ -29,6 +29,12 @@ struct memory_v2 {
     unsigned long long total, reserved, free, used;
 };
 
+struct process {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+};
+
 #define GIB (1ull << 30)
 #define MIB (1ull << 20)
 
@@ -130,11 +136,18 @@ int nvmlDeviceGetCudaComputeCapability(struct device *device, int *major, int *m
 
 int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned *count, void *processes)
 {
-    (void)device, (void)processes;
+    static const struct process here[3] = { { 77, 5 * GIB, ~0u, ~0u },
+                                            { 4242, 1 * GIB, ~0u, ~0u },
+                                            { 9, ~0ull, ~0u, ~0u } };
+    (void)device;
     if (is("wsl"))
         return NOT_SUPPORTED; /* and leaves the count as it was */
+    unsigned room = *count;
     *count = 3;
-    return INSUFFICIENT_SIZE;
+    if (room < 3 || !processes)
+        return INSUFFICIENT_SIZE;
+    memcpy(processes, here, sizeof here);
+    return SUCCESS;
 }
 
 int nvmlDeviceGetMigMode(struct device *device, unsigned *mode, unsigned *pending)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain_check.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "card/processes.h"
+#include "emit/command.h"
+#include "plimsoll/engine.h"
+#include "plimsoll/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_ARGUMENTS = 16, VALUE_BYTES = 24, MAX_CHECKED = 3 };
+
+/* Everything large, so that it is one allocation. */
+struct trial {
+    struct plim_arguments arguments;
+    struct plim_command command;
+    struct plim_machine machine;
+    struct plim_bill bill;
+    struct plim_fix fixes[PLIM_MAX_FIXES];
+    uint32_t n_fixes;
+    struct plim_remedies remedies;
+};
+
+/* --- a bill for what is advised --- */
+
+/* A name in a log can be of anything: only a plain file is opened, as a FIFO would wait forever. */
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return *path && *path != '-' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* The command line of the run that failed, as far as the log shows it. */
+static int read_command(const struct plim_context *context, struct trial *t)
+{
+    static const struct {
+        const char *flag;
+        enum plim_number number;
+        int64_t usual; /* what nobody writes */
+    } flags[] = { { "-c", PLIM_N_N_CTX, PLIM_UNKNOWN },
+                  { "-b", PLIM_N_N_BATCH, 2048 },
+                  { "-ub", PLIM_N_N_UBATCH, 512 },
+                  { "-np", PLIM_N_N_SEQ, PLIM_UNKNOWN },
+                  { "-ngl", PLIM_N_N_GPU_LAYERS, PLIM_UNKNOWN } };
+    static char values[sizeof flags / sizeof flags[0]][VALUE_BYTES];
+    static char program[] = "llama-server", model_flag[] = "-m";
+    static char names[sizeof flags / sizeof flags[0]][8], path[PLIM_WORD_BYTES];
+    char *argv[MAX_ARGUMENTS];
+    int argc = 0;
+    snprintf(path, sizeof path, "%s", context->words.text[PLIM_W_MODEL]);
+    argv[argc++] = program;
+    argv[argc++] = model_flag;
+    argv[argc++] = path;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        int64_t value = plim_number(&context->numbers, flags[i].number);
+        if (value == flags[i].usual || value < 0 || value > INT32_MAX)
+            continue;
+        snprintf(values[i], VALUE_BYTES, "%" PRId64, value);
+        snprintf(names[i], sizeof names[i], "%s", flags[i].flag);
+        argv[argc++] = names[i];
+        argv[argc++] = values[i];
+    }
+    return plim_command_read(argc, argv, &t->arguments, &t->command, NULL);
+}
+
+/* The card as it was when the model was loaded: what was free then is all there is. */
+static bool read_card(const struct plim_context *context, struct plim_machine *machine)
+{
+    int64_t free_bytes = plim_number(&context->numbers, PLIM_N_FREE_BYTES);
+    if (free_bytes == PLIM_UNKNOWN || free_bytes <= 0 || free_bytes > INT64_C(1) << 50)
+        return false;
+    plim_card_of_budget((uint64_t)free_bytes, &machine->card[0]);
+    machine->n_cards = 1;
+    plim_host_live(getenv("PLIMSOLL_SYSROOT"), &machine->host);
+    return true;
+}
+
+static void add_fix(struct trial *t, const struct plim_fix *fix)
+{
+    char text[PLIM_COMMAND_BYTES];
+    if (t->remedies.n >= MAX_CHECKED || fix->verdict_after != PLIM_VERDICT_FITS || fix->n_changes == 0 ||
+        !plim_command_text(&t->command, fix->changes, fix->n_changes, text) ||
+        strlen(text) >= PLIM_REMEDY_COMMAND_BYTES)
+        return;
+    struct plim_remedy *remedy = &t->remedies.item[t->remedies.n++];
+    snprintf(remedy->change, sizeof remedy->change, "%s", fix->change);
+    snprintf(remedy->command, sizeof remedy->command, "%.*s", PLIM_REMEDY_COMMAND_BYTES - 1, text);
+    snprintf(remedy->costs, sizeof remedy->costs, "%s", fix->costs);
+    snprintf(remedy->verified, sizeof remedy->verified,
+             "checked: 'plimsoll fit' says that it fits into what was free then");
+    remedy->frees_bytes = fix->frees_bytes > 0 ? fix->frees_bytes : PLIM_UNKNOWN;
+    remedy->is_exact = true;
+}
+
+/* Those that a bill has proved, then what was there and is no flag of llama-server: a bill is better than a rule. */
+static void merge(struct trial *t, struct plim_remedies *remedies)
+{
+    for (uint32_t i = 0; i < remedies->n && t->remedies.n < PLIM_MAX_REMEDIES; i++)
+        if (strncmp(remedies->item[i].command, "llama-server", 12) != 0)
+            t->remedies.item[t->remedies.n++] = remedies->item[i];
+    memcpy(remedies->item, t->remedies.item, sizeof remedies->item);
+    remedies->n = t->remedies.n;
+}
+
+static void try_fixes(const struct plim_context *context, struct plim_remedies *remedies)
+{
+    struct plim_model *model = NULL;
+    struct plim_engine *engine = NULL;
+    struct trial *t = plim_alloc(1, sizeof *t);
+    if (!t)
+        return;
+    plim_arguments_init(&t->arguments);
+    if (read_command(context, t) == 0 && read_card(context, &t->machine) &&
+        plim_model_open(t->arguments.model, &model, NULL) == 0 && plim_engine_new(model, NULL, &engine, NULL) == 0 &&
+        plim_engine_bill(engine, &t->arguments.setup, &t->machine, NULL, &t->bill, NULL) == 0 &&
+        t->bill.verdict == PLIM_VERDICT_NO &&
+        plim_plan_fixes(engine, &t->arguments.setup, &t->machine, NULL, &t->bill, t->fixes, PLIM_MAX_FIXES, &t->n_fixes,
+                        NULL) == 0) {
+        for (uint32_t i = 0; i < t->n_fixes; i++)
+            add_fix(t, &t->fixes[i]);
+        if (t->remedies.n)
+            merge(t, remedies);
+    }
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_arguments_done(&t->arguments);
+    plim_free(t);
+}
+
+/* --- who is on the cards now --- */
+
+static bool is_about_a_card(enum plim_cause cause)
+{
+    return cause != PLIM_CAUSE_UNKNOWN && cause != PLIM_CAUSE_HOST_RAM && cause != PLIM_CAUSE_SHM &&
+           cause != PLIM_CAUSE_NOT_OOM;
+}
+
+static void add_processes(struct plim_explanation *explanation)
+{
+    static struct plim_card_process found[PLIM_EXPLAIN_MAX_PROCESSES];
+    const char *root = getenv("PLIMSOLL_SYSROOT");
+    uint32_t n = plim_card_processes(getenv("PLIMSOLL_NVML"), root, found, PLIM_EXPLAIN_MAX_PROCESSES);
+    for (uint32_t i = 0; i < n; i++) {
+        struct plim_explain_process *to = &explanation->processes[explanation->n_processes++];
+        to->pid = found[i].pid;
+        to->bytes = found[i].bytes < 0 ? PLIM_UNKNOWN : found[i].bytes;
+        snprintf(to->name, sizeof to->name, "%s", found[i].name);
+        snprintf(to->card, sizeof to->card, "%s", found[i].card);
+    }
+}
+
+void plim_cli_explain_check(struct plim_explanation *explanation)
+{
+    if (explanation->n_items == 0)
+        return;
+    struct plim_explained *root = &explanation->items[0];
+    const struct plim_context *context = &explanation->diagnosis->context;
+    enum plim_cause cause = root->cause.best.cause;
+    if (!is_about_a_card(cause))
+        return;
+    bool is_of_setup = cause == PLIM_CAUSE_MODEL_TOO_BIG || cause == PLIM_CAUSE_KV_CACHE_CONTEXT ||
+                       cause == PLIM_CAUSE_BATCH_OR_ACTIVATION;
+    if (is_of_setup && !strcmp(root->finding->framework, "llama.cpp") && is_file(context->words.text[PLIM_W_MODEL]))
+        try_fixes(context, &root->remedies);
+    add_processes(explanation);
+}
