@@ -299,7 +299,7 @@ static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rece
 
 static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
 {
-    char path[PATH_BYTES], folder[PATH_BYTES];
+    static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
     if (!find_libraries(folder)) {
         fputs("plimsoll: the virtual libraries are not there\nhint: they are installed with the program\n", stderr);

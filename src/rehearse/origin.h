@@ -8,6 +8,8 @@
 
 #include "plimsoll/bill.h"
 
+#include <string.h>
+
 enum { PLIM_ORIGIN_TEXT = 160, PLIM_ORIGIN_MAX_FRAMES = 40 };
 
 struct plim_origin {
@@ -16,6 +18,12 @@ struct plim_origin {
     const char *phase;            /* "load", "forward", "backward", "optimizer step", "generate" ...; NULL: not known */
     char where[PLIM_ORIGIN_TEXT]; /* the innermost frame that is the program's; empty: none has a name */
 };
+
+/* Both NULL, or the same word. */
+static inline bool plim_origin_is_same_phase(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
 
 void plim_origin_of(const struct plim_ledger_stack *stack, struct plim_origin *ret_origin);
 

@@ -250,14 +250,43 @@ size_t plim_rehearsal_sites(const struct plim_rehearsal *receipt, uint32_t devic
                             uint16_t ret_numbers[PLIM_LEDGER_MAX_SITES])
 {
     size_t n = 0;
-    for (uint16_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
+    for (unsigned i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
         const struct plim_ledger_site *site = &receipt->ledger->site[i];
         const bool is_host = site->kind == PLIM_KIND_PINNED;
         if (site->hash && (is_host ? device == PLIM_LEDGER_MAX_CARDS : device == site->device))
-            ret_numbers[n++] = i;
+            ret_numbers[n++] = (uint16_t)i;
     }
     sorted = receipt;
     qsort(ret_numbers, n, sizeof *ret_numbers, by_peak);
+    return n;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct plim_rehearsal_phase *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+size_t plim_rehearsal_phases(const struct plim_rehearsal *receipt, uint32_t device,
+                             struct plim_rehearsal_phase ret_phases[PLIM_REHEARSAL_MAX_PHASES])
+{
+    size_t n = 0;
+    for (unsigned i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
+        const struct plim_ledger_site *site = &receipt->ledger->site[i];
+        struct plim_origin origin;
+        size_t k = 0;
+        if (!site->hash || site->kind == PLIM_KIND_PINNED || site->device != device || !receipt->site_peak_bytes[i])
+            continue;
+        plim_origin_of(&receipt->ledger->stack[i], &origin);
+        while (k < n && !plim_origin_is_same_phase(ret_phases[k].name, origin.phase))
+            k++;
+        if (k == PLIM_REHEARSAL_MAX_PHASES)
+            continue;
+        if (k == n)
+            ret_phases[n++] = (struct plim_rehearsal_phase){ origin.phase, 0 };
+        ret_phases[k].bytes += receipt->site_peak_bytes[i];
+    }
+    qsort(ret_phases, n, sizeof *ret_phases, by_bytes);
     return n;
 }
 

@@ -77,12 +77,24 @@ void plim_rehearsal_take(struct plim_rehearsal *receipt);
 size_t plim_rehearsal_sites(const struct plim_rehearsal *receipt, uint32_t device,
                             uint16_t ret_numbers[PLIM_LEDGER_MAX_SITES]);
 
+/* What was asked for in a phase of the program and held at the peak. */
+struct plim_rehearsal_phase {
+    const char *name; /* NULL: in no phase that is known */
+    uint64_t bytes;
+};
+
+enum { PLIM_REHEARSAL_MAX_PHASES = 16 };
+
+/* The largest first; returns how many. */
+size_t plim_rehearsal_phases(const struct plim_rehearsal *receipt, uint32_t device,
+                             struct plim_rehearsal_phase ret_phases[PLIM_REHEARSAL_MAX_PHASES]);
+
 struct plim_rehearsal_line {
     const char *label;       /* the engine's own words where the call says what it is for, else what was called */
     const char *what;        /* what was called */
     enum plim_pillar pillar; /* PLIM_PILLAR_MAX_: not known */
-    uint64_t bytes, low_bytes, high_bytes;
     enum plim_basis basis;
+    uint64_t bytes, low_bytes, high_bytes;
     const char *why;
 };
 

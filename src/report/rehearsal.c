@@ -34,8 +34,8 @@ static size_t gather(const struct plim_rehearsal *receipt, uint32_t device, stru
         struct plim_origin origin;
         size_t k = 0;
         plim_origin_of(&receipt->ledger->stack[numbers[i]], &origin);
-        while (k < n &&
-               (ret_asked[k].origin.phase != origin.phase || strcmp(ret_asked[k].origin.where, origin.where) != 0))
+        while (k < n && (!plim_origin_is_same_phase(ret_asked[k].origin.phase, origin.phase) ||
+                         strcmp(ret_asked[k].origin.where, origin.where) != 0))
             k++;
         if (k == most)
             continue;
@@ -62,6 +62,24 @@ static const char *end_of(const char *where)
     const size_t n = strlen(where);
     const char *slash = n > WHERE_WIDTH ? strchr(where + (n - WHERE_WIDTH), '/') : NULL;
     return slash ? slash + 1 : where;
+}
+
+/* "load 378.0 MiB, generate 28.00 MiB"; nothing when no phase is known. */
+static void print_phases(FILE *out, const struct plim_rehearsal *receipt, uint32_t device)
+{
+    enum { COLUMN = 11, INDENT = 4 };
+    struct plim_rehearsal_phase phases[PLIM_REHEARSAL_MAX_PHASES];
+    char text[PLIM_REHEARSAL_MAX_PHASES * 48] = "", size[PLIM_SIZE_TEXT];
+    const size_t n = plim_rehearsal_phases(receipt, device, phases);
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%.24s %s", i ? ", " : "",
+                             phases[i].name ? phases[i].name : "not known", plim_size_text(size, phases[i].bytes));
+    if (n == 0 || (n == 1 && !phases[0].name))
+        return;
+    fputs("  by phase:", out);
+    plim_print_wrapped(out, text, COLUMN, INDENT);
 }
 
 static void print_asked(FILE *out, const struct plim_rehearsal *receipt, uint32_t device)
@@ -114,6 +132,7 @@ static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t
                 plim_size_text(a, receipt->late.peak_bytes[index]),
                 receipt->late.is_out_of_memory ? ": OUT OF MEMORY" : "");
     plim_report_timeline(out, receipt, index, is_unicode);
+    print_phases(out, receipt, index);
     print_asked(out, receipt, index);
 }
 

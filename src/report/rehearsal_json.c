@@ -96,6 +96,17 @@ static json_t *sites_json(const struct plim_rehearsal *receipt)
 
 /* --- cards --- */
 
+static json_t *phases_json(const struct plim_rehearsal *receipt, uint32_t device)
+{
+    struct plim_rehearsal_phase phases[PLIM_REHEARSAL_MAX_PHASES];
+    const size_t n = plim_rehearsal_phases(receipt, device, phases);
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:o, s:o}", "phase", text_or_null(phases[i].name), "peak_bytes", bytes(phases[i].bytes)));
+    return list;
+}
+
 static json_t *card_json(const struct plim_rehearsal *receipt, uint32_t index)
 {
     const struct plim_ledger_card *card = &receipt->card[index];
@@ -110,11 +121,12 @@ static json_t *card_json(const struct plim_rehearsal *receipt, uint32_t index)
     for (uint32_t i = 0; timeline && i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++)
         json_array_append_new(timeline,
                               json_pack("[o, o]", bytes(card->point[i].time_us), bytes(card->point[i].bytes)));
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", id_of(index), "name",
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", id_of(index), "name",
                      plim_rehearsal_card_name(card), "total_bytes", bytes(card->total_bytes), "reserved_bytes",
                      bytes(card->reserved_bytes), "peak_bytes", bytes(card->peak_bytes), "peak_low", bytes(low),
                      "peak_high", bytes(high), "peak_us", bytes(card->peak_us), "lines", lines_json(peak, n_peak),
-                     "end_bytes", bytes(card->used_bytes), "end_lines", lines_json(end, n_end), "timeline", timeline);
+                     "end_bytes", bytes(card->used_bytes), "end_lines", lines_json(end, n_end), "timeline", timeline,
+                     "phases", phases_json(receipt, index));
 }
 
 static json_t *oom_json(const struct plim_ledger *ledger)

@@ -130,7 +130,7 @@ def check_receipt(answer: object) -> None:
 def check_rehearsal_device(device: object, nth: int) -> None:
     where = f"devices[{nth}]"
     row = fields(device, where, id={f"gpu{nth}"}, name=str, total_bytes=int, reserved_bytes=int, peak_bytes=int, peak_low=int, peak_high=int,
-                 peak_us=int, lines=list, end_bytes=int, end_lines=list, timeline=list)
+                 peak_us=int, lines=list, end_bytes=int, end_lines=list, timeline=list, phases=list)
     for lines, total in (("lines", "peak_bytes"), ("end_lines", "end_bytes")):
         for i, line in enumerate(row[lines]):
             part = fields(line, f"{where}.{lines}[{i}]", pillar=PILLARS | {None}, label=str, what=str, bytes=int, low=int, high=int,
@@ -140,6 +140,9 @@ def check_rehearsal_device(device: object, nth: int) -> None:
         need(held == row[total], f"{where}.{total} is {row[total]}, its lines are {held}")
     need(row["peak_low"] <= row["peak_bytes"] <= row["peak_high"], f"{where}.peak_bytes")
     need(all(0 <= bytes <= row["peak_bytes"] for _, bytes in row["timeline"]), f"{where}.timeline goes above the peak")
+    for phase in row["phases"]:
+        fields(phase, f"{where}.phases", phase=(str, NULL), peak_bytes=int)
+    need(sum(phase["peak_bytes"] for phase in row["phases"]) <= row["peak_bytes"], f"{where}.phases held more than the card")
 
 
 def check_site(site: object, where: str) -> None:
