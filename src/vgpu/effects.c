@@ -32,7 +32,7 @@ enum { TABLE_SIZE = 1 << 17 };
 static struct entry {
     _Atomic(const void *) function;
     enum effect effect;
-    enum plim_whole whole;
+    struct plim_whole whole;
 } * table;
 static atomic_uint n_entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,10 +106,10 @@ void plim_effects_register(const void *function, const char *name)
     pthread_mutex_unlock(&lock);
 }
 
-static enum effect known_effect(const void *function, enum plim_whole *ret_whole)
+static enum effect known_effect(const void *function, struct plim_whole *ret_whole)
 {
     const void *found;
-    *ret_whole = PLIM_WHOLE_NONE;
+    ret_whole->operation = PLIM_WHOLE_NONE;
     if (atomic_load_explicit(&n_entries, memory_order_acquire) == 0)
         return EFFECT_NONE;
     for (uint32_t i = slot_of(function); (found = atomic_load(&table[i].function)); i = (i + 1) % TABLE_SIZE)
@@ -168,17 +168,26 @@ static void wrote_indexed(void **parameters)
         wrote(output, n);
 }
 
-/* Up to the first device pointer in the functor, which is the output. */
+/*
+ * The lambda holds an OffsetCalculator and then the pointers, the output first. The calculator has 4 bytes, 25 dividers
+ * of 12 and 25 strides of 4 for each of the pointers; what is not used of it holds what lay on the stack, old pointers
+ * among it. So the place is right where each of its pointers is one. A single pointer says least and is tried last.
+ */
 static void wrote_by_lambda(void **parameters)
 {
-    enum { MAX_WORDS = 512 };
+    static const uint8_t n_pointers[] = { 2, 3, 4, 5, 1 };
+    enum { CALCULATOR_BYTES = 4 + 25 * 12, STRIDES_BYTES = 25 * 4, MAX_POINTERS = 5 };
     int n;
     memcpy(&n, parameters[0], sizeof n);
-    for (size_t i = 0; n > 0 && i < MAX_WORDS; i++) {
-        void *output;
-        memcpy(&output, (const char *)parameters[1] + i * sizeof output, sizeof output);
-        if (plim_vgpu_is_device(output)) {
-            wrote(output, (uint64_t)n);
+    for (size_t i = 0; n > 0 && i < sizeof n_pointers; i++) {
+        void *pointers[MAX_POINTERS];
+        const size_t n_found = n_pointers[i], at = (CALCULATOR_BYTES + n_found * STRIDES_BYTES + 7) / 8 * 8;
+        memcpy(pointers, (const char *)parameters[1] + at, n_found * sizeof *pointers);
+        size_t n_right = 0;
+        while (n_right < n_found && plim_whole_is_buffer(pointers[n_right]))
+            n_right++;
+        if (n_right == n_found) {
+            wrote(pointers[0], (uint64_t)n);
             return;
         }
     }
@@ -192,30 +201,32 @@ static void reduced(void **parameters)
 }
 
 /* What is computed from numbers that kernels may have changed is no surer than they. */
-static void launch_whole(enum plim_whole whole, enum effect effect, void **parameters)
+static void launch_whole(const struct plim_whole *whole, enum effect effect, void **parameters)
 {
     struct plim_whole_result result;
     plim_whole_compute(whole, parameters, &result); /* before this launch makes what is known less sure */
     plim_vgpu_selects(0);
-    if (result.is_sure)
+    if (result.known != PLIM_SHADOW_KEPT)
         plim_shadow_launched();
     if (effect == EFFECT_REDUCE)
         reduced(parameters);
     else
         wrote_elements(parameters);
-    if (result.is_known)
-        plim_shadow_write(result.output, result.values, result.size);
-    if (!result.is_sure)
+    if (result.is_computed && result.known == PLIM_SHADOW_UNKNOWN)
+        plim_shadow_assume(result.output, result.bytes, result.size);
+    else if (result.is_computed)
+        plim_shadow_write(result.output, result.bytes, result.size);
+    if (result.known == PLIM_SHADOW_KEPT)
         plim_shadow_launched();
 }
 
 void plim_effects_launch(const void *function, void **parameters)
 {
-    enum plim_whole whole;
+    struct plim_whole whole;
     const enum effect effect = known_effect(function, &whole);
     uint32_t n;
-    if (whole != PLIM_WHOLE_NONE && parameters) {
-        launch_whole(whole, effect, parameters);
+    if (whole.operation != PLIM_WHOLE_NONE && parameters) {
+        launch_whole(&whole, effect, parameters);
         return;
     }
     plim_shadow_launched();

@@ -145,10 +145,11 @@ static bool is_known(const struct page *page, size_t from, size_t size)
     return true;
 }
 
-static bool has_known(const struct page *page)
+/* Known or assumed. */
+static bool holds_something(const struct page *page)
 {
-    static const uint8_t nothing[sizeof page->known];
-    return memcmp(page->known, nothing, sizeof nothing) != 0;
+    static const uint8_t nothing[PAGE_BYTES];
+    return memcmp(page->known, nothing, sizeof page->known) != 0 || memcmp(page->bytes, nothing, PAGE_BYTES) != 0;
 }
 
 /* --- under the lock: [address, address + size), page by page --- */
@@ -159,15 +160,16 @@ static size_t part_of_page(uint64_t address, size_t size)
     return size < rest ? size : rest;
 }
 
-static void write_locked(uint64_t address, const uint8_t *from, size_t size)
+static void write_locked(uint64_t address, const uint8_t *from, size_t size, bool is_certain)
 {
     while (size > 0) {
         const size_t at = address % PAGE_BYTES, n = part_of_page(address, size);
         struct page *page = page_for(address / PAGE_BYTES);
         if (page) {
             memcpy(page->bytes + at, from, n);
-            mark(page, at, n, true);
-            page->n_launches = atomic_load_explicit(&n_launches, memory_order_relaxed);
+            mark(page, at, n, is_certain);
+            if (is_certain)
+                page->n_launches = atomic_load_explicit(&n_launches, memory_order_relaxed);
         }
         address += n;
         from += n;
@@ -179,7 +181,7 @@ static void forget_part(struct page *page, size_t at, size_t size)
 {
     memset(page->bytes + at, 0, size);
     mark(page, at, size, false);
-    if (!has_known(page))
+    if (!holds_something(page))
         drop(page);
 }
 
@@ -251,7 +253,14 @@ void plim_shadow_write(void *to, const void *from, size_t size)
         return;
     }
     pthread_mutex_lock(&lock);
-    write_locked(address_of(to), from, size);
+    write_locked(address_of(to), from, size, true);
+    pthread_mutex_unlock(&lock);
+}
+
+void plim_shadow_assume(void *to, const void *from, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    write_locked(address_of(to), from, size, false);
     pthread_mutex_unlock(&lock);
 }
 
@@ -288,14 +297,14 @@ void plim_shadow_read_each(void *to, uint8_t *ret_known, const void *from, size_
     pthread_mutex_unlock(&lock);
 }
 
-/* Byte by byte where they alternate: a stretch that is known is written, the rest is forgotten. */
+/* Byte by byte where they alternate: a stretch is written as it is known, or forgotten. */
 static void move_locked(uint64_t to, uint64_t from, size_t size)
 {
     uint8_t bytes[PAGE_BYTES], known[PAGE_BYTES];
     while (size > 0) {
         const size_t at = from % PAGE_BYTES, n = part_of_page(from, size);
         const struct page *page = find(from / PAGE_BYTES);
-        for (size_t i = 0; page && i < n; i++)
+        for (size_t i = 0; page && i < n; i++) /* before writing moves pages about */
             known[i] = page->known[(at + i) / 8] >> (at + i) % 8 & 1;
         if (page)
             memcpy(bytes, page->bytes + at, n);
@@ -304,8 +313,8 @@ static void move_locked(uint64_t to, uint64_t from, size_t size)
         for (size_t i = 0, end; i < n; i = end) {
             for (end = i + 1; end < n && known[end] == known[i];)
                 end++;
-            if (known[i])
-                write_locked(to + i, bytes + i, end - i);
+            if (page)
+                write_locked(to + i, bytes + i, end - i, known[i]);
             else
                 forget_locked(to + i, end - i);
         }
@@ -341,7 +350,7 @@ void plim_shadow_fill(void *to, uint32_t value, unsigned width, size_t count)
         pattern[i] = (uint8_t)(value >> 8 * (i % width));
     pthread_mutex_lock(&lock);
     for (size_t at = 0; at < size; at += PAGE_BYTES)
-        write_locked(address_of(to) + at, pattern, size - at < PAGE_BYTES ? size - at : PAGE_BYTES);
+        write_locked(address_of(to) + at, pattern, size - at < PAGE_BYTES ? size - at : PAGE_BYTES, true);
     pthread_mutex_unlock(&lock);
 }
 

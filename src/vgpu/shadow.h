@@ -19,7 +19,10 @@ enum { PLIM_SHADOW_COPY_BYTES = 64 << 10, PLIM_SHADOW_STORE_BYTES = 32 << 20 };
 
 PLIM_VGPU_EXPORT void plim_shadow_write(void *to, const void *from, size_t size);
 
-/* What is known, and zero for the rest. */
+/* What a kernel computed from numbers that nobody knows: it is read, and is as unknown as they. */
+PLIM_VGPU_EXPORT void plim_shadow_assume(void *to, const void *from, size_t size);
+
+/* What is known or assumed, and zero for the rest. */
 enum plim_shadow_known {
     PLIM_SHADOW_UNKNOWN, /* not all of it was written by the host */
     PLIM_SHADOW_KEPT,    /* it was, but kernels ran since, and may have changed it on a real card */

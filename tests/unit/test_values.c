@@ -255,9 +255,13 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.read(&back, b + 512, 4), PLIM_SHADOW_KEPT);
     parameters[1] = object;
-    object[30] = b + 512;
+    object[30] = a; /* an old pointer among the strides; the two buffers are behind them */
+    object[63] = b + 512;
+    object[64] = a;
+    assert_int_equal(cuda.copy(a, many, 4, TO_DEVICE), SUCCESS);
     launch(cast, parameters);
     assert_int_equal(cuda.read(&back, b + 512, 4), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_KEPT);
     assert_int_equal(cuda.copy(b, many, 4, TO_DEVICE), SUCCESS);
 
     uint64_t n_inputs = 5000;
@@ -273,7 +277,75 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
-/* Numbers of 8 bytes that kernels compute from known ones; where one is not known, neither is the result. */
+/* The flag that ends a loop of generation, as PyTorch 2.15 computes it; the token is what nobody knows. */
+static void test_the_end_of_a_loop(void **state)
+{
+    static const char fill[1], flags[1], equal[1], either[1], not [1], both[1], max[1], is_zero[1], one_less[1];
+    static const struct {
+        const char *function, *name;
+    } kernels[] = {
+        { fill, "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_11FillFunctorIlEESt5arrayIPcLm1ELb0EEEviT0_T1_" },
+        { flags,
+          "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIbEESt5arrayIPcLm1ELb0EEEviT0_T1_" },
+        { equal,
+          "_ZN2at6native27unrolled_elementwise_kernelINS0_13BinaryFunctorIllbNS0_51_GLOBAL__N__68c48bfe_18_CompareE"
+          "QKernel_cu_d8008c9616CompareEqFunctorIlEEEESt5arrayIPcLm3EELi4E23TrivialOffsetCalculatorILi2EjESA_ILi1E"
+          "jENS0_6memory15LoadWithoutCastENSD_16StoreWithoutCastEEEviT_T0_T2_T3_T4_T5_" },
+        { either,
+          "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BinaryFunctorIbbbNS0_16BitwiseOrFunctorIbEEEESt5"
+          "arrayIPcLm3EELb0EEEviT0_T1_" },
+        { not,
+          "_ZN2at6native29vectorized_elementwise_kernelILi4EZNS0_23bitwise_not_kernel_cudaERNS_18TensorIteratorBaseEE"
+          "UlbE_St5arrayIPcLm2EELb0EEEviT0_T1_" },
+        { both,
+          "_ZN2at6native27unrolled_elementwise_kernelINS0_13BinaryFunctorIlllNS0_17BitwiseAndFunctorIlEEEESt5arrayIP"
+          "cLm3EELi4E23TrivialOffsetCalculatorILi2EjES9_ILi1EjENS0_6memory12LoadWithCastILi2EEENSC_13StoreWithCastIL"
+          "i1EEEEEviT_T0_T2_T3_T4_T5_" },
+        { max,
+          "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIlNS0_14func_wrapper_tIlNS0_13MaxNanFunctorIlEEEEjl" },
+        { is_zero,
+          "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13AUnaryFunctorIllbNS0_51_GLOBAL__N__68c48bfe_18_"
+          "CompareEQKernel_cu_d8008c9616CompareEqFunctorIlEEEESt5arrayIPcLm2EELb0EEEviT0_T1_" },
+        { one_less,
+          "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_22CUDAFunctorOnOther_addIlEESt5arrayIPcLm2EELb0"
+          "EEEviT0_T1_" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        cuda.enter(NULL, kernels[i].function, NULL, kernels[i].name, -1, NULL, NULL, NULL, NULL, NULL);
+    enum { LONG = 4, BOOL = 11 };
+    char *at = card_memory(16 * KIB);
+    void *token = at, *end = at + 512, *unfinished = at + 1024, *is_end = at + 1536, *is_long = at + 2048,
+         *flag = at + 2560;
+    int64_t eos = 2, one = 1, rest = 0, zero_and[2] = { 0, 0 }, less[2] = { 1, -1 };
+    const char loads[2] = { LONG, BOOL }, stores[1] = { LONG };
+    int n = 1;
+    assert_int_equal(cuda.copy(end, &eos, 8, TO_DEVICE), SUCCESS);
+    launch(fill, (void *[]){ &n, &one, (void *[]){ unfinished } });
+    for (int length = 0; length <= 3; length++) {
+        const bool is_over = length == 3;
+        int which = 0;
+        int object[512] = { [4] = 8, [5] = 1, [6] = 1 };
+        launch(flags, (void *[]){ &n, (void *)(uintptr_t)&is_over, (void *[]){ is_long } });
+        launch(equal, (void *[]){ &n, &which, (void *[]){ is_end, token, end } });
+        launch(either, (void *[]){ &n, &which, (void *[]){ flag, is_long, is_end } });
+        launch(not, (void *[]){ &n, &which, (void *[]){ flag, flag } });
+        launch(both, (void *[]){ &n, &which, (void *[]){ unfinished, unfinished, flag }, NULL, NULL,
+                                 (void *)(uintptr_t)loads, (void *)(uintptr_t)stores });
+        memcpy(&object[248], (void *[]){ unfinished, is_end }, 2 * sizeof(void *));
+        launch(max, (void *[]){ object });
+        launch(is_zero, (void *[]){ &n, zero_and, (void *[]){ flag, is_end } });
+        rest = 0;
+        assert_int_equal(cuda.read(&rest, flag, 1), PLIM_SHADOW_UNKNOWN);
+        assert_int_equal(rest, is_over);
+    }
+    launch(one_less, (void *[]){ &n, less, (void *[]){ is_end, end } });
+    assert_int_equal(cuda.read(&rest, is_end, 8), PLIM_SHADOW_KEPT);
+    assert_true(rest == -1);
+    assert_int_equal(cuda.free(at), SUCCESS);
+}
+
+/* Numbers of 8 bytes that kernels compute from known ones. */
 static void test_whole_numbers(void **state)
 {
     static const char add[1], number[1], compare[1], max[1], min[1], sum[1];
@@ -475,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_a_kernel_may_have_changed_it),
         cmocka_unit_test(test_kernels_that_are_known),
         cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_the_end_of_a_loop),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_wrong_copies_are_refused),
