@@ -19,6 +19,14 @@ static bool is_training(const struct plim_advice *advice)
            !strcmp(plim_figure_word(advice->finding, advice->context, PLIM_W_PHASE), "training");
 }
 
+static bool is_in_traceback(const struct plim_advice *advice, const char *part)
+{
+    bool is = false;
+    for (uint32_t i = 0; advice->context && i < advice->context->n_frames; i++)
+        is = is || strstr(advice->context->frames[i].file, part) != NULL;
+    return is;
+}
+
 /* What does not help when PyTorch itself has the card. */
 static void useless_allocator(struct plim_advice *advice)
 {
@@ -307,6 +315,17 @@ void plim_advise_model(struct plim_advice *advice)
     }
     if (!plim_advice_is(advice, pytorch))
         return;
+    if (plim_advice_is(advice, "pytorch") && !is_in_traceback(advice, "transformers")) {
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little accuracy",
+                                        "2 bytes for each parameter instead of 4, before it goes to the card"),
+                            "model = model.to(torch.bfloat16).to(\"cuda\")");
+        plim_advise(advice, PLIM_UNKNOWN, "quality", "a smaller model, or one quantised to 8 or 4 bits");
+        plim_advise(advice, PLIM_UNKNOWN, "speed", "spread it over several cards, or keep a part in RAM");
+        if (plim_is_known(a->total_bytes))
+            plim_advise(advice, PLIM_UNKNOWN, "money", "a card with more than %s", plim_say(&texts, a->total_bytes));
+        useless_allocator(advice);
+        return;
+    }
     plim_advise_command(
         plim_advise(advice, PLIM_UNKNOWN, "a little quality; slower for small batches",
                     "load in 4 bits: a quarter of bfloat16"),

@@ -179,7 +179,7 @@ static unsigned phrase_score(const struct plim_entry *entry, const char *query)
         const char *field = cell(row, COLUMN_FIELD), *text = cell(row, COLUMN_TEXT);
         if ((strcmp(field, "title") != 0 && strcmp(field, "prints") != 0) || !strcasestr(text, query))
             continue;
-        unsigned score = 60 + (unsigned)(140 * length / strlen(text));
+        unsigned score = 60 + (unsigned)(140 * length / (strlen(text) + 1));
         best = score > best ? score : best;
     }
     return best;

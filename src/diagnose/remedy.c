@@ -168,7 +168,11 @@ static void advise_from_entry(struct plim_advice *advice)
     struct plim_entry entry;
     struct plim_field_text text;
     const char *kind = advice->finding->pattern ? advice->finding->pattern->id : "";
-    if (!plim_knowledge_for(kind, advice->answer->best.cause, &entry))
+    const char *cause = plim_cause_name(advice->answer->best.cause);
+    if (!cause || !plim_knowledge_for(kind, advice->answer->best.cause, &entry))
+        return;
+    /* An entry about several causes can have nothing to say about this one. */
+    if (!strstr(plim_entry_field(&entry, PLIM_FIELD_CAUSE, 0).text, cause) && !plim_knowledge_by_id(cause, &entry))
         return;
     for (size_t i = 0; (text = plim_entry_field(&entry, PLIM_FIELD_FIX, i)).text; i++)
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "", "%s", text.text), "%s", text.rest);

@@ -196,7 +196,7 @@ static const char *const cause_words[PLIM_CAUSE_MAX_] = {
     [PLIM_CAUSE_LEAK_OR_GROWTH] = "memory grows from step to step",
     [PLIM_CAUSE_OPTIMIZER_STATES] = "the optimizer does not fit",
     [PLIM_CAUSE_HOST_RAM] = "RAM ran out, not the memory of the GPU",
-    [PLIM_CAUSE_SHM] = "shared memory (/dev/shm) is full",
+    [PLIM_CAUSE_SHM] = "shared memory is full (/dev/shm)",
     [PLIM_CAUSE_ALLOCATOR_LIMIT] = "a limit that was set, not the card",
     [PLIM_CAUSE_MISCONFIGURATION_UTILIZATION] = "the share of the card is set wrongly",
     [PLIM_CAUSE_DRIVER_OR_CONTEXT] = "the driver or the system refused, not the memory",
@@ -329,8 +329,8 @@ static void print_last(FILE *out, const struct plim_explained *item, const struc
     char text[LINE_BYTES], cause[96];
     const enum plim_colour colour = item->cause.best.cause == PLIM_CAUSE_NOT_OOM ? PLIM_YELLOW : PLIM_RED;
     snprintf(cause, sizeof cause, "%s", cause_words[item->cause.best.cause]);
-    for (char *c = cause; *c; c++)
-        if (*c >= 'a' && *c <= 'z' && !strstr(c, "/dev/shm)"))
+    for (char *c = cause; *c && *c != '('; c++) /* a path in brackets stays as it is */
+        if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
     fprintf(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint(style, colour), cause,
             plim_paint(style, PLIM_PLAIN));
