@@ -17,11 +17,13 @@ static struct nccl_comm *all;
 
 nccl_result plim_nccl_fail(nccl_result error, const char *format, ...)
 {
+    char text[sizeof last_error];
     va_list arguments;
-    pthread_mutex_lock(&lock);
     va_start(arguments, format);
-    vsnprintf(last_error, sizeof last_error, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    pthread_mutex_lock(&lock);
+    memcpy(last_error, text, sizeof text);
     pthread_mutex_unlock(&lock);
     return error;
 }
