@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms are those of PyTorch 2.5 to 2.15 (aten/src/ATen/native/cuda: CUDALoops.cuh, Reduce.cuh, Nonzero.cu) and of
- * CUB's DeviceReduce. The mangled name holds the types of the parameters, so that another form is not taken for one.
+ * The forms are those of PyTorch 2.5 to 2.15 (aten/src/ATen/native/cuda: CUDALoops.cuh, Reduce.cuh, Nonzero.cu,
+ * Shape.cu) and of CUB's DeviceReduce. The mangled name holds the types of the parameters, so that another form is not
+ * taken for one.
  */
 #include "vgpu/effects.h"
 
@@ -23,6 +24,8 @@ enum effect {
     EFFECT_INDEXED, /* (n, functor, pointer to the output) */
     EFFECT_LAMBDA,  /* (int n, functor): the functor holds the array, and no device pointer before */
     EFFECT_REDUCE,  /* (ReduceOp): const void *src, char *dst[2] in it, and no device pointer before */
+    EFFECT_JOIN_1,  /* (output, inputs, strides, dimension, stride): torch.cat of vectors, elements of 1 or 8 bytes */
+    EFFECT_JOIN_8,
     EFFECT_COUNT,   /* (input, output, number of inputs, ...): how many are not zero */
     EFFECT_CARRIES, /* the second step of such a sum */
 };
@@ -69,6 +72,10 @@ static enum effect effect_of(const char *name)
         return EFFECT_INDEXED;
     if (strncmp(name, "_ZN2at6native", 13) != 0)
         return EFFECT_NONE;
+    if (strstr(name, "26CatArrayBatchedCopy_contigI") || strstr(name, "35CatArrayBatchedCopy_alignedK_contigI"))
+        return strstr(name, "10OpaqueTypeILj8EEEjLi1ELi128ELi1E")   ? EFFECT_JOIN_8
+               : strstr(name, "10OpaqueTypeILj1EEEjLi1ELi128ELi1E") ? EFFECT_JOIN_1
+                                                                    : EFFECT_NONE;
     if (strstr(name, "29vectorized_elementwise_kernelI") && strstr(name, "St5arrayIPcLm")) {
         found = strstr(name, fill);
         return found ? fill_of(found + sizeof fill - 1) : EFFECT_ELEMENTS;
@@ -193,6 +200,26 @@ static void wrote_by_lambda(void **parameters)
     }
 }
 
+/* Sizes and pickled objects that PyTorch lays one behind the other before it sends them. */
+static void joined(void **parameters, size_t width, unsigned n_inputs)
+{
+    enum { BATCH = 128 };
+    struct {
+        const char *input[BATCH];
+        uint32_t offset[BATCH], size[BATCH], n_elements[BATCH];
+    } inputs;
+    uint32_t stride;
+    char *output;
+    memcpy(&output, parameters[0], sizeof output);
+    memcpy(&inputs, parameters[1], sizeof inputs);
+    memcpy(&stride, parameters[4], sizeof stride);
+    for (unsigned i = 0; i < n_inputs && i < BATCH && stride == 1; i++) {
+        char *to = output + inputs.offset[i] * width;
+        if (plim_vgpu_is_device(to) && plim_vgpu_is_device(inputs.input[i]))
+            plim_shadow_move(to, inputs.input[i], inputs.n_elements[i] * width);
+    }
+}
+
 static void reduced(void **parameters)
 {
     void *buffers[2];
@@ -220,7 +247,7 @@ static void launch_whole(const struct plim_whole *whole, enum effect effect, voi
         plim_shadow_launched();
 }
 
-void plim_effects_launch(const void *function, void **parameters)
+void plim_effects_launch(const void *function, void **parameters, unsigned grid_y)
 {
     struct plim_whole whole;
     const enum effect effect = known_effect(function, &whole);
@@ -252,6 +279,12 @@ void plim_effects_launch(const void *function, void **parameters)
         break;
     case EFFECT_REDUCE:
         reduced(parameters);
+        break;
+    case EFFECT_JOIN_1:
+        joined(parameters, 1, grid_y);
+        break;
+    case EFFECT_JOIN_8:
+        joined(parameters, 8, grid_y);
         break;
     case EFFECT_COUNT: /* of 4 or 8 bytes: PyTorch does not count more than INT_MAX at once */
         memcpy(&n, parameters[2], sizeof n);

@@ -12,7 +12,7 @@
 /* Each kernel of the program, with its mangled name, as it is registered. */
 void plim_effects_register(const void *function, const char *name);
 
-/* A launch with its parameters. */
-void plim_effects_launch(const void *function, void **parameters);
+/* A launch with its parameters and the height of its grid. */
+void plim_effects_launch(const void *function, void **parameters, unsigned grid_y);
 
 #endif

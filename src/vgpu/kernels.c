@@ -121,7 +121,7 @@ static status launch(const void *function, struct dim3 grid, struct dim3 block, 
     if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
         return plim_runtime_fail(NO_KERNEL_IMAGE);
     if (!(error = plim_vgpu_launch(stream))) {
-        plim_effects_launch(function, arguments);
+        plim_effects_launch(function, arguments, grid.y);
         plim_vgpu_launched(function);
     }
     return plim_runtime_fail(error);

@@ -173,10 +173,12 @@ static void test_values_go_when_memory_does(void **state)
     assert_int_equal(cuda.free(b), SUCCESS);
 }
 
-static void launch(const void *function, void **parameters)
+static void launch_high(const void *function, void **parameters, unsigned height)
 {
-    assert_int_equal(cuda.launch(function, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, NULL), SUCCESS);
+    assert_int_equal(cuda.launch(function, (word)height << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, NULL), SUCCESS);
 }
+
+static void launch(const void *function, void **parameters) { launch_high(function, parameters, 1); }
 
 static void test_a_kernel_may_have_changed_it(void **state)
 {
@@ -412,6 +414,36 @@ static void test_whole_numbers(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
+/* torch.cat: one block of the grid's height for each input; what lies behind them in the list is old. */
+static void test_joined(void **state)
+{
+    static const char cat[1];
+    (void)state;
+    cuda.enter(
+        NULL, cat, NULL,
+        "_ZN2at6native40_GLOBAL__N__f1f992fe_8_Shape_cu_49f7391c26CatArrayBatchedCopy_contigINS1_10OpaqueTypeILj8EE"
+        "EjLi1ELi128ELi1EEEvPT_NS1_25CatArrInputTensorMetadataIS5_T0_XT2_EXT3_EEENS1_16TensorSizeStrideIS8_Lj4EEEiS8_",
+        -1, NULL, NULL, NULL, NULL, NULL);
+    struct {
+        const void *input[128];
+        uint32_t offset[128], size[128], n[128];
+    } inputs = { .offset = { 0, 1, 3 }, .size = { 1, 2, 1 }, .n = { 1, 2, 1 } };
+    char *a = card_memory(16 * KIB), *output = a + 8192;
+    const int64_t numbers[3] = { 5, 6, 7 };
+    int64_t back[4] = { 0 };
+    uint32_t stride = 1;
+    int dimension = 0;
+    void *parameters[5] = { &output, &inputs, NULL, &dimension, &stride };
+    inputs.input[0] = a + 16;
+    inputs.input[1] = inputs.input[2] = a;
+    assert_int_equal(cuda.copy(a, numbers, sizeof numbers, TO_DEVICE), SUCCESS);
+    launch_high(cat, parameters, 2);
+    assert_int_equal(cuda.read(back, output, 3 * sizeof *back), PLIM_SHADOW_KNOWN);
+    assert_true(back[0] == 7 && back[1] == 5 && back[2] == 6);
+    assert_int_equal(cuda.read(back, output + 3 * sizeof *back, sizeof *back), PLIM_SHADOW_UNKNOWN);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
 static void test_fills(void **state)
 {
     (void)state;
@@ -548,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_kernels_that_are_known),
         cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_the_end_of_a_loop),
+        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_wrong_copies_are_refused),

@@ -20,9 +20,9 @@ dist.all_gather_object(objects, {"rank": rank, "text": "x" * (10 + 1000 * rank)}
 assert [o["rank"] for o in objects] == list(range(world)), objects
 assert [len(o["text"]) for o in objects] == [10 + 1000 * r for r in range(world)]
 
-box = [{"from": 1, "list": list(range(100))}] if rank == 1 else [None]
+box = [{"from": 1, "list": list(range(100))}, "two"] if rank == 1 else [None, None]
 dist.broadcast_object_list(box, src=1)
-assert box == [{"from": 1, "list": list(range(100))}], box
+assert box == [{"from": 1, "list": list(range(100))}, "two"], box
 
 gathered = [None] * world if rank == 0 else None
 dist.gather_object(("hello", "x" * rank), gathered, dst=0)
