@@ -56,8 +56,8 @@ static void report(const struct plim_diagnosis *diagnosis)
     for (uint32_t i = 0; i < diagnosis->n_findings; i++) {
         items[i].finding = &diagnosis->findings[i];
         plim_cause_find(items[i].finding, &diagnosis->context, &items[i].cause);
-        items[i].has_entry = plim_knowledge_for(items[i].finding->pattern->id, items[i].finding->framework,
-                                                items[i].cause.best.cause, &items[i].entry);
+        items[i].has_entry =
+            plim_knowledge_for(items[i].finding->pattern->id, items[i].cause.best.cause, &items[i].entry);
         plim_remedies_find(items[i].finding, &diagnosis->context, &items[i].cause, &items[i].remedies);
     }
     plim_report_explain_text(out, &explanation, &style);

@@ -30,6 +30,7 @@ enum {
     KIND_BEHIND = 256, /* of a line, on the left and the right of a place: tells its kind */
     KIND_AHEAD = 1024,
     LONG_LINE = 4096,
+    ANCHOR = 80,       /* of an anchor, before a match */
     MAX_MATCHES = 128, /* in one window */
     MAX_PER_PATTERN = 8,
     MAX_PATTERNS = 2048,
@@ -349,8 +350,9 @@ static void close_window(struct plim_diagnose *d, bool is_end)
     memset(d->wanted, 0, sizeof d->wanted);
     drop_weaker(d);
     sort_matches(d);
-    for (uint32_t i = 0; i < d->n_matches; i++)
-        sight(d, start, &d->matches[i]);
+    for (uint32_t i = 0; i < d->n_matches; i++) /* what begins behind the last place is the next window's, in order */
+        if (start + d->matches[i].start <= d->last + ANCHOR)
+            sight(d, start, &d->matches[i]);
     d->n_places = 0;
 }
 

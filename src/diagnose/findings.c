@@ -336,13 +336,15 @@ static int root_rank(const struct plim_finding *finding)
     return finding->is_recovered ? 3 : ranks[finding->pattern->role];
 }
 
+/* What says only that it failed may stand before the traceback, too. */
 static bool follows(const struct plim_finding *root, const struct plim_finding *other)
 {
     const enum plim_role role = other->pattern->role;
-    if (other->is_recovered || root_rank(root) > 2 || other->offset < root->offset)
+    if (other->is_recovered || root_rank(root) > 2)
         return false;
-    return role == PLIM_ROLE_CONSEQUENCE || role == PLIM_ROLE_WRAPPER ||
-           (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
+    if (role == PLIM_ROLE_CONSEQUENCE || role == PLIM_ROLE_WRAPPER)
+        return other->last_line + LINES_OF_A_FAILURE >= root->line;
+    return is_hard(role) && other->offset >= root->offset && other->line - root->line <= LINES_TO_FOLLOW;
 }
 
 static void append(struct plim_findings *f, const struct plim_finding *finding, bool is_related)
