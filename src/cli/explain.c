@@ -148,7 +148,7 @@ static int report(const struct arguments *a, const char *source, const struct pl
 struct follower {
     const struct arguments *arguments;
     const char *source;
-    uint32_t n_reported;
+    bool has_reported;
     int status;
 };
 
@@ -161,12 +161,14 @@ static void when_quiet(struct plim_diagnose *diagnose, void *context)
 {
     struct follower *f = context;
     const struct plim_diagnosis *diagnosis = plim_diagnose_now(diagnose);
-    uint32_t n = 0;
+    bool has_failure = false;
     for (uint32_t i = 0; i < diagnosis->n_findings; i++)
-        n += is_failure(&diagnosis->findings[i]);
-    if (n > f->n_reported)
-        f->status = report(f->arguments, f->source, diagnosis);
-    f->n_reported = n;
+        has_failure = has_failure || is_failure(&diagnosis->findings[i]);
+    if (!has_failure)
+        return;
+    f->status = report(f->arguments, f->source, diagnosis);
+    f->has_reported = true;
+    plim_diagnose_forget(diagnose);
 }
 
 static int answer(const struct arguments *a)
@@ -191,7 +193,7 @@ static int answer(const struct arguments *a)
         if (a->exit_status != NO_STATUS)
             plim_diagnose_exit_status(diagnose, a->exit_status);
         const struct plim_diagnosis *diagnosis = plim_diagnose_end(diagnose);
-        status = a->is_follow && follower.n_reported ? follower.status : report(a, source, diagnosis);
+        status = a->is_follow && follower.has_reported ? follower.status : report(a, source, diagnosis);
     }
     plim_diagnose_free(diagnose);
     return status;

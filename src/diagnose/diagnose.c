@@ -490,6 +490,8 @@ const struct plim_diagnosis *plim_diagnose_now(struct plim_diagnose *d)
     return conclude(d);
 }
 
+void plim_diagnose_forget(struct plim_diagnose *d) { plim_findings_forget(d->findings, d->base + d->scanned); }
+
 const struct plim_diagnosis *plim_diagnose_end(struct plim_diagnose *d)
 {
     if (!d->is_over) {

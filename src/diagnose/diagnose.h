@@ -24,6 +24,9 @@ void plim_diagnose_feed(struct plim_diagnose *diagnose, const char *data, size_t
 /* What is known so far, for --follow: as if the log ended here, but more may be fed. Valid until the next call. */
 const struct plim_diagnosis *plim_diagnose_now(struct plim_diagnose *diagnose);
 
+/* What is known so far has been told: from here on only what comes behind it is. */
+void plim_diagnose_forget(struct plim_diagnose *diagnose);
+
 /* The command that wrote the log ended with this status (128 + signal, as shells say it). The log is over. */
 void plim_diagnose_exit_status(struct plim_diagnose *diagnose, int exit_status);
 

@@ -20,6 +20,7 @@ struct plim_findings {
     uint32_t n_frames;
     bool has_hard_frames;
     uint32_t n;
+    uint64_t since; /* findings before this offset are told */
     struct plim_diagnosis diagnosis;
 };
 
@@ -52,7 +53,7 @@ static bool is_in(const char *const *list, const char *id)
 static const struct plim_finding *first_hard(const struct plim_findings *f)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (is_hard(f->list[i].pattern->role) && !f->list[i].is_recovered)
+        if (f->list[i].offset >= f->since && is_hard(f->list[i].pattern->role) && !f->list[i].is_recovered)
             return &f->list[i];
     return NULL;
 }
@@ -342,9 +343,11 @@ static bool follows(const struct plim_finding *root, const struct plim_finding *
     const enum plim_role role = other->pattern->role;
     if (other->is_recovered || root_rank(root) > 2)
         return false;
-    if (role == PLIM_ROLE_CONSEQUENCE || role == PLIM_ROLE_WRAPPER)
+    if (role == PLIM_ROLE_WRAPPER)
         return other->last_line + LINES_OF_A_FAILURE >= root->line;
-    return is_hard(role) && other->offset >= root->offset && other->line - root->line <= LINES_TO_FOLLOW;
+    if (other->offset < root->offset)
+        return false;
+    return role == PLIM_ROLE_CONSEQUENCE || (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
 }
 
 static void append(struct plim_findings *f, const struct plim_finding *finding, bool is_related)
@@ -355,6 +358,13 @@ static void append(struct plim_findings *f, const struct plim_finding *finding, 
     copy->framework = outermost(&f->diagnosis.context, finding->pattern->framework);
 }
 
+void plim_findings_forget(struct plim_findings *f, uint64_t offset)
+{
+    f->since = offset;
+    f->n_frames = 0;
+    f->has_hard_frames = false;
+}
+
 struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
 {
     uint32_t root = 0;
@@ -362,17 +372,20 @@ struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
     f->diagnosis.n_findings = 0;
     memcpy(f->diagnosis.context.frames, f->frames, sizeof f->frames);
     f->diagnosis.context.n_frames = f->n_frames;
-    if (f->n == 0)
+    while (root < f->n && f->list[root].offset < f->since)
+        root++;
+    const uint32_t first = root;
+    if (first == f->n)
         return &f->diagnosis;
-    for (uint32_t i = 1; i < f->n; i++)
-        if (root_rank(&f->list[i]) < root_rank(&f->list[root]))
+    for (uint32_t i = first + 1; i < f->n; i++)
+        if (f->list[i].offset >= f->since && root_rank(&f->list[i]) < root_rank(&f->list[root]))
             root = i;
     append(f, &f->list[root], false);
-    for (uint32_t i = 0; i < f->n; i++)
-        if (i != root && follows(&f->list[root], &f->list[i]))
+    for (uint32_t i = first; i < f->n; i++)
+        if (i != root && f->list[i].offset >= f->since && follows(&f->list[root], &f->list[i]))
             append(f, &f->list[i], true);
-    for (uint32_t i = 0; i < f->n; i++)
-        if (i != root && !follows(&f->list[root], &f->list[i]))
+    for (uint32_t i = first; i < f->n; i++)
+        if (i != root && f->list[i].offset >= f->since && !follows(&f->list[root], &f->list[i]))
             append(f, &f->list[i], false);
     return &f->diagnosis;
 }

@@ -41,6 +41,9 @@ bool plim_findings_wants_frames(const struct plim_findings *findings, const stru
 /* A command ended so, its log says nothing: killed by signal 9, as after memory ran out, or not. */
 void plim_findings_exit_status(struct plim_findings *findings, int exit_status);
 
+/* What was found so far has been told: the next order is of what begins at this offset or behind it. */
+void plim_findings_forget(struct plim_findings *findings, uint64_t offset);
+
 /* The root first. The diagnosis lives in `findings` until the next call. */
 struct plim_diagnosis *plim_findings_order(struct plim_findings *findings);
 
