@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preloaded with preload.c. A library that is loaded serves every later request for its name, but not one for a file:
+ * PyTorch opens the files of NVIDIA's wheels by their paths. A request for a file that is named as one of the virtual
+ * libraries is one for that library.
+ *
+ * Everything else reaches dlopen() as if we were not there: it looks at who called it to find the folders to search, so
+ * we jump to it and do not call it.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+HIDDEN void *(*plim_next_dlopen)(const char *path, int flags);
+
+/* The folder of this library, with its slash. */
+static const char *our_folder(void)
+{
+    static char folder[PATH_MAX];
+    Dl_info info;
+    if (!folder[0] && dladdr(&plim_next_dlopen, &info) && info.dli_fname && strlen(info.dli_fname) < sizeof folder) {
+        char path[PATH_MAX];
+        char *slash = strrchr(strcpy(path, info.dli_fname), '/');
+        if (slash) {
+            slash[1] = '\0';
+            strcpy(folder, path);
+        }
+    }
+    return folder;
+}
+
+/* What to open instead of path: the bare name of a library of ours, or path. */
+HIDDEN const char *plim_opened_name(const char *path)
+{
+    char ours[PATH_MAX];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!plim_next_dlopen)
+        *(void **)&plim_next_dlopen = dlsym(RTLD_NEXT, "dlopen");
+    if (!slash || !slash[1] || strncmp(slash + 1, "lib", 3) != 0 || !our_folder()[0])
+        return path;
+    const int n = snprintf(ours, sizeof ours, "%s%s", our_folder(), slash + 1);
+    return n > 0 && n < (int)sizeof ours && access(ours, F_OK) == 0 ? slash + 1 : path;
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".globl dlopen\n"
+        ".type dlopen, @function\n"
+        "dlopen:\n"
+        "    .cfi_startproc\n"
+        "    pushq %rsi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    call plim_opened_name\n"
+        "    popq %rsi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    movq %rax, %rdi\n"
+        "    jmp *plim_next_dlopen(%rip)\n"
+        "    .cfi_endproc\n"
+        ".size dlopen, .-dlopen\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".globl dlopen\n"
+        ".type dlopen, %function\n"
+        "dlopen:\n"
+        "    .cfi_startproc\n"
+        "    stp x30, x1, [sp, #-16]!\n"
+        "    .cfi_adjust_cfa_offset 16\n"
+        "    .cfi_offset 30, -16\n"
+        "    bl plim_opened_name\n"
+        "    ldp x30, x1, [sp], #16\n"
+        "    .cfi_adjust_cfa_offset -16\n"
+        "    .cfi_restore 30\n"
+        "    adrp x16, plim_next_dlopen\n"
+        "    ldr x16, [x16, #:lo12:plim_next_dlopen]\n"
+        "    br x16\n"
+        "    .cfi_endproc\n"
+        ".size dlopen, .-dlopen\n");
+#endif
