@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads the driver by its path, as some programs do, and looks for the files of a real GPU."""
+"""Loads the driver by the path of its file, as some programs do, and looks for the files of a real GPU."""
 import ctypes
 import os
 import shutil
@@ -10,7 +10,7 @@ import card
 with open("/proc/self/maps", encoding="utf-8") as maps:
     ours = next(line.split()[-1] for line in maps if "libcuda.so.1" in line)
 with tempfile.TemporaryDirectory() as folder:
-    copy = os.path.join(folder, "libcuda.so.1")
+    copy = os.path.join(folder, "libcuda.so.550.54.14")  # not the name that is stood in for
     shutil.copy(ours, copy)
     ctypes.CDLL(copy)
 try:
