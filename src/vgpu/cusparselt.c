@@ -43,10 +43,12 @@ static status finish(const struct object *object, enum tag tag)
 /* From 8.0 on. */
 status cusparseLtInit(struct object *handle)
 {
-    const int device = handle ? plim_library_device() : -1;
+    if (!handle)
+        return INVALID_VALUE;
+    const int device = plim_library_device();
     const struct plim_ledger_card *card = plim_vgpu_card(device);
     if (!card)
-        return handle ? NOT_INITIALIZED : INVALID_VALUE;
+        return NOT_INITIALIZED;
     if (card->compute_capability < 80)
         return NOT_SUPPORTED;
     *handle = (struct object){ .tag = HANDLE, .device = device };
