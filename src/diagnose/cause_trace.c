@@ -144,12 +144,16 @@ static const char *say_account(const struct plim_facts *facts, char *text, size_
                               plim_is_known(a->total_bytes) ? "" : " is");
     if (n && n < size && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes))
         n += (size_t)snprintf(text + n, size - n, " of %s", plim_say(&texts, a->total_bytes));
+    if (n && n < size && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
+        a->allocated_bytes > a->total_bytes + PLIM_ROUNDING_BYTES)
+        n += (size_t)snprintf(text + n, size - n,
+                              ", more than the card has: Windows keeps the rest in RAM, and that ran out");
     if (n && n < size)
         snprintf(text + n, size - n, ". ");
     return text;
 }
 
-enum { ACCOUNT_BYTES = 200, WHERE_BYTES = 160 };
+enum { ACCOUNT_BYTES = 240, WHERE_BYTES = 160 };
 
 bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *guess)
 {
