@@ -47,12 +47,13 @@ static int usage(const char *format, const char *text)
 /* The value of --name=value or --name value; NULL when word is another option or has none. */
 static const char *value_of(int argc, char **argv, int *i, const char *name)
 {
+    const char *word = argv[*i];
     const size_t n = strlen(name);
-    if (!strncmp(argv[*i], name, n) && argv[*i][n] == '=')
-        return argv[*i] + n + 1;
-    if (!strcmp(argv[*i], name) && *i + 1 < argc)
-        return argv[++*i];
-    return NULL;
+    if (!word || strncmp(word, name, n) != 0)
+        return NULL;
+    if (word[n] == '=')
+        return word + n + 1;
+    return !word[n] && *i + 1 < argc ? argv[++*i] : NULL;
 }
 
 static int parse_status(const char *text, int *ret_status)

@@ -62,30 +62,26 @@ struct plim_diagnose {
     size_t counted;         /* up to here ... */
     uint64_t counted_lines; /* ... there are so many line ends in data */
     uint64_t n_raw_bytes;
-    bool is_over;
 
     /* the window that is being collected */
     struct place places[MAX_PLACES];
-    uint32_t n_places;
     uint64_t wanted[MAX_PATTERNS / 64];
     size_t first, last;
-    bool has_window, has_finding;
     /* neighbours that were passed over: a failure behind them wants the last */
     struct place skipped[MAX_SKIPPED];
-    uint32_t n_skipped;
     /* the line of the last place */
     uint64_t line_start, line_end;
     struct plim_seen_line *line;
-    bool is_line_wanted;
     uint64_t counted_before; /* the same when the window was opened */
     uint64_t counted_until;  /* messages before it are in the counts of findings */
 
     uint64_t last_match[MAX_PATTERNS]; /* offset + 1 of each pattern's last match */
     struct plim_window blank, joined;
     struct plim_match matches[MAX_MATCHES], more_matches[MAX_PER_PATTERN];
-    uint32_t n_matches;
     struct plim_frame frames[PLIM_MAX_FRAMES];
     struct plim_seen seen;
+    uint32_t n_places, n_skipped, n_matches;
+    bool is_over, has_window, has_finding, is_line_wanted;
 };
 
 struct plim_diagnose *plim_diagnose_new(void)

@@ -69,10 +69,10 @@ struct plim_prefilter *plim_prefilter_new(void)
         last = i;
         while (last < plim_n_triggers && !memcmp(plim_triggers[last].word, word, PLIM_TRIGGER_BYTES))
             last++;
-        for (uint16_t offset = 0; offset < PLIM_GRAM_STRIDE; offset++) {
+        for (uint32_t offset = 0; offset < PLIM_GRAM_STRIDE; offset++) {
             const uint32_t gram = gram_at(word + offset), bit = hash(gram) >> (32 - BITMAP_BITS);
             uint32_t *head = &prefilter->table[hash(gram) >> (32 - TABLE_BITS)];
-            links[++n] = (struct link){ gram, *head, offset, i, last, word_at(word) };
+            links[++n] = (struct link){ gram, *head, (uint16_t)offset, i, last, word_at(word) };
             *head = n;
             prefilter->bitmap[bit >> 3] = (uint8_t)(prefilter->bitmap[bit >> 3] | 1U << (bit & 7));
         }
