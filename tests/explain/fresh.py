@@ -118,7 +118,7 @@ class Maker:
             if path:
                 text = text.replace(path, instead)
         with open(os.path.join(self.out, name + ".log"), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"/tmp/\w+", "/home/user", text))
+            file.write(re.sub(re.escape(tempfile.gettempdir()) + r"/\w+", "/home/user", text))
         print(f"{name}: {text.strip().splitlines()[-1][:110] if text.strip() else 'nothing was said'}")
 
     def run(self, name, command):
