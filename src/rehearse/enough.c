@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+/* A server may listen long before it is ready, while it reads or compiles; one that polls is never idle. */
+enum { LONG_S = 120 };
 enum { READY_S = 2, LEAST_LAUNCHES = 8, PYTORCH_TIMES = 8 };
 
 /* --- steps --- */
@@ -81,7 +83,8 @@ void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struc
 
 /* --- all of it --- */
 
-const char *plim_enough(const struct plim_enough *enough, const struct plim_ledger *ledger, double elapsed_s)
+const char *plim_enough(const struct plim_enough *enough, const struct plim_ledger *ledger, double elapsed_s,
+                        double idle_s)
 {
     uint64_t last_us = 0;
     bool has_memory = false;
@@ -95,7 +98,8 @@ const char *plim_enough(const struct plim_enough *enough, const struct plim_ledg
         return "timeout";
     if (!has_memory)
         return NULL;
-    if (enough->until == PLIM_UNTIL_READY && ledger->is_listening && quiet_s >= READY_S)
+    const double waiting_s = quiet_s < idle_s || quiet_s >= LONG_S ? quiet_s : idle_s;
+    if (enough->until == PLIM_UNTIL_READY && ledger->is_listening && waiting_s >= READY_S)
         return "ready";
     if (enough->until == PLIM_UNTIL_STABLE && quiet_s >= enough->stable_s)
         return "stable";
@@ -103,5 +107,5 @@ const char *plim_enough(const struct plim_enough *enough, const struct plim_ledg
         plim_steps_count(ledger, enough->n_steps, &steps);
         return steps.n >= enough->n_steps ? "steps" : NULL;
     }
-    return enough->until == PLIM_UNTIL_AUTO && ledger->is_listening && quiet_s >= enough->stable_s ? "stable" : NULL;
+    return enough->until == PLIM_UNTIL_AUTO && ledger->is_listening && waiting_s >= enough->stable_s ? "stable" : NULL;
 }

@@ -7,9 +7,9 @@
 #include "rehearse/rehearsal.h"
 
 enum plim_until {
-    PLIM_UNTIL_AUTO, /* exit; but a program that takes connections is stable */
+    PLIM_UNTIL_AUTO, /* exit; but a program that takes connections and computes nothing is stable */
     PLIM_UNTIL_EXIT,
-    PLIM_UNTIL_READY,  /* takes connections, and nothing new for 2 s */
+    PLIM_UNTIL_READY,  /* takes connections, and nothing new for 2 s: no peak, nothing computed */
     PLIM_UNTIL_STABLE, /* holds memory on a card, and no new peak for stable_s */
     PLIM_UNTIL_STEPS,  /* has taken n_steps steps */
 };
@@ -20,8 +20,9 @@ struct plim_enough {
     uint32_t n_steps;
 };
 
-/* Why it is enough, or NULL. */
-const char *plim_enough(const struct plim_enough *enough, const struct plim_ledger *ledger, double elapsed_s);
+/* Why it is enough, or NULL. idle_s: how long the program has computed nothing. */
+const char *plim_enough(const struct plim_enough *enough, const struct plim_ledger *ledger, double elapsed_s,
+                        double idle_s);
 
 /*
  * How many steps the program has taken. Optimizer steps are those that PyTorch counts, of the process that has fewest.

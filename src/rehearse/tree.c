@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Computing less than this part of one core is waiting. */
+static const double busy_part = 0.2, busy_every_s = 0.5;
+
 /* A scan reads a file for every process of the machine. */
 static const double first_scan_s = 0.05, slowest_scan_s = 1;
 
@@ -34,10 +37,11 @@ static void add(struct plim_tree *tree, pid_t pid)
         tree->pid[tree->n++] = pid;
 }
 
-/* Field 4 of /proc/PID/stat; 0 when it cannot be read. */
-static pid_t parent_of(pid_t pid)
+/* Of /proc/PID/stat: field 4, and the seconds of fields 14 and 15. False when it cannot be read. */
+static bool read_stat(pid_t pid, pid_t *ret_parent, double *ret_cpu_s)
 {
     char path[40], text[512];
+    unsigned long user, system;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -45,8 +49,10 @@ static pid_t parent_of(pid_t pid)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
     const char *p = strrchr(text, ')'); /* the name before it may hold anything */
-    int parent = 0;
-    return p && sscanf(p + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+    if (!p || sscanf(p + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", ret_parent, &user, &system) != 3)
+        return false;
+    *ret_cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    return true;
 }
 
 static void drop_gone(struct plim_tree *tree)
@@ -69,7 +75,10 @@ static void scan(struct plim_tree *tree, struct plim_ledger *ledger)
     for (struct dirent *entry; folder && n < MAX_SEEN && (entry = readdir(folder));)
         if (isdigit((unsigned char)entry->d_name[0])) {
             const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-            seen[n++] = (struct link){ pid, parent_of(pid) };
+            pid_t parent;
+            double cpu_s;
+            if (read_stat(pid, &parent, &cpu_s))
+                seen[n++] = (struct link){ pid, parent };
         }
     if (folder)
         closedir(folder);
@@ -102,6 +111,22 @@ static void memory_of(pid_t pid, uint64_t *rss_bytes, uint64_t *anonymous_bytes)
         fclose(file);
 }
 
+/* One that ended takes its seconds with it: then something happened, too. */
+static void look_at_work(struct plim_tree *tree, double now_s)
+{
+    double sum_s = 0, cpu_s;
+    pid_t parent;
+    if (now_s - tree->cpu_seen_s < busy_every_s)
+        return;
+    for (size_t i = 0; i < tree->n; i++)
+        if (read_stat(tree->pid[i], &parent, &cpu_s))
+            sum_s += cpu_s;
+    if (sum_s < tree->cpu_s || sum_s - tree->cpu_s > busy_part * (now_s - tree->cpu_seen_s))
+        tree->busy_s = now_s;
+    tree->cpu_s = sum_s;
+    tree->cpu_seen_s = now_s;
+}
+
 void plim_tree_look(struct plim_tree *tree, struct plim_ledger *ledger, double now_s)
 {
     uint64_t rss_bytes = 0, anonymous_bytes = 0;
@@ -110,6 +135,7 @@ void plim_tree_look(struct plim_tree *tree, struct plim_ledger *ledger, double n
         tree->next_scan_s = now_s + tree->scan_every_s;
         tree->scan_every_s = tree->scan_every_s < slowest_scan_s ? 2 * tree->scan_every_s : slowest_scan_s;
     }
+    look_at_work(tree, now_s);
     for (size_t i = 0; i < tree->n; i++)
         memory_of(tree->pid[i], &rss_bytes, &anonymous_bytes);
     tree->peak_n = tree->n > tree->peak_n ? tree->n : tree->peak_n;

@@ -17,6 +17,8 @@ struct plim_tree {
     uint64_t peak_rss_bytes, peak_anonymous_bytes; /* of all together; what they share counts for each */
     size_t peak_n;                                 /* how many there were at most */
     double next_scan_s, scan_every_s;
+    double cpu_s, cpu_seen_s; /* what they had computed when that was last asked */
+    double busy_s;            /* when they were last seen computing */
 };
 
 void plim_tree_begin(struct plim_tree *tree, pid_t root);

@@ -19,6 +19,7 @@ The cases are the programs in cases/. Comments at the top of a case say how it i
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -27,6 +28,8 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+
+import table
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 HELPERS = ("hollow", "told")
@@ -39,6 +42,8 @@ class Case:
     name: str
     path: str
     says: dict[str, str] = field(default_factory=dict)
+
+    what: str = ""
 
     @property
     def card(self) -> str:
@@ -53,6 +58,8 @@ def read_case(name: str) -> Case:
                 break
             key, _, value = line[1:].partition(":")
             case.says[key.strip()] = value.strip()
+    with open(case.path, encoding="utf-8") as file:
+        case.what = " ".join((ast.get_docstring(ast.parse(file.read())) or name).split())
     return case
 
 
@@ -77,15 +84,24 @@ def command_of(options: argparse.Namespace, case: Case) -> list[str]:
     return [options.python, "-m", "torch.distributed.run", "--nproc_per_node", str(n_cards), case.path]
 
 
+def told_in(said: str) -> list[dict]:
+    return [json.loads(line.split("told:", 1)[1]) for line in said.splitlines() if "told:" in line]
+
+
+def charged_bytes(lines: list[dict]) -> int:
+    """What the program asked for; the rest is overhead."""
+    return sum(line["bytes"] for line in lines if line["basis"] == "exact")
+
+
 def check_memory(receipt: dict, said: str) -> list[str]:
     """What is wrong with the receipt, beside what the processes told."""
-    told = [json.loads(line.split("told:", 1)[1]) for line in said.splitlines() if "told:" in line]
+    told = told_in(said)
     if not told:
         return ["it did not come to its end"]
     wrong = []
     for device, card in enumerate(receipt["devices"]):
         for when, lines in enumerate((card["end_lines"], card["lines"])):
-            charged = sum(line["bytes"] for line in lines if line["basis"] == "exact")
+            charged = charged_bytes(lines)
             reserved = sum(one["reserved"].get(str(device), [0, 0])[when] for one in told)
             if charged != reserved:
                 wrong.append(f"gpu{device} {('at the end', 'at the peak')[when]}: ledger {charged}, PyTorch {reserved}")
@@ -133,17 +149,29 @@ def run(options: argparse.Namespace, case: Case, folder: str) -> tuple[list[str]
     return wrong, receipt, seconds
 
 
+def row_of(case: Case, receipt: dict, said: str, is_right: bool) -> table.Row:
+    reserved = sum(peak for one in told_in(said) for _, peak in one["reserved"].values())
+    return table.Row(case.what, case.card, None if "out of memory" in case.says else reserved,
+                     sum(charged_bytes(card["lines"]) for card in receipt["devices"]),
+                     sum(card["peak_bytes"] for card in receipt["devices"]), is_right)
+
+
+def version_of(python: str) -> str:
+    return subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all")
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--python", required=True, help="of the virtual environment (tests/engine/fetch_torch.sh)")
     parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
+    parser.add_argument("--readme", metavar="FILE", help="write the table there")
     options = parser.parse_args()
     if not os.path.exists(options.python):
         print(f"skipped: no PyTorch in {options.python}; tests/engine/fetch_torch.sh brings it")
         return 77
-    n_wrong = 0
+    n_wrong, rows = 0, []
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or temporary
         os.makedirs(folder, exist_ok=True)
@@ -159,6 +187,11 @@ def main() -> int:
             for line in [*wrong, *(f"not supported: {what}" for what in unknown)]:
                 print("      " + line.replace("\n", "\n      "), flush=True)
             n_wrong += bool(wrong)
+            if receipt:
+                with open(os.path.join(folder, case.name + ".log"), encoding="utf-8", errors="replace") as file:
+                    rows.append(row_of(case, receipt, file.read(), not wrong))
+    if options.readme:
+        table.write(options.readme, version_of(options.python), rows)
     return 1 if n_wrong else 0
 
 
