@@ -45,9 +45,9 @@ static status load(void **ret_module, const void *image, bool is_own)
 {
     const uint64_t size = plim_cubin_size(image);
     struct plim_object *object = plim_object_make(PLIM_OBJECT_MODULE);
-    void *copy = size && !is_own ? malloc(size) : NULL;
     if (!object)
         return PLIM_CUDA_OUT_OF_MEMORY;
+    void *copy = size && !is_own ? malloc(size) : NULL;
     if (copy)
         memcpy(copy, image, size);
     *PLIM_BODY(object, module) =
@@ -101,7 +101,10 @@ static status load_file(void **ret_module, const char *path)
         return PLIM_CUDA_INVALID_IMAGE;
     }
     image[n] = '\0'; /* PTX ends with it */
-    return load(ret_module, image, true);
+    status error = load(ret_module, image, true);
+    if (error)
+        free(image);
+    return error;
 }
 
 status cuModuleLoad(void **ret_module, const char *path)
