@@ -157,7 +157,8 @@ def row_of(case: Case, receipt: dict, said: str, is_right: bool) -> table.Row:
 
 
 def version_of(python: str) -> str:
-    return subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
+    ask = "import importlib.metadata as m; print(m.version('torch'))"  # to import it, it would need a card
+    return subprocess.run([python, "-c", ask], capture_output=True, text=True).stdout.strip()
 
 
 def main() -> int:
