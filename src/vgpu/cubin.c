@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody says how long an image is, so its headers are believed within a limit, as the driver must. What nvcc and ptxas
+ * Nobody says how long an image in memory is, so its headers are believed within a limit, as the driver must; of a file
+ * the limit is its length. What nvcc and ptxas
  * write is laid out as cuobjdump shows it: .text.NAME, .nv.shared.NAME, and attributes in .nv.info: a format, an
  * attribute, a length, then (format 4) so many bytes, of which the first word is a symbol.
  */
@@ -10,7 +11,6 @@
 #include <string.h>
 
 enum { EM_CUDA_MACHINE = 190, FORMAT_VALUE = 4, REGISTER_COUNT = 0x2f, FRAME_SIZE = 0x11, MAX_THREADS = 0x05 };
-static const uint64_t max_image_bytes = (uint64_t)1 << 30;
 
 struct image {
     const unsigned char *start;
@@ -19,20 +19,35 @@ struct image {
     const char *names;
 };
 
-static bool open_image(const void *start, struct image *ret_image)
+static bool is_inside(uint64_t at, uint64_t size, uint64_t limit) { return at <= limit && size <= limit - at; }
+
+/* Names end within their section. */
+static bool has_names(const struct image *image, const Elf64_Shdr *names)
+{
+    return names->sh_type == SHT_STRTAB && names->sh_size && !image->start[names->sh_offset + names->sh_size - 1];
+}
+
+static bool open_image(const void *start, uint64_t limit, struct image *ret_image)
 {
     const Elf64_Ehdr *header = start;
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_machine != EM_CUDA_MACHINE ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr) ||
-        header->e_shoff > max_image_bytes || header->e_shstrndx >= header->e_shnum)
+    if (limit < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_machine != EM_CUDA_MACHINE || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum ||
+        !is_inside(header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr), limit))
         return false;
     ret_image->start = start;
     ret_image->sections = (const Elf64_Shdr *)(const void *)(ret_image->start + header->e_shoff);
     ret_image->n_sections = header->e_shnum;
     for (unsigned i = 0; i < ret_image->n_sections; i++)
-        if (ret_image->sections[i].sh_offset > max_image_bytes || ret_image->sections[i].sh_size > max_image_bytes)
+        if (ret_image->sections[i].sh_type != SHT_NOBITS &&
+            !is_inside(ret_image->sections[i].sh_offset, ret_image->sections[i].sh_size, limit))
             return false;
     const Elf64_Shdr *names = &ret_image->sections[header->e_shstrndx];
+    if (!has_names(ret_image, names))
+        return false;
+    for (unsigned i = 0; i < ret_image->n_sections; i++)
+        if (ret_image->sections[i].sh_name >= names->sh_size)
+            return false;
     ret_image->names = (const char *)ret_image->start + names->sh_offset;
     return true;
 }
@@ -61,7 +76,7 @@ static int symbol_of(const struct image *image, const char *name, const Elf64_Sy
     for (unsigned i = 0; i < image->n_sections; i++)
         if (image->sections[i].sh_type == SHT_SYMTAB && image->sections[i].sh_link < image->n_sections)
             table = &image->sections[i];
-    if (!table)
+    if (!table || !has_names(image, &image->sections[table->sh_link]))
         return -1;
     const char *names = (const char *)image->start + image->sections[table->sh_link].sh_offset;
     const uint64_t names_size = image->sections[table->sh_link].sh_size;
@@ -74,15 +89,24 @@ static int symbol_of(const struct image *image, const char *name, const Elf64_Sy
     return -1;
 }
 
-/* An attribute of a symbol (-1: of the section's only kernel); 0 when it is not there. */
-static uint32_t attribute_of(const struct image *image, const Elf64_Shdr *section, int attribute, int symbol)
+/* A block of x, y and z threads, none more than 1024; what is not said is 1. */
+static uint64_t threads_of(const uint32_t words[3])
 {
-    if (!section)
+    uint64_t n = words[0];
+    for (int i = 1; i < 3; i++)
+        n *= words[i] && words[i] <= 1024 ? words[i] : 1;
+    return n;
+}
+
+/* An attribute of a symbol (-1: of the section's only kernel, a size in up to three dimensions); 0: not there. */
+static uint64_t attribute_of(const struct image *image, const Elf64_Shdr *section, int attribute, int symbol)
+{
+    if (!section || section->sh_type == SHT_NOBITS)
         return 0;
     const unsigned char *p = image->start + section->sh_offset, *end = p + section->sh_size;
     while (end - p >= 4) {
         uint16_t size;
-        uint32_t words[2] = { 0, 0 };
+        uint32_t words[3] = { 0, 0, 0 };
         memcpy(&size, p + 2, sizeof size);
         const bool is_value = p[0] == FORMAT_VALUE;
         if (is_value && size > end - p - 4)
@@ -90,7 +114,7 @@ static uint32_t attribute_of(const struct image *image, const Elf64_Shdr *sectio
         if (is_value && p[1] == attribute) {
             memcpy(words, p + 4, size < sizeof words ? size : sizeof words);
             if (symbol < 0)
-                return words[0];
+                return threads_of(words);
             if (words[0] == (uint32_t)symbol)
                 return words[1];
         }
@@ -119,31 +143,36 @@ static bool is_ptx(const char *text)
     return !strncmp(word, "//", 2) || !strncmp(word, ".version", strlen(".version")) || !strncmp(word, "/*", 2);
 }
 
-enum plim_cubin_answer plim_cubin_kernel(const void *start, const char *name, struct plim_cubin_kernel *ret_kernel)
+/* What is more than any card has is a mistake of the file. */
+static int at_most(uint64_t n, int most) { return n > (uint64_t)most ? most : (int)n; }
+
+enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, const char *name,
+                                         struct plim_cubin_kernel *ret_kernel)
 {
+    enum { MOST_REGISTERS = 255, MOST_THREADS = 1024, MOST_LOCAL_BYTES = 512 << 10, MOST_SHARED_BYTES = 1 << 20 };
     struct image image;
     const Elf64_Sym *symbol;
     *ret_kernel = (struct plim_cubin_kernel){ 0, 0, 0, 0 };
-    if (!open_image(start, &image))
+    if (!open_image(start, limit, &image))
         return is_ptx(start) ? in_ptx(start, name) : PLIM_CUBIN_UNKNOWN;
     const Elf64_Shdr *code = section_of(&image, ".text.", name), *shared = section_of(&image, ".nv.shared.", name);
     if (!code)
         return PLIM_CUBIN_NO;
     const int number = symbol_of(&image, name, &symbol);
     const Elf64_Shdr *all = section_of(&image, ".nv.info", ""), *own = section_of(&image, ".nv.info.", name);
-    const uint32_t registers = number < 0 ? 0 : attribute_of(&image, all, REGISTER_COUNT, number);
-    ret_kernel->n_registers = (int)(registers ? registers : code->sh_info >> 24);
-    ret_kernel->local_bytes = number < 0 ? 0 : (int)attribute_of(&image, all, FRAME_SIZE, number);
-    ret_kernel->max_threads = (int)attribute_of(&image, own, MAX_THREADS, -1);
-    ret_kernel->shared_bytes = shared ? (int)shared->sh_size : 0;
+    const uint64_t registers = number < 0 ? 0 : attribute_of(&image, all, REGISTER_COUNT, number);
+    ret_kernel->n_registers = at_most(registers ? registers : code->sh_info >> 24, MOST_REGISTERS);
+    ret_kernel->local_bytes = number < 0 ? 0 : at_most(attribute_of(&image, all, FRAME_SIZE, number), MOST_LOCAL_BYTES);
+    ret_kernel->max_threads = at_most(attribute_of(&image, own, MAX_THREADS, -1), MOST_THREADS);
+    ret_kernel->shared_bytes = shared ? at_most(shared->sh_size, MOST_SHARED_BYTES) : 0;
     return PLIM_CUBIN_YES;
 }
 
-enum plim_cubin_answer plim_cubin_variable(const void *start, const char *name, uint64_t *ret_size)
+enum plim_cubin_answer plim_cubin_variable(const void *start, uint64_t limit, const char *name, uint64_t *ret_size)
 {
     struct image image;
     const Elf64_Sym *symbol;
-    if (!open_image(start, &image))
+    if (!open_image(start, limit, &image))
         return PLIM_CUBIN_UNKNOWN;
     if (symbol_of(&image, name, &symbol) < 0 || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
         return PLIM_CUBIN_NO;
@@ -151,12 +180,12 @@ enum plim_cubin_answer plim_cubin_variable(const void *start, const char *name, 
     return PLIM_CUBIN_YES;
 }
 
-const char *plim_cubin_name(const void *start, unsigned i)
+const char *plim_cubin_name(const void *start, uint64_t limit, unsigned i)
 {
     static const char prefix[] = ".text.";
     struct image image;
     unsigned n = 0;
-    if (!open_image(start, &image))
+    if (!open_image(start, limit, &image))
         return NULL;
     for (unsigned s = 0; s < image.n_sections; s++)
         if (!strncmp(name_of(&image, s), prefix, sizeof prefix - 1) && n++ == i)
@@ -164,10 +193,10 @@ const char *plim_cubin_name(const void *start, unsigned i)
     return NULL;
 }
 
-uint64_t plim_cubin_size(const void *start)
+uint64_t plim_cubin_size(const void *start, uint64_t limit)
 {
     struct image image;
-    if (!open_image(start, &image))
+    if (!open_image(start, limit, &image))
         return 0;
     uint64_t size = (uint64_t)((const unsigned char *)(image.sections + image.n_sections) - image.start);
     for (unsigned i = 0; i < image.n_sections; i++)

@@ -237,9 +237,11 @@ int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_s
         KEPT = 1024
     };
     int threads = 0, registers = 0, shared = 0, blocks = 0;
-    if (block_size <= 0 || cuDeviceGetAttribute(&threads, THREADS_PER_SM, device) ||
+    if (block_size <= 0 || block_size > code->max_threads || cuDeviceGetAttribute(&threads, THREADS_PER_SM, device) ||
         cuDeviceGetAttribute(&registers, REGISTERS_PER_SM, device) ||
         cuDeviceGetAttribute(&shared, SHARED_PER_SM, device) || cuDeviceGetAttribute(&blocks, BLOCKS_PER_SM, device))
+        return 0;
+    if (shared_bytes > (size_t)shared) /* the sum below would overflow */
         return 0;
     /* Warps get registers in units of 256 (8 for each thread); each block keeps 1 KiB of shared memory for the driver.
      */

@@ -23,6 +23,7 @@ struct named {
 
 struct module {
     void *image; /* our copy when it is a cubin, which says its size, or came from a file; else the program's */
+    uint64_t limit; /* how much of it may be read */
     bool is_own;
     struct named *names;
 };
@@ -41,17 +42,20 @@ struct plim_kernel *plim_kernel_of(const void *handle)
 
 /* --- loading --- */
 
-static status load(void **ret_module, const void *image, bool is_own)
+static status load(void **ret_module, const void *image, uint64_t limit, bool is_own)
 {
-    const uint64_t size = plim_cubin_size(image);
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_MODULE);
-    if (!object)
-        return PLIM_CUDA_OUT_OF_MEMORY;
+    const uint64_t size = plim_cubin_size(image, limit);
     void *copy = size && !is_own ? malloc(size) : NULL;
+    struct plim_object *object = size && !is_own && !copy ? NULL : plim_object_make(PLIM_OBJECT_MODULE);
+    if (!object) {
+        free(copy);
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    }
     if (copy)
         memcpy(copy, image, size);
-    *PLIM_BODY(object, module) =
-        (struct module){ .image = copy ? copy : (void *)(uintptr_t)image, .is_own = is_own || copy };
+    *PLIM_BODY(object, module) = (struct module){ .image = copy ? copy : (void *)(uintptr_t)image,
+                                                  .limit = copy ? size : limit,
+                                                  .is_own = is_own || copy };
     *ret_module = object;
     return PLIM_CUDA_SUCCESS;
 }
@@ -64,7 +68,7 @@ status cuLibraryLoadData(void **ret_library, const void *image, void *options, v
     plim_vgpu_ledger(&error);
     if (error || !ret_library || !image)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    return load(ret_library, image, false);
+    return load(ret_library, image, PLIM_CUBIN_MOST_BYTES, false);
 }
 
 status cuModuleLoadDataEx(void **ret_module, const void *image, unsigned n, void *options, void **values)
@@ -73,7 +77,7 @@ status cuModuleLoadDataEx(void **ret_module, const void *image, unsigned n, void
     status error = plim_context_need();
     if (error || !ret_module || !image)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    return load(ret_module, image, false);
+    return load(ret_module, image, PLIM_CUBIN_MOST_BYTES, false);
 }
 
 status cuModuleLoadData(void **ret_module, const void *image)
@@ -101,7 +105,7 @@ static status load_file(void **ret_module, const char *path)
         return PLIM_CUDA_INVALID_IMAGE;
     }
     image[n] = '\0'; /* PTX ends with it */
-    status error = load(ret_module, image, true);
+    status error = load(ret_module, image, (uint64_t)n, true);
     if (error)
         free(image);
     return error;
@@ -186,11 +190,14 @@ static status find_kernel(struct plim_object *object, const char *name, void **r
     struct named *named = known(module, name, true);
     struct plim_cubin_kernel code;
     if (!named) {
-        if (plim_cubin_kernel(module->image, name, &code) == PLIM_CUBIN_NO)
+        if (plim_cubin_kernel(module->image, module->limit, name, &code) == PLIM_CUBIN_NO)
             return PLIM_CUDA_NOT_FOUND;
         struct plim_object *made = plim_object_make(PLIM_OBJECT_KERNEL);
-        if (!made || !(named = remember(module, name)))
+        if (!made || !(named = remember(module, name))) {
+            if (made)
+                plim_object_drop(made);
             return PLIM_CUDA_OUT_OF_MEMORY;
+        }
         named->kernel = made;
         if (code.n_registers <= 0)
             code.n_registers = N_REGISTERS;
@@ -236,14 +243,15 @@ status cuModuleGetGlobal_v2(unsigned long long *ret_address, size_t *ret_size, v
     status error = PLIM_CUDA_SUCCESS;
     plim_objects_lock();
     struct named *named = known(module, name, false);
-    if (!named && plim_cubin_variable(module->image, name, &size) != PLIM_CUBIN_YES)
+    if (!named && plim_cubin_variable(module->image, module->limit, name, &size) != PLIM_CUBIN_YES)
         error = PLIM_CUDA_NOT_FOUND;
     else if (!named && !(named = remember(module, name)))
         error = PLIM_CUDA_OUT_OF_MEMORY;
+    else if (!named->size)
+        named->size = size;
     if (!error && !named->address) {
         const int device = plim_context_device() < 0 ? 0 : plim_context_device();
-        named->size = size;
-        error = plim_memory_place(PLIM_MEMORY_IPC, device, size ? size : 1, NULL, &named->address);
+        error = plim_memory_place(PLIM_MEMORY_IPC, device, named->size ? named->size : 1, NULL, &named->address);
     }
     if (!error && ret_address)
         *ret_address = named->address;
@@ -271,7 +279,7 @@ status cuModuleGetFunctionCount(unsigned *count, void *handle)
     if (!module || !count)
         return module ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
     *count = 0;
-    while (plim_cubin_name(module->image, *count))
+    while (plim_cubin_name(module->image, module->limit, *count))
         ++*count;
     return PLIM_CUDA_SUCCESS;
 }
@@ -284,7 +292,8 @@ status cuModuleEnumerateFunctions(void **functions, unsigned n, void *handle)
     status error = PLIM_CUDA_SUCCESS;
     plim_objects_lock();
     for (unsigned i = 0; i < n && !error; i++) {
-        const char *name = plim_cubin_name(PLIM_BODY(object, module)->image, i);
+        const struct module *module = PLIM_BODY(object, module);
+        const char *name = plim_cubin_name(module->image, module->limit, i);
         if (!name)
             break;
         error = find_kernel(object, name, &functions[i]);

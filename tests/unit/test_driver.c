@@ -3,6 +3,7 @@
  */
 #include "virtual.h"
 
+#include <elf.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20 };
@@ -330,9 +331,63 @@ static void test_modules(void **state)
     assert_int_equal(CALL3("cuFuncSetAttribute", function, 8, 200 << 10), INVALID_VALUE);
     assert_int_equal(CALL4("cuOccupancyMaxActiveBlocksPerMultiprocessor", &value, function, 256, 0), SUCCESS);
     assert_int_equal(value, 4); /* 64 registers for each of 256 threads, of 65536 */
+    assert_int_equal(CALL4("cuOccupancyMaxActiveBlocksPerMultiprocessor", &value, function, 256, UINT64_MAX - 1023),
+                     SUCCESS);
+    assert_int_equal(value, 0);
+    assert_int_equal(CALL4("cuOccupancyMaxActiveBlocksPerMultiprocessor", &value, function, INT32_MAX, 0), SUCCESS);
+    assert_int_equal(value, 0);
     assert_int_equal(CALL2("cuModuleUnload", module, 0), SUCCESS);
     assert_int_equal(CALL3("cuFuncGetAttribute", &value, 4, function), INVALID_HANDLE);
     assert_int_equal(CALL2("cuModuleUnload", module, 0), INVALID_HANDLE);
+}
+
+static int load_bytes(const void *bytes, size_t n, void **ret_module)
+{
+    char path[] = "/tmp/plimsoll-cubin-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_int_equal(write(fd, bytes, n), n);
+    close(fd);
+    const int error = CALL2("cuModuleLoad", ret_module, path);
+    unlink(path);
+    return error;
+}
+
+/* A file says how long it is: a header that points beyond its end is not followed. */
+static void test_damaged_modules(void **state)
+{
+    (void)state;
+    enum { MACHINE = 190, PLACES = 3 };
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr section[2];
+        char names[16];
+    } good = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+                           .e_machine = MACHINE,
+                           .e_shoff = sizeof(Elf64_Ehdr),
+                           .e_shentsize = sizeof(Elf64_Shdr),
+                           .e_shnum = 2,
+                           .e_shstrndx = 1 },
+               .section = { { .sh_name = 1 }, { .sh_type = SHT_STRTAB, .sh_size = 16 } },
+               .names = "\0.text.scale" };
+    good.section[1].sh_offset = sizeof good.header + sizeof good.section;
+    void *module, *function;
+    assert_int_equal(load_bytes(&good, sizeof good, &module), SUCCESS);
+    assert_int_equal(CALL3("cuModuleGetFunction", &function, module, "scale"), SUCCESS);
+    assert_int_equal(CALL2("cuModuleUnload", module, 0), SUCCESS);
+    for (int i = 0; i < PLACES; i++) {
+        unsigned n = 7;
+        __typeof__(good) bad = good;
+        if (i == 0)
+            bad.header.e_shoff = 0x30000000;
+        if (i == 1)
+            bad.section[0].sh_name = 0x30000000;
+        if (i == 2)
+            bad.section[1].sh_offset = 0x30000000;
+        assert_int_equal(load_bytes(&bad, sizeof bad, &module), SUCCESS);
+        assert_int_equal(CALL2("cuModuleGetFunctionCount", &n, module), SUCCESS);
+        assert_int_equal(n, 0);
+        assert_int_equal(CALL2("cuModuleUnload", module, 0), SUCCESS);
+    }
 }
 
 int main(void)
@@ -347,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_functions_by_version),
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_damaged_modules),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
