@@ -51,7 +51,7 @@ static void show_progress(void *to, const struct plim_ledger *ledger, double ela
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], bar[BAR + 1];
     (void)to;
     fprintf(stderr, "\r\033[K%.0f s", elapsed_s);
-    for (uint32_t i = 0; i < ledger->n_cards && i < MOST_CARDS; i++) {
+    for (uint32_t i = 0; i < plim_ledger_n_cards(ledger) && i < MOST_CARDS; i++) {
         const struct plim_ledger_card *card = &ledger->card[i];
         const uint64_t total_bytes = card->total_bytes ? card->total_bytes : 1;
         const int n = (int)((double)card->used_bytes * BAR / (double)total_bytes + 0.5);
@@ -59,7 +59,7 @@ static void show_progress(void *to, const struct plim_ledger *ledger, double ela
             bar[k] = k < n ? '#' : '.';
         bar[BAR] = '\0';
         fprintf(stderr, "  gpu%u %s of %s", i, plim_size_text(a, card->used_bytes), plim_size_text(b, total_bytes));
-        if (ledger->n_cards == 1)
+        if (plim_ledger_n_cards(ledger) == 1)
             fprintf(stderr, " [%s]", bar);
     }
     fflush(stderr);
@@ -223,7 +223,7 @@ static struct plim_find_trial outcome_of(const struct plim_rehearsal *receipt, u
     const bool is_stopped = !strcmp(receipt->stopped_by, "timeout") || !strcmp(receipt->stopped_by, "interrupt");
     const bool is_bad = receipt->exit_code != 0 && !is_stopped_by_us(receipt);
     struct plim_find_trial trial = { .value = value, .exit_code = receipt->exit_code, .seconds = receipt->seconds };
-    for (uint32_t i = 0; i < receipt->ledger->n_cards; i++)
+    for (uint32_t i = 0; i < plim_ledger_n_cards(receipt->ledger); i++)
         trial.peak_bytes += receipt->card[i].peak_bytes;
     trial.outcome = is_stopped                    ? PLIM_FIND_STOPPED
                     : receipt->ledger->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
@@ -290,7 +290,7 @@ static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rece
                                                       .is_out_of_memory = late.ledger->oom.is_set,
                                                       .exit_code = late.exit_code,
                                                       .stopped_by = late.stopped_by };
-        for (uint32_t i = 0; i < late.ledger->n_cards; i++)
+        for (uint32_t i = 0; i < plim_ledger_n_cards(late.ledger); i++)
             receipt->late.peak_bytes[i] = late.card[i].peak_bytes;
     }
     plim_ledger_close(late.ledger);

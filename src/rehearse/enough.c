@@ -89,7 +89,7 @@ const char *plim_enough(const struct plim_enough *enough, const struct plim_ledg
     uint64_t last_us = 0;
     bool has_memory = false;
     struct plim_rehearsal_steps steps;
-    for (uint32_t i = 0; i < ledger->n_cards; i++) {
+    for (uint32_t i = 0; i < plim_ledger_n_cards(ledger); i++) {
         has_memory = has_memory || ledger->card[i].peak_bytes;
         last_us = ledger->card[i].peak_us > last_us ? ledger->card[i].peak_us : last_us;
     }

@@ -30,14 +30,35 @@ static void keep(struct plim_rehearsal *receipt, const struct plim_ledger_record
     *slot = (struct plim_rehearsal_allocation){ r->device, r->kind, r->size, r->time_us };
 }
 
+/* Programs can write into the ledger: texts end, and numbers stay within their tables, whatever they wrote. */
+static void seal(struct plim_ledger *ledger)
+{
+    ledger->n_cards = plim_ledger_n_cards(ledger);
+    if (ledger->oom.device >= PLIM_LEDGER_MAX_CARDS)
+        ledger->oom.device = 0;
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
+        ledger->card[i].name[PLIM_LEDGER_NAME_BYTES - 1] = '\0';
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_WARNINGS; i++) {
+        ledger->warning[i].kind[sizeof ledger->warning[i].kind - 1] = '\0';
+        ledger->warning[i].what[sizeof ledger->warning[i].what - 1] = '\0';
+    }
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++)
+        if (ledger->site[i].hash) {
+            ledger->stack[i].native[PLIM_LEDGER_STACK_BYTES - 1] = '\0';
+            ledger->stack[i].python[PLIM_LEDGER_STACK_BYTES - 1] = '\0';
+        }
+}
+
 void plim_rehearsal_take(struct plim_rehearsal *receipt)
 {
     struct plim_ledger *ledger = receipt->ledger;
     receipt->n_allocations = receipt->n_allocations_left_out = 0;
     plim_ledger_lock(ledger);
+    seal(ledger);
     memcpy(receipt->card, ledger->card, sizeof receipt->card);
     for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
-        if (ledger->record[i].is_used && ledger->record[i].kind < PLIM_KIND_MAX_)
+        if (ledger->record[i].is_used && ledger->record[i].kind < PLIM_KIND_MAX_ &&
+            ledger->record[i].device < PLIM_LEDGER_MAX_CARDS)
             keep(receipt, &ledger->record[i]);
     for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++) {
         receipt->site_peak_bytes[i] = plim_ledger_site_peak(ledger, &ledger->site[i]);

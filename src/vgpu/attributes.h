@@ -6,11 +6,20 @@
 
 #include "vgpu/ledger.h"
 
+#include <string.h>
+
 /* CUDA 13.2, and the driver that came with it. */
 enum { PLIM_DRIVER_VERSION = 13020 };
 
 /* False for a number that has no value here. */
 bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value);
+
+/* Whether cards like this one reach each other's memory. GeForce cards do not, but by bridges, as NVIDIA's NCCL finds.
+ */
+static inline bool plim_card_has_peers(const struct plim_ledger_card *card)
+{
+    return card && !strstr(card->name, "GeForce");
+}
 
 /* Made from its place in the machine: "GPU-..." in text form and 16 bytes. */
 void plim_card_uuid(int index, unsigned char ret_uuid[16]);

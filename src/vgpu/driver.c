@@ -102,17 +102,25 @@ status cuDeviceGetPCIBusId(char *text, int size, int device)
 status cuDeviceGetByPCIBusId(int *device, const char *text)
 {
     unsigned domain, bus;
-    if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 || plim_vgpu_device_of((int)bus - 1) < 0)
+    if (!device || !text || sscanf(text, "%x:%x:", &domain, &bus) != 2 || bus == 0 ||
+        plim_vgpu_device_of((int)bus - 1) < 0)
         return PLIM_CUDA_INVALID_VALUE;
     *device = plim_vgpu_device_of((int)bus - 1);
     return PLIM_CUDA_SUCCESS;
 }
 
+static bool are_peers(int device, int peer)
+{
+    return device != peer && plim_card_has_peers(plim_vgpu_card(device)) && plim_card_has_peers(plim_vgpu_card(peer));
+}
+
 status cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
     status error = plim_context_check_device(device);
-    if (!error && !(error = plim_context_check_device(peer)))
-        *can = device != peer;
+    if (!error && !(error = plim_context_check_device(peer)) && !can)
+        error = PLIM_CUDA_INVALID_VALUE;
+    if (!error)
+        *can = are_peers(device, peer);
     return error;
 }
 
@@ -123,6 +131,8 @@ static status peer_enable(int device, int peer, unsigned flags)
 {
     if (flags || device == peer)
         return flags ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_DEVICE;
+    if (!are_peers(device, peer))
+        return PLIM_CUDA_PEER_UNSUPPORTED;
     return atomic_fetch_or(&peers[device], 1u << peer) >> peer & 1 ? PLIM_CUDA_PEER_ALREADY_ENABLED : PLIM_CUDA_SUCCESS;
 }
 
@@ -137,9 +147,9 @@ status cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
     status error = plim_context_check_device(device);
     if (error || (error = plim_context_check_device(peer)))
         return error;
-    if (attribute < 1 || attribute > 4 || device == peer)
+    if (attribute < 1 || attribute > 4 || device == peer || !value)
         return PLIM_CUDA_INVALID_VALUE;
-    *value = attribute == 2 || attribute == 4;
+    *value = (attribute == 2 || attribute == 4) && are_peers(device, peer);
     return PLIM_CUDA_SUCCESS;
 }
 

@@ -88,31 +88,6 @@ static enum effect effect_of(const char *name)
     return strstr(name, "13reduce_kernelI") && strstr(name, "8ReduceOpI") ? EFFECT_REDUCE : EFFECT_NONE;
 }
 
-void plim_effects_register(const void *function, const char *name)
-{
-    const enum effect effect = name ? effect_of(name) : EFFECT_NONE;
-    if (effect == EFFECT_NONE || !function)
-        return;
-    pthread_mutex_lock(&lock);
-    if (!table) {
-        void *start = mmap(NULL, TABLE_SIZE * sizeof *table, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        table = start == MAP_FAILED ? NULL : start;
-    }
-    if (table && atomic_load(&n_entries) < TABLE_SIZE / 2) {
-        uint32_t i = slot_of(function);
-        while (atomic_load(&table[i].function) && atomic_load(&table[i].function) != function)
-            i = (i + 1) % TABLE_SIZE;
-        table[i].effect = effect;
-        table[i].whole = plim_whole_of(name);
-        if (!atomic_load(&table[i].function)) {
-            atomic_store(&table[i].function, function);
-            atomic_fetch_add(&n_entries, 1);
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 static enum effect known_effect(const void *function, struct plim_whole *ret_whole)
 {
     const void *found;
@@ -125,6 +100,33 @@ static enum effect known_effect(const void *function, struct plim_whole *ret_who
             return table[i].effect;
         }
     return EFFECT_NONE;
+}
+
+void plim_effects_register(const void *function, const char *name)
+{
+    const enum effect effect = name ? effect_of(name) : EFFECT_NONE;
+    struct plim_whole old;
+    if (!function || (effect == EFFECT_NONE && known_effect(function, &old) == EFFECT_NONE))
+        return; /* else a library lies where another did: its kernel has parameters of its own */
+    pthread_mutex_lock(&lock);
+    if (!table) {
+        void *start = mmap(NULL, TABLE_SIZE * sizeof *table, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        table = start == MAP_FAILED ? NULL : start;
+    }
+    if (table && atomic_load(&n_entries) < TABLE_SIZE / 2) {
+        uint32_t i = slot_of(function);
+        while (atomic_load(&table[i].function) && atomic_load(&table[i].function) != function)
+            i = (i + 1) % TABLE_SIZE;
+        table[i].effect = effect;
+        table[i].whole =
+            effect == EFFECT_NONE ? (struct plim_whole){ .operation = PLIM_WHOLE_NONE } : plim_whole_of(name);
+        if (!atomic_load(&table[i].function)) {
+            atomic_store(&table[i].function, function);
+            atomic_fetch_add(&n_entries, 1);
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- what is written --- */

@@ -68,18 +68,20 @@ static bool choose(const void *start, uint32_t cc, uint32_t *ret_ptx, uint32_t *
 bool plim_fat_choose(struct plim_fat *fat, int compute_capability, int *ret_ptx, int *ret_binary)
 {
     uint32_t ptx, machine;
+    const uint32_t cc = (uint32_t)compute_capability & 0xffff;
     if (!fat) {
         *ret_ptx = *ret_binary = compute_capability;
         return true;
     }
-    if (fat->cc != compute_capability) {
-        const bool is_read = choose(fat->wrapper, (uint32_t)compute_capability, &ptx, &machine);
-        fat->is_fit = !is_read || machine || ptx;
-        fat->ptx = !is_read ? compute_capability : machine ? (int)machine : (int)ptx;
-        fat->binary = is_read && machine ? (int)machine : compute_capability;
-        fat->cc = compute_capability;
+    uint64_t answer = fat->answer; /* cc, PTX, machine code, and whether one of them fits: 16 bits each */
+    if ((answer & 0xffff) != cc) {
+        const bool is_read = choose(fat->wrapper, cc, &ptx, &machine);
+        const uint64_t is_fit = !is_read || machine || ptx;
+        const uint64_t of_ptx = !is_read ? cc : machine ? machine : ptx, of_machine = is_read && machine ? machine : cc;
+        answer = is_fit << 48 | of_machine << 32 | of_ptx << 16 | cc; /* none is above cc */
+        fat->answer = answer;
     }
-    *ret_ptx = fat->ptx;
-    *ret_binary = fat->binary;
-    return fat->is_fit;
+    *ret_ptx = answer >> 16 & 0xffff;
+    *ret_binary = answer >> 32 & 0xffff;
+    return answer >> 48;
 }

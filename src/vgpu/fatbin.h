@@ -6,11 +6,11 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct plim_fat {
-    const void *wrapper; /* what the compiler's start-up code registered */
-    int cc, ptx, binary; /* the last question and its answer; cc 0: none yet */
-    bool is_fit;
+    const void *wrapper;     /* what the compiler's start-up code registered */
+    _Atomic uint64_t answer; /* the last question and its answer in one word, for threads ask at once; 0: none yet */
 };
 
 /*

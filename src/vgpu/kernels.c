@@ -166,13 +166,17 @@ status cudaLaunchKernelExC(const struct launch_configuration *configuration, con
 status cudaGetSymbolAddress(void **ret_address, const void *symbol)
 {
     status error = plim_runtime_ready();
-    struct plim_registered *variable = plim_registry_find(symbol, PLIM_REGISTRY_VARIABLE);
+    const struct plim_registered *variable = plim_registry_find(symbol, PLIM_REGISTRY_VARIABLE);
     if (error || !variable || !ret_address)
         return plim_runtime_fail(error ? error : variable ? PLIM_CUDA_INVALID_VALUE : INVALID_SYMBOL);
-    if (!variable->address)
-        error = plim_vgpu_place_variable(plim_runtime_device(), variable->size, &variable->address);
+    const int device = plim_runtime_device();
+    uint64_t *address = &variable->placed->address[device];
+    pthread_mutex_lock(&variable->placed->lock);
+    if (!*address)
+        error = plim_vgpu_place_variable(device, variable->size, address);
     if (!error)
-        *ret_address = (void *)(uintptr_t)variable->address;
+        *ret_address = (void *)(uintptr_t)*address;
+    pthread_mutex_unlock(&variable->placed->lock);
     return plim_runtime_fail(error);
 }
 

@@ -79,6 +79,11 @@ void plim_ledger_close(struct plim_ledger *ledger)
         munmap(ledger, sizeof *ledger);
 }
 
+uint32_t plim_ledger_n_cards(const struct plim_ledger *ledger)
+{
+    return ledger->n_cards < PLIM_LEDGER_MAX_CARDS ? ledger->n_cards : PLIM_LEDGER_MAX_CARDS;
+}
+
 /* --- accounts --- */
 
 static uint64_t small_charge(const struct plim_ledger_process *process, uint32_t device)
@@ -188,7 +193,7 @@ static void recount(struct plim_ledger *ledger)
             process->small_bytes[r->device] += round_up(r->size, small_unit_bytes);
     }
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
-        for (uint32_t d = 0; d < ledger->n_cards; d++) {
+        for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++) {
             ledger->card[d].used_bytes += small_charge(&ledger->process[p], d);
             ledger->process[p].used_bytes[d] += small_charge(&ledger->process[p], d);
         }
@@ -213,6 +218,8 @@ uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card)
 /* Of points that come too fast the highest stays; when there is no room, two become one. */
 static void add_point(struct plim_ledger_card *card, uint64_t time_us, uint32_t site)
 {
+    if (card->n_points > PLIM_LEDGER_MAX_POINTS)
+        card->n_points = PLIM_LEDGER_MAX_POINTS; /* another program wrote here */
     struct plim_ledger_point *last = card->n_points ? &card->point[card->n_points - 1] : NULL;
     if (last && time_us < last->time_us + card->point_us) {
         if (card->used_bytes > last->bytes) {
@@ -221,7 +228,7 @@ static void add_point(struct plim_ledger_card *card, uint64_t time_us, uint32_t 
         }
         return;
     }
-    if (card->n_points >= PLIM_LEDGER_MAX_POINTS) {
+    if (card->n_points == PLIM_LEDGER_MAX_POINTS) {
         for (uint32_t i = 0; i < PLIM_LEDGER_MAX_POINTS / 2; i++) {
             const struct plim_ledger_point *a = &card->point[2 * i], *b = a + 1;
             card->point[i] = a->bytes >= b->bytes ? *a : *b;
@@ -246,11 +253,13 @@ static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card 
 
 /* --- processes --- */
 
-/* Field 22 of /proc/PID/stat; 0 when there is no such process. */
-static uint64_t start_ticks(int pid)
+/* Field 22 of /proc/PID/stat; 0 when there is no such process. Gone: it ended and only waits to be asked how: its state
+ * is Z and it has no threads left (field 20), for the first thread may end before the others. */
+static uint64_t start_ticks(int pid, bool *ret_is_gone)
 {
     char path[40], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    *ret_is_gone = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
@@ -259,8 +268,12 @@ static uint64_t start_ticks(int pid)
         return 0;
     text[n] = '\0';
     const char *p = strrchr(text, ')'); /* the name before it may hold anything */
-    for (int field = 2; p && field < 22; field++)
+    const bool is_zombie = p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
+    for (int field = 2; p && field < 22; field++) {
         p = strchr(p + 1, ' ');
+        if (p && field + 1 == 20)
+            *ret_is_gone = is_zombie && strtoull(p + 1, NULL, 10) <= 1;
+    }
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
@@ -268,8 +281,9 @@ static bool is_dead(const struct plim_ledger_process *process)
 {
     if (kill(process->pid, 0) < 0 && errno == ESRCH)
         return true;
-    uint64_t ticks = start_ticks(process->pid);
-    return ticks && process->start_ticks && ticks != process->start_ticks;
+    bool is_gone;
+    const uint64_t ticks = start_ticks(process->pid, &is_gone);
+    return is_gone || (ticks && process->start_ticks && ticks != process->start_ticks);
 }
 
 static void reap_locked(struct plim_ledger *ledger)
@@ -287,7 +301,7 @@ static void reap_locked(struct plim_ledger *ledger)
         if (is_gone[p])
             memset(&ledger->process[p], 0, sizeof ledger->process[p]);
     recount(ledger);
-    for (uint32_t d = 0; d < ledger->n_cards; d++)
+    for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++)
         account_changed(ledger, &ledger->card[d], 0);
 }
 
@@ -308,6 +322,7 @@ static int free_slot(const struct plim_ledger *ledger)
 
 int plim_ledger_join(struct plim_ledger *ledger)
 {
+    bool is_gone;
     plim_ledger_lock(ledger);
     int slot = free_slot(ledger);
     if (slot < 0) {
@@ -317,7 +332,7 @@ int plim_ledger_join(struct plim_ledger *ledger)
     if (slot >= 0) {
         memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
         ledger->process[slot].pid = getpid();
-        ledger->process[slot].start_ticks = start_ticks(getpid());
+        ledger->process[slot].start_ticks = start_ticks(getpid(), &is_gone);
     }
     plim_ledger_unlock(ledger);
     return slot;
@@ -438,7 +453,7 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
 enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process, uint32_t device,
                                          enum plim_ledger_kind kind, uint64_t size, uint32_t site, uint32_t *ret_record)
 {
-    if (process < 0 || device >= ledger->n_cards)
+    if (process < 0 || device >= plim_ledger_n_cards(ledger))
         return PLIM_LEDGER_NO_RECORD;
     plim_ledger_lock(ledger);
     enum plim_ledger_result result = take_locked(ledger, process, device, kind, size, site, ret_record);

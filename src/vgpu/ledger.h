@@ -189,6 +189,9 @@ void plim_ledger_place(struct plim_ledger *ledger, uint32_t record, uint64_t add
 
 void plim_ledger_give(struct plim_ledger *ledger, uint32_t record);
 
+/* How many cards it describes: never more than there is room for, whatever a program wrote into it. */
+uint32_t plim_ledger_n_cards(const struct plim_ledger *ledger);
+
 /* What a program can still get on a card. */
 uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card);
 

@@ -22,7 +22,7 @@ struct named {
 };
 
 struct module {
-    void *image; /* our copy when it is a cubin, which says its size, or came from a file; else the program's */
+    void *image;    /* our copy when it is a cubin, which says its size, or came from a file; else the program's */
     uint64_t limit; /* how much of it may be read */
     bool is_own;
     struct named *names;

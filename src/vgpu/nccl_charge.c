@@ -16,6 +16,8 @@
  */
 #include "vgpu/nccl_charge.h"
 
+#include "vgpu/attributes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +49,7 @@ static bool has_nvlink(const struct plim_ledger_card *card)
 
 static bool has_direct_access(const struct plim_ledger_card *card)
 {
-    return !strstr(card->name, "GeForce") && !parameter("NCCL_P2P_DISABLE", 0);
+    return plim_card_has_peers(card) && !parameter("NCCL_P2P_DISABLE", 0);
 }
 
 /* Few, if nothing says more; the limits that the user sets hold for all. */

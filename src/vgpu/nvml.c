@@ -91,14 +91,16 @@ status nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDr
 
 int plim_nvml_index(device card)
 {
-    return ledger && card >= ledger->card && card < ledger->card + ledger->n_cards ? (int)(card - ledger->card) : -1;
+    return ledger && card >= ledger->card && card < ledger->card + plim_ledger_n_cards(ledger)
+               ? (int)(card - ledger->card)
+               : -1;
 }
 
 status nvmlDeviceGetCount_v2(unsigned *count)
 {
     if (!ledger)
         return UNINITIALIZED;
-    *count = ledger->n_cards;
+    *count = plim_ledger_n_cards(ledger);
     return SUCCESS;
 }
 
@@ -108,7 +110,7 @@ status nvmlDeviceGetHandleByIndex_v2(unsigned index, device *card)
 {
     if (!ledger)
         return UNINITIALIZED;
-    if (index >= ledger->n_cards)
+    if (index >= plim_ledger_n_cards(ledger))
         return INVALID_ARGUMENT;
     *card = &ledger->card[index];
     return SUCCESS;
@@ -132,7 +134,7 @@ static void uuid_text(int index, char text[UUID_TEXT])
 status nvmlDeviceGetHandleByUUID(const char *wanted, device *card)
 {
     char text[UUID_TEXT];
-    for (unsigned i = 0; ledger && i < ledger->n_cards; i++) {
+    for (unsigned i = 0; ledger && i < plim_ledger_n_cards(ledger); i++) {
         uuid_text((int)i, text);
         if (!strcmp(text, wanted))
             return nvmlDeviceGetHandleByIndex_v2(i, card);
@@ -145,7 +147,7 @@ status nvmlDeviceGetHandleByPciBusId_v2(const char *id, device *card)
     unsigned domain, bus;
     if (!ledger)
         return UNINITIALIZED;
-    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || bus == 0 || bus > ledger->n_cards)
+    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || bus == 0 || bus > plim_ledger_n_cards(ledger))
         return NOT_FOUND;
     return nvmlDeviceGetHandleByIndex_v2(bus - 1, card);
 }

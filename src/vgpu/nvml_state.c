@@ -140,7 +140,8 @@ status nvmlDeviceGetP2PStatus(device a, device b, int what, unsigned *answer)
     enum { NVLINK = 2, ATOMICS = 3, LAST = 4, NOT_HERE = 5 };
     if (plim_nvml_index(b) < 0 || what < 0 || what > LAST)
         return INVALID_ARGUMENT;
-    return put(a, answer, what == NVLINK || what == ATOMICS ? NOT_HERE : P2P_OK);
+    const bool are_peers = plim_nvml_index(a) >= 0 && plim_card_has_peers(a) && plim_card_has_peers(b);
+    return put(a, answer, what == NVLINK || what == ATOMICS || !are_peers ? NOT_HERE : P2P_OK);
 }
 
 status nvmlDeviceGetNvLinkState(device card, unsigned link, unsigned *is_active)

@@ -136,12 +136,12 @@ status cudaDeviceGetByPCIBusId(int *number, const char *text)
     return plim_runtime_fail(cuDeviceGetByPCIBusId(number, text));
 }
 
+int cuDeviceCanAccessPeer(int *can, int device, int peer);
+
 status cudaDeviceCanAccessPeer(int *can, int number, int peer)
 {
     status error = check_device(number);
-    if (!error && !(error = check_device(peer)))
-        *can = number != peer;
-    return error;
+    return error || (error = check_device(peer)) ? error : plim_runtime_fail(cuDeviceCanAccessPeer(can, number, peer));
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device);

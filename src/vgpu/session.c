@@ -61,7 +61,7 @@ static struct plim_ledger *raw_ledger(const char *text)
 /* As the driver reads it: numbers, up to the first that is none. */
 static void read_visible(const char *text)
 {
-    const int n = (int)session.ledger->n_cards;
+    const int n = (int)plim_ledger_n_cards(session.ledger);
     session.n_cards = 0;
     for (int i = 0; i < n && !text; i++)
         session.card[session.n_cards++] = i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state machines of the virtual driver: contexts, capture, graphs, pools, sharing, functions by name and version.
  */
+#include "vgpu/ledger.h"
 #include "virtual.h"
 
 #include <elf.h>
@@ -12,6 +13,7 @@ enum {
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     INVALID_CONTEXT = 201,
+    PEER_UNSUPPORTED = 217,
     INVALID_HANDLE = 400,
     ILLEGAL_STATE = 401,
     NOT_FOUND = 500,
@@ -341,6 +343,60 @@ static void test_modules(void **state)
     assert_int_equal(CALL2("cuModuleUnload", module, 0), INVALID_HANDLE);
 }
 
+/* A variable of the program is on each card at a place of its own, and found however many kernels there are. */
+static void test_variables(void **state)
+{
+    (void)state;
+    enum { N_KERNELS = 5000 };
+    static char variable, kernels[N_KERNELS * 16];
+    void *runtime = open_library("libcudart.so.13");
+    void *(*add_code)(void *), *first = NULL, *second = NULL, *again = NULL;
+    void (*add_variable)(void *, char *, char *, const char *, int, size_t, int, int);
+    void (*add_kernel)(void *, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+    int (*address)(void **, const void *), (*set_device)(int);
+    take(runtime, "__cudaRegisterFatBinary", &add_code);
+    take(runtime, "__cudaRegisterVar", &add_variable);
+    take(runtime, "__cudaRegisterFunction", &add_kernel);
+    take(runtime, "cudaGetSymbolAddress", &address);
+    take(runtime, "cudaSetDevice", &set_device);
+    void *code = add_code(NULL);
+    add_variable(code, &variable, NULL, "variable", 0, 4096, 0, 0);
+    assert_int_equal(address(&first, &variable), SUCCESS);
+    for (int i = 0; i < N_KERNELS; i++)
+        add_kernel(code, &kernels[i * 16], NULL, "kernel", -1, NULL, NULL, NULL, NULL, NULL);
+    assert_int_equal(set_device(1), SUCCESS);
+    assert_int_equal(address(&second, &variable), SUCCESS);
+    assert_ptr_not_equal(first, second);
+    assert_int_equal(set_device(0), SUCCESS);
+    assert_int_equal(address(&again, &variable), SUCCESS);
+    assert_ptr_equal(first, again);
+}
+
+/* Of cards with the name of one that has no access to others, the driver says so as the stand-in of NCCL does. */
+static void test_peers(void **state)
+{
+    (void)state;
+    struct plim_ledger_card *(*card)(int);
+    void *second;
+    int can = -1;
+    take(driver, "plim_vgpu_card", &card);
+    assert_int_equal(CALL2("cuDevicePrimaryCtxRetain", &second, 1), SUCCESS);
+    assert_int_equal(CALL3("cuDeviceCanAccessPeer", &can, 0, 1), SUCCESS);
+    assert_int_equal(can, 1);
+    strcpy(card(1)->name, "NVIDIA GeForce RTX 4090");
+    assert_int_equal(CALL3("cuDeviceCanAccessPeer", &can, 0, 1), SUCCESS);
+    assert_int_equal(can, 0);
+    can = -1;
+    assert_int_equal(CALL4("cuDeviceGetP2PAttribute", &can, 2, 0, 1), SUCCESS);
+    assert_int_equal(can, 0);
+    assert_int_equal(CALL2("cuCtxEnablePeerAccess", second, 0), PEER_UNSUPPORTED);
+    strcpy(card(1)->name, "NVIDIA L40S");
+    assert_int_equal(CALL2("cuCtxEnablePeerAccess", second, 0), SUCCESS);
+    assert_int_equal(CALL2("cuCtxDisablePeerAccess", second, 0), SUCCESS);
+    assert_int_equal(CALL3("cuDeviceCanAccessPeer", NULL, 0, 1), INVALID_VALUE);
+    assert_int_equal(CALL2("cuDevicePrimaryCtxRelease_v2", 1, 0), SUCCESS);
+}
+
 static int load_bytes(const void *bytes, size_t n, void **ret_module)
 {
     char path[] = "/tmp/plimsoll-cubin-XXXXXX";
@@ -403,6 +459,8 @@ int main(void)
         cmocka_unit_test(test_functions_by_version),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_damaged_modules),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_peers),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -2,6 +2,7 @@
 #include "unit.h"
 #include "vgpu/ledger.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,43 @@ static void test_what_is_taken_is_given_back(void **state)
     assert_int_equal(ledger->pinned_bytes, 0);
     assert_int_equal(ledger->card[0].peak_bytes, 4 * MIB);
     assert_int_equal(ledger->card[0].peak_kind_bytes[PLIM_KIND_ALLOC], 3 * MIB + 1);
+    plim_ledger_close(ledger);
+}
+
+/* A child that ended holds nothing, though nobody has asked yet how it ended. */
+static void test_a_zombie_holds_nothing(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    siginfo_t how;
+    uint32_t record;
+    const int child = fork();
+    if (child == 0) {
+        const int slot = plim_ledger_join(ledger);
+        _exit(plim_ledger_take(ledger, slot, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record) != PLIM_LEDGER_TAKEN);
+    }
+    assert_int_equal(waitid(P_PID, (id_t)child, &how, WEXITED | WNOWAIT), 0);
+    assert_int_equal(ledger->card[0].used_bytes, 60 * MIB);
+    const int me = plim_ledger_join(ledger);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 60 * MIB);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    plim_ledger_close(ledger);
+}
+
+/* A program may write into it what it likes. */
+static void test_nonsense_is_not_followed(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    ledger->n_cards = UINT32_MAX;
+    assert_int_equal(plim_ledger_n_cards(ledger), PLIM_LEDGER_MAX_CARDS);
+    assert_int_equal(plim_ledger_take(ledger, me, 1 << 20, PLIM_KIND_ALLOC, MIB, 0, &record), PLIM_LEDGER_NO_RECORD);
+    ledger->card[0].n_points = UINT32_MAX;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_true(ledger->card[0].n_points <= PLIM_LEDGER_MAX_POINTS);
     plim_ledger_close(ledger);
 }
 
@@ -205,6 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_taken_is_given_back),
         cmocka_unit_test(test_small_ones_share_chunks),
+        cmocka_unit_test(test_a_zombie_holds_nothing),
+        cmocka_unit_test(test_nonsense_is_not_followed),
         cmocka_unit_test(test_a_full_card),
         cmocka_unit_test(test_the_dead_are_reaped),
         cmocka_unit_test(test_the_timeline_keeps_its_peaks),
