@@ -220,8 +220,10 @@ static void share_at_start(struct plim_advice *advice)
  */
 static int64_t least_total(int64_t model, int64_t available, double share)
 {
-    bool can = plim_is_known(model) && plim_is_known(available) && share > 0 && (double)model + (double)available > 0;
-    return can ? (int64_t)(((double)model + (double)available) / share) : PLIM_UNKNOWN;
+    static const double most_bytes = (double)((int64_t)1 << 50); /* no card: the figures are not what they seem */
+    const bool is_known = plim_is_known(model) && plim_is_known(available) && share > 0;
+    const double total = is_known ? ((double)model + (double)available) / share : 0;
+    return total > 0 && total < most_bytes ? (int64_t)total : PLIM_UNKNOWN;
 }
 
 /* Between what the start needs and what the card has. */

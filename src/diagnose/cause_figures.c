@@ -72,9 +72,9 @@ static int own_among_others(const struct plim_finding *finding, int64_t reserved
 {
     int own = -1;
     for (uint32_t i = 0; i < finding->n_others && reserved_bytes > 0; i++) {
-        int64_t bytes = sane(finding->others[i].bytes);
-        int64_t rest = bytes - reserved_bytes;
-        if (plim_is_known(bytes) && rest >= PLIM_CONTEXT_LOW_BYTES - PLIM_ROUNDING_BYTES &&
+        const int64_t bytes = sane(finding->others[i].bytes);
+        const int64_t rest = plim_is_known(bytes) ? bytes - reserved_bytes : -1;
+        if (rest >= PLIM_CONTEXT_LOW_BYTES - PLIM_ROUNDING_BYTES &&
             rest <= PLIM_CONTEXT_HIGH_BYTES + PLIM_ROUNDING_BYTES && (own < 0 || bytes < finding->others[own].bytes))
             own = (int)i;
     }

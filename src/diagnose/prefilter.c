@@ -46,10 +46,11 @@ static inline uint32_t gram_at(const char *data)
 /* Fibonacci hashing: 2^32 divided by the golden ratio. */
 static inline uint32_t hash(uint32_t gram) { return gram * 2654435769U; }
 
-static inline bool is_in_bitmap(const struct plim_prefilter *prefilter, uint32_t gram)
+/* 1 or 0: several are put together without a branch. */
+static inline unsigned is_in_bitmap(const struct plim_prefilter *prefilter, uint32_t gram)
 {
     const uint32_t bit = hash(gram) >> (32 - BITMAP_BITS);
-    return prefilter->bitmap[bit >> 3] >> (bit & 7) & 1;
+    return prefilter->bitmap[bit >> 3] >> (bit & 7) & 1u;
 }
 
 struct plim_prefilter *plim_prefilter_new(void)

@@ -155,7 +155,7 @@ status cuCtxCreate_v2(void **ret_context, unsigned flags, int device)
     if ((error = plim_vgpu_need_context(device)))
         return error;
     struct plim_object *object = make(device, flags, false);
-    if (!object || (error = push(object)))
+    if (!object || push(object))
         return PLIM_CUDA_OUT_OF_MEMORY;
     *ret_context = object;
     return PLIM_CUDA_SUCCESS;
