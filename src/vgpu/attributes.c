@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits by compute capability: table "Technical Specifications per Compute Capability" of the CUDA programming guide.
- * What no table has (clocks, L2) is a plausible figure that no memory rule of a known program reads.
+ * What no table has (clocks, L2 of most cards) is a plausible figure that no memory rule of a known program reads.
  */
 #include "vgpu/attributes.h"
 
@@ -59,7 +59,6 @@ static const struct {
     { 34, 0 },          /* PCI device */
     { 35, 0 },          /* TCC */
     { 36, 7000000 },    /* memory clock, kHz */
-    { 38, 32 << 20 },   /* L2 */
     { 40, 2 },          /* copy engines */
     { 41, YES },        /* unified addressing */
     { 50, 0 },          /* PCI domain */
@@ -105,6 +104,32 @@ static const struct {
     { 134, -1 },        /* NUMA node of the host */
 };
 
+/*
+ * The second cache as NVIDIA's white papers on the architectures give it: V100, A100, GA102, H100, Ada.
+ * Of other cards, and of slices of these, it is not known here: a plausible size.
+ */
+static int l2_bytes(const struct plim_ledger_card *card)
+{
+    static const struct {
+        const char *name; /* the whole name, or with a blank at its end its beginning */
+        int kib;
+    } known[] = {
+        { "NVIDIA Tesla V100 ", 6144 },
+        { "NVIDIA A100 ", 40960 },
+        { "NVIDIA H100 ", 51200 },
+        { "NVIDIA GeForce RTX 3090", 6144 },
+        { "NVIDIA GeForce RTX 4090", 73728 },
+    };
+    enum { ASSUMED = 32 << 20 };
+    for (size_t i = 0; i < sizeof known / sizeof *known && !strstr(card->name, " MIG "); i++) {
+        const size_t n = strlen(known[i].name);
+        const bool is_start = known[i].name[n - 1] == ' ';
+        if (is_start ? !strncmp(card->name, known[i].name, n) : !strcmp(card->name, known[i].name))
+            return known[i].kib * KIB;
+    }
+    return ASSUMED;
+}
+
 bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value)
 {
     const struct limits *l = limits_of(card->compute_capability);
@@ -117,6 +142,9 @@ bool plim_attribute(const struct plim_ledger_card *card, int index, int attribut
         return true;
     case 37:
         *ret_value = (int)card->bus_bits;
+        return true;
+    case 38:
+        *ret_value = l2_bytes(card);
         return true;
     case 39:
         *ret_value = l->threads_per_sm;

@@ -21,6 +21,16 @@ static inline bool plim_card_has_peers(const struct plim_ledger_card *card)
     return card && !strstr(card->name, "GeForce");
 }
 
+/* A grid that every card takes: table "Technical Specifications per Compute Capability", as attributes 1 to 7 have it.
+ */
+static inline bool plim_card_takes(const unsigned grid[3], const unsigned block[3])
+{
+    enum { GRID_YZ = 65535, BLOCK_XY = 1024, BLOCK_Z = 64, THREADS = 1024 };
+    return grid[0] && grid[1] && grid[2] && block[0] && block[1] && block[2] && grid[0] <= INT32_MAX &&
+           grid[1] <= GRID_YZ && grid[2] <= GRID_YZ && block[0] <= BLOCK_XY && block[1] <= BLOCK_XY &&
+           block[2] <= BLOCK_Z && block[0] * block[1] * block[2] <= THREADS;
+}
+
 /* Made from its place in the machine: "GPU-..." in text form and 16 bytes. */
 void plim_card_uuid(int index, unsigned char ret_uuid[16]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
+#include "vgpu/attributes.h"
 #include "vgpu/effects.h"
 #include "vgpu/registry.h"
 #include "vgpu/steps.h"
@@ -108,7 +109,6 @@ static status launch(const void *function, struct dim3 grid, struct dim3 block, 
     status error = plim_runtime_ready();
     if (error)
         return error;
-    const uint64_t n_threads = (uint64_t)block.x * block.y * block.z;
     const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
     int ptx, binary;
     if (!kernel) {
@@ -116,7 +116,7 @@ static status launch(const void *function, struct dim3 grid, struct dim3 block, 
                                (unsigned)shared_bytes, stream, arguments, NULL);
         return plim_runtime_fail(error == PLIM_CUDA_INVALID_HANDLE ? INVALID_FUNCTION : error);
     }
-    if (n_threads == 0 || n_threads > MAX_THREADS || !grid.x || !grid.y || !grid.z)
+    if (!plim_card_takes((const unsigned[]){ grid.x, grid.y, grid.z }, (const unsigned[]){ block.x, block.y, block.z }))
         return plim_runtime_fail(INVALID_CONFIGURATION);
     if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
         return plim_runtime_fail(NO_KERNEL_IMAGE);

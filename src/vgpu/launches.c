@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: launches, and what is asked of kernels. A launch does nothing; what it would refuse is refused. */
+#include "vgpu/attributes.h"
 #include "vgpu/capture.h"
 #include "vgpu/contexts.h"
 #include "vgpu/memory.h"
@@ -11,14 +12,15 @@
 
 /* --- launches --- */
 
-static status launch(void *function, uint64_t grid, uint64_t block, uint64_t shared_bytes, void *stream)
+static status launch(void *function, const unsigned grid[3], const unsigned block[3], uint64_t shared_bytes,
+                     void *stream)
 {
     const struct plim_kernel *kernel = plim_kernel_of(function);
     struct plim_node *node;
     status error = plim_context_need();
     if (error || !kernel)
         return error ? error : PLIM_CUDA_INVALID_HANDLE;
-    if (grid == 0 || block == 0 || block > (uint64_t)kernel->code.max_threads)
+    if (!plim_card_takes(grid, block) || block[0] * block[1] * block[2] > (unsigned)kernel->code.max_threads)
         return PLIM_CUDA_INVALID_VALUE;
     int most = kernel->max_dynamic_shared_bytes;
     if (shared_bytes > (uint64_t)most)
@@ -38,8 +40,8 @@ status cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned
                       void **extra)
 {
     (void)parameters, (void)extra;
-    return launch(function, (uint64_t)grid_x * grid_y * grid_z, (uint64_t)block_x * block_y * block_z, shared_bytes,
-                  stream);
+    return launch(function, (const unsigned[]){ grid_x, grid_y, grid_z },
+                  (const unsigned[]){ block_x, block_y, block_z }, shared_bytes, stream);
 }
 
 status cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -338,6 +338,13 @@ static void test_modules(void **state)
     assert_int_equal(value, 0);
     assert_int_equal(CALL4("cuOccupancyMaxActiveBlocksPerMultiprocessor", &value, function, INT32_MAX, 0), SUCCESS);
     assert_int_equal(value, 0);
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                  void **);
+    take(driver, "cuLaunchKernel", &launch);
+    assert_int_equal(launch(function, 1 << 20, 65535, 1, 32, 4, 8, 0, NULL, NULL, NULL), SUCCESS);
+    assert_int_equal(launch(function, 1, 65536, 1, 32, 1, 1, 0, NULL, NULL, NULL), INVALID_VALUE);
+    assert_int_equal(launch(function, 1, 1, 1, 1, 1, 65, 0, NULL, NULL, NULL), INVALID_VALUE);
+    assert_int_equal(launch(function, 1, 1, 1, 1u << 31, 1u << 31, 4, 0, NULL, NULL, NULL), INVALID_VALUE);
     assert_int_equal(CALL2("cuModuleUnload", module, 0), SUCCESS);
     assert_int_equal(CALL3("cuFuncGetAttribute", &value, 4, function), INVALID_HANDLE);
     assert_int_equal(CALL2("cuModuleUnload", module, 0), INVALID_HANDLE);
@@ -386,6 +393,8 @@ static void test_peers(void **state)
     strcpy(card(1)->name, "NVIDIA GeForce RTX 4090");
     assert_int_equal(CALL3("cuDeviceCanAccessPeer", &can, 0, 1), SUCCESS);
     assert_int_equal(can, 0);
+    assert_int_equal(CALL3("cuDeviceGetAttribute", &can, 38, 1), SUCCESS); /* L2 */
+    assert_int_equal(can, 72 * MIB);
     can = -1;
     assert_int_equal(CALL4("cuDeviceGetP2PAttribute", &can, 2, 0, 1), SUCCESS);
     assert_int_equal(can, 0);
