@@ -118,6 +118,11 @@ int plim_explain_read(const struct plim_explain_input *input, struct plim_diagno
     if (!input->path && isatty(STDIN_FILENO))
         fputs("plimsoll: reading from the terminal; Ctrl-D ends\n", stderr);
     int fd = input->path ? open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+    if (fd < 0 && errno == ENOENT && input->is_follow) {
+        fprintf(stderr, "plimsoll: %s is not there yet: waiting for it; Ctrl-C ends\n", input->path);
+        while ((fd = open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0 && errno == ENOENT)
+            poll(NULL, 0, QUIET_MS);
+    }
     char *buffer = plim_alloc_unset(PIECE_BYTES, 1);
     int result;
     if (!buffer)

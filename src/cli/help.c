@@ -13,6 +13,7 @@ static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [optio
                             "       plimsoll check BILL LOG\n"
                             "       plimsoll hollow MODEL -o OUT\n"
                             "       plimsoll rehearse --card NAME -- COMMAND...\n"
+                            "       plimsoll explain [LOG|-]\n"
                             "       plimsoll errors [MESSAGE]\n";
 
 void plim_help_short(FILE *out)

@@ -121,6 +121,21 @@ static const struct plim_receipt *read_log(const struct plim_rehearse_options *o
                                                                                                              : NULL;
 }
 
+/* A receipt that has no place is better known before the program runs for an hour. Nothing is made or opened here:
+ * the path may be a pipe. errno says why. */
+static bool has_place(const char *path)
+{
+    static char folder[PATH_BYTES];
+    struct stat status;
+    if (stat(path, &status) == 0) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : errno;
+        return !S_ISDIR(status.st_mode) && access(path, W_OK) == 0;
+    }
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    return errno == ENOENT && *path && access(*folder ? folder : "/", W_OK | X_OK) == 0;
+}
+
 static int write_receipt(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
 {
     const struct plim_find *find = o->is_search ? &o->find : NULL;
@@ -157,9 +172,9 @@ static int exit_status(const struct plim_rehearse_options *o, const struct plim_
 static int fail(const struct plim_error *error)
 {
     plim_cli_fail(error);
-    return error->code == PLIM_E_NOT_FOUND ? PLIM_EXIT_NOT_FOUND
-           : error->code == PLIM_E_NOMEM   ? PLIM_EXIT_OURS
-                                           : PLIM_EXIT_CANNOT_RUN;
+    return error->code == PLIM_E_NOT_FOUND                           ? PLIM_EXIT_NOT_FOUND
+           : error->code == PLIM_E_NOMEM || error->code == PLIM_E_IO ? PLIM_EXIT_OURS
+                                                                     : PLIM_EXIT_CANNOT_RUN;
 }
 
 /* On a ledger of its own, which the receipt keeps. */
@@ -310,6 +325,10 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rece
         result = plim_command_check(path, &error);
     if (result < 0)
         return fail(&error);
+    if (o->receipt_path && !has_place(o->receipt_path)) {
+        fprintf(stderr, "plimsoll: the receipt cannot be written: %s (%s)\n", strerror(errno), o->receipt_path);
+        return PLIM_EXIT_OURS;
+    }
     o->launch.path = path;
     o->launch.libraries = folder;
     o->launch.environment = environ;

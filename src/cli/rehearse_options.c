@@ -77,6 +77,10 @@ static int add_card(struct plim_rehearse_options *a, const char *text)
             return usage("too many cards: %s", text);
         plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);
     } else if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
+        if (strstr(error.hint, "--budget")) { /* a size is a card here */
+            *error.hint = '\0';
+            plim_error_hint(&error, "'plimsoll cards' lists all; --card 8GiB works for any card");
+        }
         plim_cli_fail(&error);
         return PLIM_EXIT_OURS;
     }
@@ -141,7 +145,9 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
     case OPTION_UNTIL:
         return read_until(a, value);
     case OPTION_TIMEOUT:
-        return read_seconds(value, &a->launch.enough.timeout_s) ? 0 : usage("--timeout: '%s' are no seconds", value);
+        return read_seconds(value, &a->launch.enough.timeout_s)
+                   ? 0
+                   : usage("--timeout: '%s' is no time in seconds above 0", value);
     case OPTION_FIND:
         return read_find(a, value);
     case OPTION_VALUES:

@@ -17,7 +17,7 @@
 int plim_command_find(const char *command, const char *path, char *ret_path, size_t size, struct plim_error *reterr)
 {
     struct stat status;
-    bool is_denied = false;
+    bool is_denied = false, is_folder = false;
     for (const char *p = strchr(command, '/') ? "" : path ? path : "/usr/bin:/bin"; p;) {
         const size_t length = strcspn(p, ":");
         const char *slash = strchr(command, '/') ? "" : "/";
@@ -27,11 +27,16 @@ int plim_command_find(const char *command, const char *path, char *ret_path, siz
                 return 0;
             is_denied = true;
         }
+        is_folder = is_folder || (!*slash && stat(ret_path, &status) == 0 && S_ISDIR(status.st_mode));
         p = p[length] ? p + length + 1 : NULL;
     }
-    return is_denied
-               ? plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is not a program that may be run", command)
-               : plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no program '%s'", command);
+    if (is_folder)
+        return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is a folder, not a program", command);
+    if (!is_denied)
+        return plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no program '%s'", command);
+    plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is not a program that may be run", command);
+    plim_error_hint(reterr, "a script without chmod +x needs its interpreter before it: python3 or sh");
+    return PLIM_E_DENIED;
 }
 
 /* --- ELF --- */

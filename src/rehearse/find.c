@@ -24,7 +24,7 @@ int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_er
     struct plim_find find = { .is_monotonic = true };
     const char *equals = strchr(text, '='), *p = equals ? equals + 1 : text;
     const size_t n = equals ? (size_t)(equals - text) : 0;
-    bool is_right = n < sizeof find.name && read_number(&p, &find.low) && !strncmp(p, "..", 2);
+    bool is_right = n < sizeof find.name && equals != text && read_number(&p, &find.low) && !strncmp(p, "..", 2);
     p += 2 * is_right;
     is_right = is_right && read_number(&p, &find.high) && !*p && find.low <= find.high;
     if (!is_right) {

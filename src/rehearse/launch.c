@@ -130,19 +130,13 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
 /* --- the child --- */
 
 /* Does not return when it succeeds; else the parent reads why from the pipe. */
-static void become(const struct plim_launch *launch, char *const *environment, int report_fd)
+static void become(const struct plim_launch *launch, char *const *environment, int log_fd, int report_fd)
 {
-    if (launch->log) {
-        int fd = open(launch->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (fd >= 0) {
-            dup2(fd, STDOUT_FILENO);
-            dup2(fd, STDERR_FILENO);
-            close(fd);
-            execve(launch->path, launch->arguments, environment);
-        }
-    } else {
-        execve(launch->path, launch->arguments, environment);
+    if (log_fd >= 0) {
+        dup2(log_fd, STDOUT_FILENO);
+        dup2(log_fd, STDERR_FILENO);
     }
+    execve(launch->path, launch->arguments, environment);
     int error = errno;
     ssize_t written = write(report_fd, &error, sizeof error);
     (void)written;
@@ -154,14 +148,22 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
     struct environment environment;
     int ends[2], error = 0;
     pid_t pid = -1;
+    int log_fd = launch->log ? open(launch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    if (launch->log && log_fd < 0)
+        return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "the log cannot be written: %s (%s)", strerror(errno),
+                         launch->log);
     if (!make_environment(&environment, launch, ledger_fd) || pipe2(ends, O_CLOEXEC) < 0) {
         plim_arena_done(&environment.arena);
+        if (log_fd >= 0)
+            close(log_fd);
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
     pid = fork();
     if (pid == 0)
-        become(launch, environment.entries, ends[1]);
+        become(launch, environment.entries, log_fd, ends[1]);
     close(ends[1]);
+    if (log_fd >= 0)
+        close(log_fd);
     plim_arena_done(&environment.arena);
     const bool is_refused = pid > 0 && read(ends[0], &error, sizeof error) == (ssize_t)sizeof error;
     close(ends[0]);

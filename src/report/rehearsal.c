@@ -128,9 +128,9 @@ static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t
     fprintf(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, card->peak_bytes),
             plim_size_text(b, usable_bytes(card)), (double)card->peak_us / 1e6);
     if (receipt->late.is_set)
-        fprintf(out, "  %-22s %11s  when the work of streams is done late%s\n", "",
+        fprintf(out, "  %-22s %11s  when the work of streams is done late\n%s", "",
                 plim_size_text(a, receipt->late.peak_bytes[index]),
-                receipt->late.is_out_of_memory ? ": OUT OF MEMORY" : "");
+                receipt->late.is_out_of_memory ? "  OUT OF MEMORY when the work of streams is done late\n" : "");
     plim_report_timeline(out, receipt, index, is_unicode);
     print_phases(out, receipt, index);
     print_asked(out, receipt, index);
@@ -205,19 +205,30 @@ static void print_path(FILE *out, const struct plim_ledger *ledger)
             plim_basis_name(path.basis), (unsigned long long)path.n_assumed, (unsigned long long)path.n_kept);
 }
 
+/* Else a peak of 0 B, and a search in which everything fits, look like an answer. */
+static void print_unused(FILE *out, const struct plim_ledger *ledger)
+{
+    bool is_used = ledger->n_warnings > 0 || ledger->oom.is_set;
+    for (uint32_t i = 0; i < ledger->n_cards; i++)
+        is_used = is_used || ledger->card[i].n_taken > 0;
+    if (!is_used)
+        fputs("no card was used: the program made no CUDA context\n", out);
+}
+
 static void print_warnings(FILE *out, const struct plim_ledger *ledger)
 {
     char text[PLIM_LEDGER_WHAT_BYTES + 64];
     for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
         const struct plim_ledger_warning *w = &ledger->warning[i];
-        snprintf(text, sizeof text, "%s (%llu times)", w->what, (unsigned long long)w->count);
+        snprintf(text, sizeof text, "%s (%llu time%s)", w->what, (unsigned long long)w->count,
+                 w->count == 1 ? "" : "s");
         plim_text_clean(text);
         fprintf(out, "%s:", w->kind);
         plim_print_wrapped(out, text, (int)strlen(w->kind) + 1, 4);
     }
     if (ledger->n_met_later)
-        fprintf(out, "%llu requests did not fit and were met later, when memory had been given back\n",
-                (unsigned long long)ledger->n_met_later);
+        fprintf(out, "%llu %s met later, when memory had been given back\n", (unsigned long long)ledger->n_met_later,
+                ledger->n_met_later == 1 ? "request did not fit and was" : "requests did not fit and were");
 }
 
 /* --- the engine's own words --- */
@@ -265,6 +276,7 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt,
         fprintf(out, "      in up to %zu processes together\n", receipt->peak_n_processes);
     if (ledger->pinned_peak_bytes >= PLIM_MIB)
         print_asked(out, receipt, PLIM_LEDGER_MAX_CARDS);
+    print_unused(out, ledger);
     print_path(out, ledger);
     print_warnings(out, ledger);
     print_steps(out, receipt);
@@ -273,7 +285,12 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *receipt,
     if (ledger->oom.is_set)
         print_oom(out, ledger);
     else if (!strcmp(receipt->stopped_by, "exit"))
-        fprintf(out, "it ran to its end, %d, in %.1f s\n", receipt->exit_code, receipt->seconds);
+        fprintf(out,
+                receipt->exit_code ? "it failed with exit status %d after %.1f s\n"
+                                   : "it ran to its end, %d, in %.1f s\n",
+                receipt->exit_code, receipt->seconds);
+    else if (!strcmp(receipt->stopped_by, "signal"))
+        fprintf(out, "ended by signal %d after %.1f s\n", receipt->exit_code - 128, receipt->seconds);
     else
         fprintf(out, "stopped after %.1f s: %s\n", receipt->seconds, receipt->stopped_by);
 }
