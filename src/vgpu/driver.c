@@ -33,13 +33,15 @@ status cuDriverGetVersion(int *version)
 status cuDeviceGetCount(int *count)
 {
     status error = ready();
+    if (!count)
+        return PLIM_CUDA_INVALID_VALUE;
     *count = error ? 0 : plim_vgpu_n_cards();
     return error == PLIM_CUDA_NO_DEVICE ? PLIM_CUDA_SUCCESS : error;
 }
 
 status cuDeviceGet(int *device, int ordinal)
 {
-    status error = plim_context_check_device(ordinal);
+    status error = device ? plim_context_check_device(ordinal) : PLIM_CUDA_INVALID_VALUE;
     if (!error)
         *device = ordinal;
     return error;
@@ -47,7 +49,7 @@ status cuDeviceGet(int *device, int ordinal)
 
 status cuDeviceGetName(char *name, int size, int device)
 {
-    status error = plim_context_check_device(device);
+    status error = name ? plim_context_check_device(device) : PLIM_CUDA_INVALID_VALUE;
     if (!error && size > 0)
         snprintf(name, (size_t)size, "%s", plim_vgpu_card(device)->name);
     return error;
@@ -55,7 +57,7 @@ status cuDeviceGetName(char *name, int size, int device)
 
 status cuDeviceGetUuid(void *uuid, int device)
 {
-    status error = plim_context_check_device(device);
+    status error = uuid ? plim_context_check_device(device) : PLIM_CUDA_INVALID_VALUE;
     if (!error)
         plim_card_uuid(plim_vgpu_card_of(device), uuid);
     return error;
@@ -65,7 +67,7 @@ status cuDeviceGetUuid_v2(void *uuid, int device) { return cuDeviceGetUuid(uuid,
 
 status cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
-    status error = plim_context_check_device(device);
+    status error = bytes ? plim_context_check_device(device) : PLIM_CUDA_INVALID_VALUE;
     if (!error)
         *bytes = plim_vgpu_card(device)->total_bytes - plim_vgpu_card(device)->reserved_bytes;
     return error;
@@ -74,7 +76,7 @@ status cuDeviceTotalMem_v2(size_t *bytes, int device)
 status cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     char what[40];
-    status error = plim_context_check_device(device);
+    status error = value ? plim_context_check_device(device) : PLIM_CUDA_INVALID_VALUE;
     if (error || plim_attribute(plim_vgpu_card(device), plim_vgpu_card_of(device), attribute, value))
         return error;
     *value = 0;

@@ -81,8 +81,9 @@ status nvmlSystemGetNVMLVersion(char *text, unsigned size) { return put_text("13
 
 status nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
-    *version = PLIM_DRIVER_VERSION;
-    return SUCCESS;
+    if (version)
+        *version = PLIM_DRIVER_VERSION;
+    return version ? SUCCESS : INVALID_ARGUMENT;
 }
 
 status nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
@@ -100,8 +101,9 @@ status nvmlDeviceGetCount_v2(unsigned *count)
 {
     if (!ledger)
         return UNINITIALIZED;
-    *count = plim_ledger_n_cards(ledger);
-    return SUCCESS;
+    if (count)
+        *count = plim_ledger_n_cards(ledger);
+    return count ? SUCCESS : INVALID_ARGUMENT;
 }
 
 status nvmlDeviceGetCount(unsigned *count) { return nvmlDeviceGetCount_v2(count); }
@@ -110,7 +112,7 @@ status nvmlDeviceGetHandleByIndex_v2(unsigned index, device *card)
 {
     if (!ledger)
         return UNINITIALIZED;
-    if (index >= plim_ledger_n_cards(ledger))
+    if (index >= plim_ledger_n_cards(ledger) || !card)
         return INVALID_ARGUMENT;
     *card = &ledger->card[index];
     return SUCCESS;
@@ -154,7 +156,7 @@ status nvmlDeviceGetHandleByPciBusId_v2(const char *id, device *card)
 
 status nvmlDeviceGetIndex(device card, unsigned *index)
 {
-    if (plim_nvml_index(card) < 0)
+    if (plim_nvml_index(card) < 0 || !index)
         return INVALID_ARGUMENT;
     *index = (unsigned)plim_nvml_index(card);
     return SUCCESS;

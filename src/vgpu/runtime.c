@@ -63,13 +63,16 @@ status cudaDriverGetVersion(int *version) { return cuDriverGetVersion(version); 
 
 status cudaGetDeviceCount(int *count)
 {
-    status error = loaded();
-    *count = error ? 0 : plim_vgpu_n_cards();
+    status error = count ? loaded() : PLIM_CUDA_INVALID_VALUE;
+    if (count)
+        *count = error ? 0 : plim_vgpu_n_cards();
     return plim_runtime_fail(error);
 }
 
 status cudaGetDevice(int *ret_device)
 {
+    if (!ret_device)
+        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
     *ret_device = device;
     return plim_runtime_fail(loaded());
 }

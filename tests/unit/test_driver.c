@@ -406,6 +406,18 @@ static void test_peers(void **state)
     assert_int_equal(CALL2("cuDevicePrimaryCtxRelease_v2", 1, 0), SUCCESS);
 }
 
+/* Questions without a place for the answer. */
+static void test_nowhere_to_put_it(void **state)
+{
+    (void)state;
+    assert_int_equal(CALL2("cuDeviceGetCount", NULL, 0), INVALID_VALUE);
+    assert_int_equal(CALL2("cuDeviceGet", NULL, 0), INVALID_VALUE);
+    assert_int_equal(CALL3("cuDeviceGetName", NULL, 80, 0), INVALID_VALUE);
+    assert_int_equal(CALL2("cuDeviceGetUuid", NULL, 0), INVALID_VALUE);
+    assert_int_equal(CALL2("cuDeviceTotalMem_v2", NULL, 0), INVALID_VALUE);
+    assert_int_equal(CALL3("cuDeviceGetAttribute", NULL, 16, 0), INVALID_VALUE);
+}
+
 static int load_bytes(const void *bytes, size_t n, void **ret_module)
 {
     char path[] = "/tmp/plimsoll-cubin-XXXXXX";
@@ -469,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_damaged_modules),
         cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_nowhere_to_put_it),
         cmocka_unit_test(test_peers),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
