@@ -146,11 +146,37 @@ static void step_of_llama(struct plim_advice *advice)
                         "with flash attention the working memory hardly depends on it");
 }
 
+/* These servers take the cache out of what the weights leave: less for it, or less to work on at once. */
+static void step_of_server(struct plim_advice *advice)
+{
+    static const struct {
+        const char *framework, *command, *share, *batch;
+    } servers[] = {
+        { "tgi", "text-generation-launcher --model-id", "--cuda-memory-fraction 0.9",
+          "--max-batch-prefill-tokens 2048" },
+        { "lmdeploy", "lmdeploy serve api_server", "--cache-max-entry-count 0.5", "--max-batch-size 32" },
+        { "tensorrt-llm", "trtllm-serve", "--kv_cache_free_gpu_memory_fraction 0.8", "--max_batch_size 32" },
+    };
+    const char *model = plim_advice_model(advice);
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        if (!plim_advice_is(advice, servers[i].framework))
+            continue;
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "fewer tokens in the cache",
+                                        "a smaller share for the cache: the rest is for working memory"),
+                            "%s %s %s", servers[i].command, model, servers[i].share);
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "requests beyond that wait", "less to work on at once"),
+                            "%s %s %s", servers[i].command, model, servers[i].batch);
+    }
+    plim_advise(advice, PLIM_UNKNOWN, "a little quality",
+                "a quantised version of the model: a half to a quarter of the bytes");
+}
+
 void plim_advise_step(struct plim_advice *advice)
 {
     const struct plim_cause_answer *a = advice->answer;
-    bool is_absurd = plim_is_known(a->tried_bytes) && plim_is_known(a->total_bytes) && a->total_bytes > 0 &&
-                     a->tried_bytes / PLIM_ABSURD_TIMES > a->total_bytes;
+    bool is_absurd =
+        plim_is_absurd(advice->finding) || (plim_is_known(a->tried_bytes) && plim_is_known(a->total_bytes) &&
+                                            a->total_bytes > 0 && a->tried_bytes / PLIM_ABSURD_TIMES > a->total_bytes);
     if (plim_advice_is(advice, llama) || plim_advice_is(advice, "ollama lmstudio")) {
         if (plim_advice_is(advice, "ollama"))
             plim_advise_model(advice);
@@ -170,8 +196,10 @@ void plim_advise_step(struct plim_advice *advice)
         return;
     }
     if (!plim_advice_is(advice, pytorch)) {
-        if (plim_advice_is(advice, "vllm sglang tgi lmdeploy"))
+        if (plim_advice_is(advice, "vllm sglang"))
             plim_advise_share(advice);
+        else if (plim_advice_is(advice, "tgi lmdeploy tensorrt-llm"))
+            step_of_server(advice);
         return; /* the knowledge base knows the rest */
     }
     halve_batch(advice);

@@ -18,6 +18,11 @@ bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *gues
 {
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
+    if (plim_is_absurd(facts->finding))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+            "One piece of more than 1 PiB was tried, which no machine has. That is a wrong shape or a "
+            "number that overflowed, not a large batch.");
     if (!is_tried_known(a) || !plim_is_known(a->total_bytes) || a->total_bytes == 0 ||
         a->tried_bytes <= a->total_bytes + PLIM_ROUNDING_BYTES)
         return false;

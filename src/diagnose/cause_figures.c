@@ -9,6 +9,9 @@
 #define MAX_RATIO  ((int64_t)100000000)
 #define MAX_COUNT  ((int64_t)1 << 40)
 
+/* No machine has so much in one piece, whatever its cards. */
+#define ABSURD_BYTES ((int64_t)1 << 50)
+
 int64_t plim_figure(const struct plim_finding *finding, const struct plim_context *context, enum plim_number which)
 {
     int64_t value = plim_number(&finding->numbers, which);
@@ -17,6 +20,11 @@ int64_t plim_figure(const struct plim_finding *finding, const struct plim_contex
     if (!plim_is_known(value) && context)
         value = plim_number(&context->numbers, which);
     return value > most || value < -most ? PLIM_UNKNOWN : value;
+}
+
+bool plim_is_absurd(const struct plim_finding *finding)
+{
+    return plim_number(&finding->numbers, PLIM_N_TRIED_BYTES) >= ABSURD_BYTES;
 }
 
 const char *plim_figure_word(const struct plim_finding *finding, const struct plim_context *context,

@@ -57,6 +57,9 @@ enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 /* The finding's figure, else the context's when it is one that a neighbour prints. */
 int64_t plim_figure(const struct plim_finding *finding, const struct plim_context *context, enum plim_number which);
 
+/* One piece that no machine has, as a wrong shape or an overflow makes it. */
+bool plim_is_absurd(const struct plim_finding *finding);
+
 /* The finding's word, else the context's; "" when neither has it. */
 const char *plim_figure_word(const struct plim_finding *finding, const struct plim_context *context,
                              enum plim_word which);
