@@ -5,8 +5,8 @@
 #
 #     fetch_torch.sh small|whole|cu12 DIR     leaves DIR/bin/python with it; does nothing when it is there
 #
-# small: PyTorch alone. whole: also the compilers (Triton, nvrtc, nvJitLink), transformers, accelerate, peft, bitsandbytes.
-# cu12: the last release for CUDA 12 that PyPI has.
+# small: PyTorch and the compilers that it links (nvrtc, nvJitLink). whole: also Triton, transformers, accelerate, peft,
+# bitsandbytes. cu12: the last release for CUDA 12 that PyPI has.
 #
 # Exit status: 0 there, 77 not to be had (the reason on stderr).
 set -u
@@ -14,15 +14,17 @@ set -u
 what=$1 directory=$2
 torch=torch==2.15.0
 pure='filelock typing-extensions setuptools sympy networkx jinja2 fsspec numpy'
-more=''
+more='nvidia-cuda-nvrtc==13.2.* nvidia-nvjitlink==13.2.*'
 case $what in
 small) ;;
 whole)
     pure="$pure triton==3.9.* psutil huggingface-hub tokenizers safetensors regex pyyaml requests tqdm packaging typer"
-    more='cuda-toolkit[nvrtc,nvjitlink]==13.2.2 nvidia-cuda-nvrtc==13.2.* nvidia-nvjitlink==13.2.* cuda-bindings==13.* cuda-pathfinder
-        transformers==5.23.0 accelerate peft bitsandbytes'
+    more="$more cuda-bindings==13.* cuda-pathfinder transformers==5.23.0 accelerate peft bitsandbytes"
     ;;
-cu12) torch=torch==2.10.0 ;;
+cu12)
+    torch=torch==2.10.0
+    more='nvidia-cuda-nvrtc-cu12==12.8.93 nvidia-nvjitlink-cu12==12.8.93'
+    ;;
 *)
     echo "fetch: there is no '$what'" >&2
     exit 2
@@ -36,7 +38,7 @@ pip() { "$directory/bin/python" -m pip install --quiet --disable-pip-version-che
 rm -rf "$directory"
 echo "fetching $torch and what it needs (half a gigabyte and more)" >&2
 # shellcheck disable=SC2086 # words on purpose
-if python3 -m venv "$directory" && pip --no-deps $torch && pip $pure && { [ -z "$more" ] || pip --no-deps $more; }; then
+if python3 -m venv "$directory" && pip --no-deps $torch && pip $pure && pip --no-deps $more; then
     : >"$directory/is-whole"
     exit 0
 fi

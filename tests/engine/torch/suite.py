@@ -85,7 +85,7 @@ def command_of(options: argparse.Namespace, case: Case) -> list[str]:
 
 
 def told_in(said: str) -> list[dict]:
-    return [json.loads(line.split("told:", 1)[1]) for line in said.splitlines() if "told:" in line]
+    return [json.loads(found) for found in re.findall(r"told: (\{.*?\}\})", said)]
 
 
 def charged_bytes(lines: list[dict]) -> int:
