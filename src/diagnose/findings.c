@@ -102,13 +102,18 @@ static void add_point(struct plim_findings *f, const struct plim_match *m)
     context->n_points++;
 }
 
+static bool has_program(const struct plim_context *context, const char *id)
+{
+    for (uint32_t i = 0; i < context->n_programs; i++)
+        if (!strcmp(context->programs[i], id))
+            return true;
+    return false;
+}
+
 static void add_program(struct plim_findings *f, const char *id)
 {
     struct plim_context *context = &f->diagnosis.context;
-    for (uint32_t i = 0; i < context->n_programs; i++)
-        if (!strcmp(context->programs[i], id))
-            return;
-    if (context->n_programs < PLIM_MAX_PROGRAMS)
+    if (!has_program(context, id) && context->n_programs < PLIM_MAX_PROGRAMS)
         context->programs[context->n_programs++] = id;
 }
 
@@ -117,22 +122,32 @@ void plim_findings_see_program(struct plim_findings *f, const struct plim_patter
     add_program(f, program->id);
 }
 
-static void add_programs_of_frames(struct plim_findings *f, const struct plim_sighting *s)
+static bool is_in_frames(const struct plim_sighting *s, const char *const *paths)
 {
-    for (uint16_t i = 0; i < plim_n_patterns; i++)
-        for (const char *const *path = plim_patterns[i].paths; path && *path; path++)
-            for (uint32_t k = 0; k < s->n_frames; k++)
-                if (strstr(s->frames[k].file, *path))
-                    add_program(f, plim_patterns[i].id);
+    for (; paths && *paths; paths++)
+        for (uint32_t k = 0; k < s->n_frames; k++)
+            if (strstr(s->frames[k].file, *paths))
+                return true;
+    return false;
+}
+
+static bool is_in_texts(const struct plim_sighting *s, const char *const *words)
+{
+    for (; words && *words; words++)
+        for (int k = 0; k < 2; k++)
+            if (s->texts[k] && strstr(s->texts[k], *words))
+                return true;
+    return false;
 }
 
 static void add_programs_around(struct plim_findings *f, const struct plim_sighting *s)
 {
-    for (uint16_t i = 0; i < plim_n_patterns; i++)
-        for (const char *const *near = plim_patterns[i].nears; near && *near; near++)
-            for (int k = 0; k < 2; k++)
-                if (s->texts[k] && strstr(s->texts[k], *near))
-                    add_program(f, plim_patterns[i].id);
+    for (uint16_t i = 0; i < plim_n_patterns; i++) {
+        const struct plim_pattern *p = &plim_patterns[i];
+        if ((p->paths || p->nears) && !has_program(&f->diagnosis.context, p->id) &&
+            (is_in_frames(s, p->paths) || is_in_texts(s, p->nears)))
+            add_program(f, p->id);
+    }
 }
 
 /* --- findings --- */
@@ -309,7 +324,6 @@ int plim_findings_add(struct plim_findings *f, const struct plim_sighting *s)
         add_program(f, m->pattern->id);
     if (role >= PLIM_ROLE_NEIGHBOUR)
         return -1;
-    add_programs_of_frames(f, s);
     add_programs_around(f, s);
     if (role == PLIM_ROLE_RECOVERED && recover(f, s))
         return -1;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "diagnose/match.h"
 
-#include "base/limits.h"
 #include "base/mem.h"
 #include "diagnose/figure.h"
+#include "diagnose/match_limits.h"
 
-#include <pcre2.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,14 +138,11 @@ struct plim_matcher *plim_matcher_new(void)
         return NULL;
     matcher->patterns = plim_alloc((size_t)plim_n_patterns + 1, sizeof *matcher->patterns);
     matcher->data = pcre2_match_data_create(MAX_NAMES + MAX_EXPRESSIONS, NULL);
-    matcher->limits = pcre2_match_context_create(NULL);
+    matcher->limits = plim_match_limits();
     if (!matcher->patterns || !matcher->data || !matcher->limits) {
         plim_matcher_free(matcher);
         return NULL;
     }
-    pcre2_set_match_limit(matcher->limits, PLIM_MAX_MATCH_STEPS);
-    pcre2_set_depth_limit(matcher->limits, PLIM_MAX_MATCH_DEPTH);
-    pcre2_set_heap_limit(matcher->limits, PLIM_MAX_MATCH_HEAP_KIB);
     return matcher;
 }
 

@@ -21,8 +21,7 @@ enum plim_effect_kind {
     PLIM_EFFECT_INDEXED, /* (n, functor, pointer to the output) */
     PLIM_EFFECT_LAMBDA,  /* (int n, functor): the functor holds an OffsetCalculator, then the pointers */
     PLIM_EFFECT_REDUCE,  /* (ReduceOp): const void *src, char *dst[2] in it */
-    PLIM_EFFECT_JOIN_1,  /* (output, inputs, strides, dimension, stride): torch.cat of vectors, elements of 1 or 8 bytes
-                          */
+    PLIM_EFFECT_JOIN_1,  /* (output, inputs, strides, dimension, stride): torch.cat of vectors of 1 or 8 bytes */
     PLIM_EFFECT_JOIN_8,
     PLIM_EFFECT_COUNT,   /* (input, output, number of inputs, ...): how many are not zero */
     PLIM_EFFECT_CARRIES, /* the second step of such a sum */
