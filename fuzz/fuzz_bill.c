@@ -8,7 +8,7 @@
 #include "gguf_walk.h"
 
 #include "base/units.h"
-#include "plimsoll/mixture.h"
+#include "plimsoll/quant_recipe.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
     if (part == FOR_FIXES &&
         plim_plan_fixes(engine, setup, machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &a.n_fixes, &error) < 0)
         return;
-    if (part == FOR_STARTS_WITH && plim_engine_starts_with(engine, setup, machine, &start, &error) == 1 &&
+    if (part == FOR_STARTS_WITH && plim_engine_autofit(engine, setup, machine, &start, &error) == 1 &&
         plim_engine_bill(engine, &start, machine, NULL, &other, &error) == 0) {
         check_bill(&other);
         a.starts_with = &start;
@@ -120,7 +120,7 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
 
 static void requantize(const struct plim_model *model, uint8_t which)
 {
-    const struct plim_mixture *mixture = plim_mixture_at(which);
+    const struct plim_quant_recipe *mixture = plim_quant_recipe_at(which);
     struct plim_error error = { 0 };
     struct plim_model *made = NULL;
     if (mixture && plim_model_requantize(model, mixture->name, &made, &error) < 0)

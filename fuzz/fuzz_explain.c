@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 #include "report/explain.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void check_text(const char *text, size_t size)
 
 static void check_finding(const struct plim_finding *f, uint64_t n_lines)
 {
-    FUZZ_REQUIRE(f->pattern && f->framework && f->pattern->role < PLIM_ROLE_NEIGHBOUR);
+    FUZZ_REQUIRE(f->pattern && f->framework && f->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR);
     FUZZ_REQUIRE(f->count > 0 && f->line <= n_lines + 1 && f->line <= f->last_line);
     FUZZ_REQUIRE(f->n_others <= PLIM_MAX_OTHERS && f->n_evidence <= PLIM_MAX_EVIDENCE);
     for (uint32_t i = 0; i < f->n_evidence; i++)

@@ -92,7 +92,7 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     } else if (is_with_fixes && plim_plan_fixes(engine, setup, &machine, &o->margin, &bill, fixes, PLIM_MAX_FIXES,
                                                 &n_fixes, &error) == 0) {
         check_commands(o, n_fixes);
-        if (plim_engine_starts_with(engine, setup, &machine, &start, &error) < 0)
+        if (plim_engine_autofit(engine, setup, &machine, &start, &error) < 0)
             FUZZ_REQUIRE(error.what[0]);
     }
     plim_engine_free(engine);

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "bill/check.h"
 #include "engine/log.h"
+#include "receipt/check.h"
 #include "report/check.h"
 #include "report/documents.h"
 

@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "engine/llamacpp/epoch.h"
-#include "model/gguf_split.h"
-#include "model/mixture_rules.h"
-#include "plimsoll/mixture.h"
+#include "model/quant_recipe_rules.h"
+#include "plimsoll/quant_recipe.h"
+#include "source/gguf_split.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[n] = '\0';
     check_split(text);
     plim_dtype_named(text);
-    plim_mixture_named(text);
+    plim_quant_recipe_named(text);
     plim_matrix_role(text);
     plim_matrix_layer(text);
     if (plim_epoch_find(text, &epoch, &error) < 0)

@@ -57,14 +57,14 @@ static void read_index(const uint8_t *data, size_t size)
 static void read_config(const uint8_t *data, size_t size)
 {
     struct plim_error error = { 0 };
-    struct plim_checkpoint checkpoint;
-    int result = plim_checkpoint_describe(data, size, &checkpoint, &error);
+    struct plim_hf_checkpoint checkpoint;
+    int result = plim_hf_checkpoint_describe(data, size, &checkpoint, &error);
     if (result < 0)
         expect_error(result, &error);
     else if (checkpoint.head_bytes < 1 << 20) /* larger ones take long */
         FUZZ_REQUIRE(read_header((const uint8_t *)checkpoint.head, checkpoint.head_bytes, checkpoint.file_bytes) ==
                      checkpoint.n_tensors);
-    plim_checkpoint_done(&checkpoint);
+    plim_hf_checkpoint_done(&checkpoint);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

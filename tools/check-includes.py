@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-ORDER = ["base", "vgpu", "source", "model", "card", "bill", "engine", "diagnose", "plan", "rehearse", "emit", "report", "cli"]
+ORDER = ["base", "vgpu", "source", "model", "card", "bill", "receipt", "engine", "diagnose", "plan", "rehearse", "emit", "report", "cli"]
 PUBLIC = "plimsoll"
 # Inside a folder: a part that knows nothing of the other.
 BARRED = {"engine/ggml": ["engine/llamacpp", "engine/ollama"]}

@@ -299,7 +299,7 @@ def list_name(pattern, key):
 
 def write_tables(patterns, names, out):
     numbers, words = names
-    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n#include \"diagnose/pattern.h\"\n\n")
+    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n#include \"diagnose/scan/pattern.h\"\n\n")
     for pattern in patterns:
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:
@@ -325,7 +325,7 @@ def write_tables(patterns, names, out):
         out.write("    {\n")
         out.write(f"        .id = {quoted(pattern.id)}, .framework = {quoted(once['framework'])},\n")
         out.write(f"        .stage = {quoted(once.get('stage', ''))}, .note = {quoted(once.get('note', ''))},\n")
-        out.write(f"        .role = PLIM_ROLE_{pattern.role()}, .keep = PLIM_KEEP_{once.get('keep', 'last').upper()},\n")
+        out.write(f"        .role = PLIM_PATTERN_ROLE_{pattern.role()}, .keep = PLIM_KEEP_{once.get('keep', 'last').upper()},\n")
         if "line" in once:
             out.write(f"        .line = PLIM_LINE_{once['line'].upper()},\n")
         out.write(f"        .cause = PLIM_CAUSE_{once.get('cause', 'unknown').upper()},\n")

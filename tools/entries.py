@@ -11,12 +11,12 @@ def main(names, output):
     with open(names, encoding="utf-8") as file:
         lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
     with open(output, "w", encoding="utf-8") as out:
-        out.write('/* made by tools/entries.py */\n#include "vgpu/entry.h"\n\nconst struct plim_entry plim_entries[] = {\n')
+        out.write('/* made by tools/entries.py */\n#include "vgpu/driver/entry.h"\n\nconst struct plim_driver_entry plim_driver_entries[] = {\n')
         for name, *versions in lines:
             for version in versions:
                 number, _, symbol = version.partition(":")
                 out.write(f'    {{ "{name}", {number}, "{symbol or name}" }},\n')
-        out.write("};\nconst unsigned plim_n_entries = sizeof plim_entries / sizeof *plim_entries;\n")
+        out.write("};\nconst unsigned plim_n_entries = sizeof plim_driver_entries / sizeof *plim_driver_entries;\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Write the list of names that a virtual library exports (src/vgpu/names/SONAME) from NVIDIA's own builds of it. Only C
+Write the list of names that a virtual library exports (src/vgpu/exports/names/SONAME) from NVIDIA's own builds of it. Only C
 names with one of the prefixes are taken; what several versions of the library export is put together.
 
     exports.py SONAME ANSWER PREFIXES LIBRARY=VERSION...
@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/vgpu/names"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/vgpu/exports/names"
 
 
 def exported(library):

@@ -11,7 +11,7 @@ import re
 import sys
 
 HEAD = """/* made by tools/stand_ins.py */
-#include "vgpu/session.h"
+#include "vgpu/core/session.h"
 
 static __attribute__((noinline)) int refuse(const char *name, const void *caller)
 {

@@ -58,9 +58,8 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
  * Returns 1 and the setup it would start with when that differs, 0 when it would change nothing. What it would start
  * with need not fit either: it gives up where it would have to change what is set.
  */
-int plim_engine_starts_with(struct plim_engine *engine, const struct plim_setup *setup,
-                            const struct plim_machine *machine, struct plim_setup *ret_setup,
-                            struct plim_error *reterr);
+int plim_engine_autofit(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                        struct plim_setup *ret_setup, struct plim_error *reterr);
 
 #ifdef __cplusplus
 }

@@ -84,7 +84,7 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     write_command(options, path, r->setup.client, &r->command);
     int result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
     if (result == 0)
-        result = plim_engine_starts_with(engine, &r->setup, &r->machine, &r->starts_with, reterr);
+        result = plim_engine_autofit(engine, &r->setup, &r->machine, &r->starts_with, reterr);
     if (result > 0) {
         answer->starts_with = &r->starts_with;
         answer->starts_with_bill = &r->starts_with_bill;

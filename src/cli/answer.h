@@ -6,8 +6,8 @@
 
 #include "cli/fit_options.h"
 #include "cli/notes.h"
-#include "cli/paths.h"
 #include "report/report.h"
+#include "source/paths.h"
 
 struct plim_result {
     struct plim_setup setup, starts_with;

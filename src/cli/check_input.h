@@ -5,7 +5,7 @@
 /* What `plimsoll check` lays side by side: documents, logs, and bills made on the spot. */
 
 #include "base/error.h"
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 /* A bill, a receipt or a log; "-" is the standard input. ret_receipt->from says which. */
 int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct plim_error *reterr) PLIM_MUST_CHECK;

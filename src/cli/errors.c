@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void trim(struct arguments *a)
 }
 
 /* What the scanner makes of the query, as if it were a log; false when it knows nothing of it. */
-static bool recognise(const char *query, size_t length, struct plim_entry *ret_entry)
+static bool recognise(const char *query, size_t length, struct plim_knowledge_entry *ret_entry)
 {
     struct plim_diagnose *diagnose = plim_diagnose_new();
     bool is_known = false;
@@ -116,7 +116,7 @@ static bool recognise(const char *query, size_t length, struct plim_entry *ret_e
 }
 
 /* First, and once. */
-static size_t put_first(struct plim_hit *hits, size_t n, const struct plim_entry *entry)
+static size_t put_first(struct plim_hit *hits, size_t n, const struct plim_knowledge_entry *entry)
 {
     size_t at = 0;
     while (at < n && strcmp(hits[at].entry.id, entry->id) != 0)
@@ -174,7 +174,7 @@ static int run(int argc, char **argv)
     static struct arguments a;
     struct plim_hit hits[PLIM_MAX_HITS];
     struct plim_errors_found found = { .query = a.query, .hits = hits };
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     int status = parse(argc, argv, &a);
     if (status != PLIM_EXIT_YES)
         return status;

@@ -9,7 +9,7 @@
 #include "cli/explain_input.h"
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +158,7 @@ struct follower {
 
 static bool is_failure(const struct plim_finding *finding)
 {
-    return finding->pattern->role == PLIM_ROLE_FAILURE || finding->pattern->role == PLIM_ROLE_FAULT;
+    return finding->pattern->role == PLIM_PATTERN_ROLE_FAILURE || finding->pattern->role == PLIM_PATTERN_ROLE_FAULT;
 }
 
 static void when_quiet(struct plim_diagnose *diagnose, void *context)

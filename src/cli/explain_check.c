@@ -36,7 +36,7 @@ static bool is_file(const char *path)
 }
 
 /* The command line of the run that failed, as far as the log shows it. */
-static int read_command(const struct plim_context *context, struct trial *t)
+static int read_command(const struct plim_log_context *context, struct trial *t)
 {
     static const struct {
         const char *flag;
@@ -69,7 +69,7 @@ static int read_command(const struct plim_context *context, struct trial *t)
 }
 
 /* The card as it was when the model was loaded: what was free then is all there is. */
-static bool read_card(const struct plim_context *context, struct plim_machine *machine)
+static bool read_card(const struct plim_log_context *context, struct plim_machine *machine)
 {
     int64_t free_bytes = plim_number(&context->numbers, PLIM_N_FREE_BYTES);
     if (free_bytes == PLIM_UNKNOWN || free_bytes <= 0 || free_bytes > INT64_C(1) << 50)
@@ -107,7 +107,7 @@ static void merge(struct trial *t, struct plim_remedies *remedies)
     remedies->n = t->remedies.n;
 }
 
-static void try_fixes(const struct plim_context *context, struct plim_remedies *remedies)
+static void try_fixes(const struct plim_log_context *context, struct plim_remedies *remedies)
 {
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
@@ -159,7 +159,7 @@ void plim_cli_explain_check(struct plim_explanation *explanation)
     if (explanation->n_items == 0)
         return;
     struct plim_explained *root = &explanation->items[0];
-    const struct plim_context *context = &explanation->diagnosis->context;
+    const struct plim_log_context *context = &explanation->diagnosis->context;
     enum plim_cause cause = root->cause.best.cause;
     if (!is_about_a_card(cause))
         return;

@@ -100,7 +100,7 @@ static bool read_seconds(const char *text, double *ret_seconds)
 
 static int read_until(struct plim_rehearse_options *a, const char *text)
 {
-    struct plim_enough *launch = &a->launch.enough;
+    struct plim_stop_condition *launch = &a->launch.enough;
     char *end;
     if (!strcmp(text, "exit"))
         launch->until = PLIM_UNTIL_EXIT;

@@ -8,14 +8,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "diagnose/decode.h"
 #include "diagnose/findings.h"
-#include "diagnose/frames.h"
-#include "diagnose/genre.h"
-#include "diagnose/matches.h"
-#include "diagnose/prefilter.h"
-#include "diagnose/seen.h"
-#include "diagnose/window.h"
+#include "diagnose/scan/decode.h"
+#include "diagnose/scan/frames.h"
+#include "diagnose/scan/line_cache.h"
+#include "diagnose/scan/matches.h"
+#include "diagnose/scan/prefilter.h"
+#include "diagnose/scan/text_kind.h"
+#include "diagnose/scan/window.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ enum {
 /* Where an anchor stands, and the kind of line that it is in. */
 struct place {
     uint64_t offset, line_start;
-    struct plim_seen_line *line;
+    struct plim_line_kind *line;
     uint16_t pattern;
 };
 
@@ -53,7 +53,7 @@ struct plim_diagnose {
     struct plim_prefilter *prefilter;
     struct plim_matcher *matcher;
     struct plim_findings *findings;
-    struct plim_genres *genres;
+    struct plim_text_kinds *text_kinds;
 
     char *data; /* HISTORY + BLOCK, and what may be read behind it */
 
@@ -73,7 +73,7 @@ struct plim_diagnose {
     size_t first, last;
     /* the text around the last place */
     uint64_t line_start, line_end;
-    struct plim_seen_line *line;
+    struct plim_line_kind *line;
     uint64_t skipped_until;  /* the end of the last text that needed no reading */
     uint64_t counted_before; /* the same when the window was opened */
     uint64_t counted_until;  /* messages before it are in the counts of findings */
@@ -84,8 +84,8 @@ struct plim_diagnose {
     struct plim_matches matches;
     struct plim_match more_matches[MAX_PER_PATTERN];
     struct plim_frame frames[PLIM_MAX_FRAMES];
-    struct plim_seen seen;
-    struct plim_seen_line groups[MAX_PATTERNS]; /* all kinds of text with a pattern */
+    struct plim_line_cache seen;
+    struct plim_line_kind groups[MAX_PATTERNS]; /* all kinds of text with a pattern */
     uint32_t n_places;
     bool is_over, has_window, has_finding, is_line_wanted, may_have_frames;
 };
@@ -95,12 +95,12 @@ struct plim_diagnose *plim_diagnose_new(void)
     struct plim_diagnose *d = plim_alloc(1, sizeof *d);
     if (!d)
         return NULL;
-    d->data = plim_alloc_unset(HISTORY + BLOCK + PLIM_SEEN_READ_AHEAD, 1);
+    d->data = plim_alloc_unset(HISTORY + BLOCK + PLIM_LINE_CACHE_READ_AHEAD, 1);
     d->prefilter = plim_prefilter_new();
     d->matcher = plim_matcher_new();
     d->findings = plim_findings_new();
-    d->genres = plim_genres_new();
-    if (!d->data || !d->prefilter || !d->matcher || !d->findings || !d->genres || plim_n_patterns > MAX_PATTERNS) {
+    d->text_kinds = plim_text_kinds_new();
+    if (!d->data || !d->prefilter || !d->matcher || !d->findings || !d->text_kinds || plim_n_patterns > MAX_PATTERNS) {
         plim_diagnose_free(d);
         return NULL;
     }
@@ -115,7 +115,7 @@ void plim_diagnose_free(struct plim_diagnose *d)
     plim_free(d->data);
     plim_prefilter_free(d->prefilter);
     plim_matcher_free(d->matcher);
-    plim_genres_free(d->genres);
+    plim_text_kinds_free(d->text_kinds);
     plim_findings_free(d->findings);
     plim_free(d);
 }
@@ -125,7 +125,7 @@ void plim_diagnose_reset(struct plim_diagnose *d)
     memset((char *)d + offsetof(struct plim_diagnose, length), 0, sizeof *d - offsetof(struct plim_diagnose, length));
     plim_decoder_init(&d->decoder);
     for (uint32_t i = 0; i < MAX_PATTERNS; i++)
-        d->groups[i] = (struct plim_seen_line){ .group = &d->groups[i], .found_at = UINT64_MAX, .finding = -1 };
+        d->groups[i] = (struct plim_line_kind){ .group = &d->groups[i], .found_at = UINT64_MAX, .finding = -1 };
     plim_findings_reset(d->findings);
 }
 
@@ -284,19 +284,19 @@ static uint32_t read_frames_behind(struct plim_diagnose *d, size_t at, size_t be
  */
 static bool is_told(struct plim_diagnose *d, size_t window_start, const struct plim_match *m)
 {
-    if (m->pattern->role != PLIM_ROLE_FAILURE && m->pattern->role != PLIM_ROLE_CONSEQUENCE)
+    if (m->pattern->role != PLIM_PATTERN_ROLE_FAILURE && m->pattern->role != PLIM_PATTERN_ROLE_CONSEQUENCE)
         return false;
     for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
         if (plim_number_kind((enum plim_number)i) == PLIM_NUMBER_BYTES && m->numbers.value[i] != PLIM_UNKNOWN)
             return false;
-    return plim_genre_at(d->genres, &d->blank, d->data + window_start, m->start, m->end) != PLIM_GENRE_LOG;
+    return plim_text_kind_at(d->text_kinds, &d->blank, d->data + window_start, m->start, m->end) != PLIM_TEXT_KIND_LOG;
 }
 
 static void sight(struct plim_diagnose *d, size_t window_start, const struct plim_match *m)
 {
     const size_t at = window_start + m->start;
     const uint16_t pattern = (uint16_t)(m->pattern - plim_patterns);
-    struct plim_sighting sighting = { .match = m, .offset = d->base + at };
+    struct plim_observation sighting = { .match = m, .offset = d->base + at };
     if (sighting.offset < d->last_match[pattern])
         return; /* the window before this one has had it */
     if (is_told(d, window_start, m))
@@ -305,7 +305,7 @@ static void sight(struct plim_diagnose *d, size_t window_start, const struct pli
     if (m->is_dropped)
         return;
     sighting.is_counted = sighting.offset < d->counted_before;
-    if (m->pattern->role < PLIM_ROLE_NEIGHBOUR) {
+    if (m->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR) {
         sighting.line = line_at(d, at);
         for (uint32_t i = 0; i < m->n_hits; i++) {
             struct plim_evidence *evidence = &sighting.evidence[sighting.n_evidence];
@@ -341,8 +341,8 @@ static void want_neighbours(struct plim_diagnose *d, size_t start, size_t end)
     uint32_t link = 0;
     while (plim_prefilter_next(d->prefilter, d->data, d->length, end, &start, &link, &candidate))
         for (uint16_t i = candidate.first; i < candidate.last; i++) {
-            const enum plim_role role = plim_patterns[plim_triggers[i].pattern].role;
-            if ((role == PLIM_ROLE_NEIGHBOUR || role == PLIM_ROLE_SERIES) &&
+            const enum plim_pattern_role role = plim_patterns[plim_triggers[i].pattern].role;
+            if ((role == PLIM_PATTERN_ROLE_NEIGHBOUR || role == PLIM_PATTERN_ROLE_SERIES) &&
                 plim_prefilter_agrees(i, d->data, d->length, candidate.at))
                 want(d, plim_triggers[i].pattern);
         }
@@ -387,7 +387,7 @@ static void close_window(struct plim_diagnose *d, bool is_end)
 static uint64_t hash_text(struct plim_diagnose *d, size_t start, size_t end, size_t most)
 {
     size_t n = 0;
-    const uint64_t hash = plim_seen_hash(d->data + start, end - start, most, &n);
+    const uint64_t hash = plim_line_cache_hash(d->data + start, end - start, most, &n);
     d->line_start = d->base + start;
     d->line_end = d->base + start + n;
     return hash;
@@ -397,7 +397,7 @@ static uint64_t hash_text(struct plim_diagnose *d, size_t start, size_t end, siz
  * What is known of the text around a place: of its line, of a piece of a long one. When a pattern stands in too many
  * kinds of them, of the text close to it; at last of all texts with it. So endless variety comes to an end, too.
  */
-static struct plim_seen_line *kind_of(struct plim_diagnose *d, const struct plim_trigger *trigger, size_t at)
+static struct plim_line_kind *kind_of(struct plim_diagnose *d, const struct plim_trigger *trigger, size_t at)
 {
     const uint16_t pattern = trigger->pattern;
     const size_t line = line_start(d, at, LINE_BEHIND), end = line_end(d, at, 2 * LINE_BYTES);
@@ -405,11 +405,11 @@ static struct plim_seen_line *kind_of(struct plim_diagnose *d, const struct plim
     const size_t piece = at > line + PIECE_BEHIND ? at - PIECE_BEHIND : line,
                  near = at > line + trigger->at ? at - trigger->at : line;
     uint64_t hash = hash_text(d, is_whole ? line : piece, end, is_whole ? LINE_BYTES : PIECE_BYTES);
-    struct plim_seen_line *kind = plim_seen_find(&d->seen, hash);
+    struct plim_line_kind *kind = plim_line_cache_find(&d->seen, hash);
     uint16_t most = MAX_KINDS;
     if (!kind && d->n_kinds[pattern] >= most) {
         hash = hash_text(d, near, end, NEAR_BYTES);
-        kind = plim_seen_find(&d->seen, hash);
+        kind = plim_line_cache_find(&d->seen, hash);
         most = 2 * MAX_KINDS;
     }
     if (kind)
@@ -417,7 +417,7 @@ static struct plim_seen_line *kind_of(struct plim_diagnose *d, const struct plim
     if (d->n_kinds[pattern] >= most)
         return &d->groups[pattern];
     d->n_kinds[pattern]++;
-    return plim_seen_add(&d->seen, hash, &d->groups[pattern]);
+    return plim_line_cache_add(&d->seen, hash, &d->groups[pattern]);
 }
 
 /* The same as of the place before when that text holds it. */
@@ -427,13 +427,13 @@ static void look_at_kind(struct plim_diagnose *d, const struct plim_trigger *tri
     if (d->line && offset >= d->line_start && offset < d->line_end)
         return;
     d->line = kind_of(d, trigger, at);
-    d->is_line_wanted = plim_seen_wants(d->line, offset);
+    d->is_line_wanted = plim_line_cache_wants(d->line, offset);
     if (d->is_line_wanted)
-        plim_seen_read(d->line, offset);
+        plim_line_cache_read(d->line, offset);
 }
 
 /* Text of a kind that was read often enough. */
-static void count_text(struct plim_diagnose *d, const struct plim_seen_line *line, size_t at, size_t end)
+static void count_text(struct plim_diagnose *d, const struct plim_line_kind *line, size_t at, size_t end)
 {
     if (line->finding >= 0 && d->base + at >= d->counted_until) {
         d->counted_until = d->base + end;
@@ -445,7 +445,7 @@ static void count_text(struct plim_diagnose *d, const struct plim_seen_line *lin
 static void see_program(struct plim_diagnose *d, const struct plim_trigger *trigger, size_t at)
 {
     const size_t n = strlen(trigger->anchor);
-    if (plim_patterns[trigger->pattern].role == PLIM_ROLE_PROGRAM && at >= trigger->at &&
+    if (plim_patterns[trigger->pattern].role == PLIM_PATTERN_ROLE_PROGRAM && at >= trigger->at &&
         d->length - (at - trigger->at) >= n && !memcmp(d->data + at - trigger->at, trigger->anchor, n))
         plim_findings_see_program(d->findings, &plim_patterns[trigger->pattern]);
 }
@@ -459,7 +459,7 @@ static void take_place(struct plim_diagnose *d, uint16_t pattern, size_t at)
         d->counted_before = d->counted_until;
     }
     d->last = at;
-    d->has_finding = d->has_finding || plim_patterns[pattern].role < PLIM_ROLE_NEIGHBOUR;
+    d->has_finding = d->has_finding || plim_patterns[pattern].role < PLIM_PATTERN_ROLE_NEIGHBOUR;
     if (d->n_places < MAX_PLACES) /* always so: look_at_place() closes a full window */
         d->places[d->n_places++] = (struct place){ d->base + at, d->line_start, d->line, pattern };
     want(d, pattern);
@@ -495,9 +495,9 @@ static void skip_lines(struct plim_diagnose *d, size_t last)
         const size_t start = d->scanned + 1, end = line_end(d, start, LONG_LINE);
         const size_t most = end - start < 2 * LINE_BYTES ? end : start + 2 * LINE_BYTES;
         size_t n = 0;
-        const uint64_t hash = plim_seen_hash(d->data + start, most - start, LINE_BYTES, &n);
-        const struct plim_seen_line *line = plim_seen_find(&d->seen, hash);
-        if (!line || start + n > last || plim_seen_wants(line, d->base + start))
+        const uint64_t hash = plim_line_cache_hash(d->data + start, most - start, LINE_BYTES, &n);
+        const struct plim_line_kind *line = plim_line_cache_find(&d->seen, hash);
+        if (!line || start + n > last || plim_line_cache_wants(line, d->base + start))
             break;
         d->counted = start; /* line_at() need not look */
         d->counted_lines++;

@@ -203,7 +203,7 @@ struct plim_point {
 };
 
 /* What else the log says: of the time before the root failure, or, when there is none, to its end. */
-struct plim_context {
+struct plim_log_context {
     struct plim_numbers numbers;
     struct plim_words words;
     struct plim_frame frames[PLIM_MAX_FRAMES]; /* of the root's traceback, the innermost last; the outermost are left
@@ -221,7 +221,7 @@ struct plim_diagnosis {
     struct plim_finding *findings;
     uint32_t n_findings;
     uint64_t n_left_out; /* findings beyond PLIM_MAX_FINDINGS */
-    struct plim_context context;
+    struct plim_log_context context;
     uint64_t n_lines, n_bytes;
 };
 

@@ -41,7 +41,10 @@ void plim_findings_reset(struct plim_findings *findings)
 
 void plim_findings_free(struct plim_findings *findings) { plim_free(findings); }
 
-static bool is_hard(enum plim_role role) { return role == PLIM_ROLE_FAILURE || role == PLIM_ROLE_FAULT; }
+static bool is_hard(enum plim_pattern_role role)
+{
+    return role == PLIM_PATTERN_ROLE_FAILURE || role == PLIM_PATTERN_ROLE_FAULT;
+}
 
 static bool is_in(const char *const *list, const char *id)
 {
@@ -68,7 +71,7 @@ static bool replaces(enum plim_keep keep, int64_t old, int64_t new)
 
 static void add_neighbour(struct plim_findings *f, const struct plim_match *m)
 {
-    struct plim_context *context = &f->diagnosis.context;
+    struct plim_log_context *context = &f->diagnosis.context;
     const bool is_late = first_hard(f) != NULL; /* what comes behind the failure does not describe the time before it */
     const enum plim_keep keep = m->pattern->keep;
     for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
@@ -90,7 +93,7 @@ static void add_neighbour(struct plim_findings *f, const struct plim_match *m)
 
 static void add_point(struct plim_findings *f, const struct plim_match *m)
 {
-    struct plim_context *context = &f->diagnosis.context;
+    struct plim_log_context *context = &f->diagnosis.context;
     const int64_t bytes = m->numbers.value[PLIM_N_MEMORY_BYTES];
     if (bytes == PLIM_UNKNOWN || first_hard(f))
         return;
@@ -102,7 +105,7 @@ static void add_point(struct plim_findings *f, const struct plim_match *m)
     context->n_points++;
 }
 
-static bool has_program(const struct plim_context *context, const char *id)
+static bool has_program(const struct plim_log_context *context, const char *id)
 {
     for (uint32_t i = 0; i < context->n_programs; i++)
         if (!strcmp(context->programs[i], id))
@@ -112,7 +115,7 @@ static bool has_program(const struct plim_context *context, const char *id)
 
 static void add_program(struct plim_findings *f, const char *id)
 {
-    struct plim_context *context = &f->diagnosis.context;
+    struct plim_log_context *context = &f->diagnosis.context;
     if (!has_program(context, id) && context->n_programs < PLIM_MAX_PROGRAMS)
         context->programs[context->n_programs++] = id;
 }
@@ -122,7 +125,7 @@ void plim_findings_see_program(struct plim_findings *f, const struct plim_patter
     add_program(f, program->id);
 }
 
-static bool is_in_frames(const struct plim_sighting *s, const char *const *paths)
+static bool is_in_frames(const struct plim_observation *s, const char *const *paths)
 {
     for (; paths && *paths; paths++)
         for (uint32_t k = 0; k < s->n_frames; k++)
@@ -131,7 +134,7 @@ static bool is_in_frames(const struct plim_sighting *s, const char *const *paths
     return false;
 }
 
-static bool is_in_texts(const struct plim_sighting *s, const char *const *words)
+static bool is_in_texts(const struct plim_observation *s, const char *const *words)
 {
     for (; words && *words; words++)
         for (int k = 0; k < 2; k++)
@@ -140,7 +143,7 @@ static bool is_in_texts(const struct plim_sighting *s, const char *const *words)
     return false;
 }
 
-static void add_programs_around(struct plim_findings *f, const struct plim_sighting *s)
+static void add_programs_around(struct plim_findings *f, const struct plim_observation *s)
 {
     for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *p = &plim_patterns[i];
@@ -152,7 +155,7 @@ static void add_programs_around(struct plim_findings *f, const struct plim_sight
 
 /* --- findings --- */
 
-static void add_evidence(struct plim_finding *finding, const struct plim_sighting *s)
+static void add_evidence(struct plim_finding *finding, const struct plim_observation *s)
 {
     for (uint32_t i = 0; i < s->n_evidence && finding->n_evidence < PLIM_MAX_EVIDENCE; i++) {
         bool is_known = false;
@@ -178,7 +181,7 @@ static void fill(struct plim_finding *finding, const struct plim_match *m)
 
 static void take_from_context(struct plim_findings *f, struct plim_finding *finding)
 {
-    const struct plim_context *context = &f->diagnosis.context;
+    const struct plim_log_context *context = &f->diagnosis.context;
     for (const struct plim_pattern_value *v = finding->pattern->values; v && v->kind != PLIM_VALUE_END; v++) {
         if (v->kind == PLIM_VALUE_TAKE_NUMBER && finding->numbers.value[v->index] == PLIM_UNKNOWN)
             finding->numbers.value[v->index] = context->numbers.value[v->index];
@@ -209,7 +212,7 @@ static bool adds_nothing(const struct plim_finding *finding, const struct plim_m
 }
 
 /* The same message again: with the same figures anywhere, with further ones near it. */
-static int find_same(const struct plim_findings *f, const struct plim_sighting *s)
+static int find_same(const struct plim_findings *f, const struct plim_observation *s)
 {
     int n_of_kind = 0, last = -1;
     for (uint32_t i = f->n; i-- > 0;) {
@@ -225,7 +228,7 @@ static int find_same(const struct plim_findings *f, const struct plim_sighting *
     return n_of_kind >= MAX_OF_A_KIND ? last : -1;
 }
 
-static int find_refined(const struct plim_findings *f, const struct plim_sighting *s)
+static int find_refined(const struct plim_findings *f, const struct plim_observation *s)
 {
     for (uint32_t i = f->n; i-- > 0;)
         if (is_in(s->match->pattern->refines, f->list[i].pattern->id) &&
@@ -235,18 +238,18 @@ static int find_refined(const struct plim_findings *f, const struct plim_sightin
 }
 
 /* The last failure near it whose words are those of any program, or not: as asked. */
-static int find_near(const struct plim_findings *f, const struct plim_sighting *s, bool is_general)
+static int find_near(const struct plim_findings *f, const struct plim_observation *s, bool is_general)
 {
     for (uint32_t i = f->n; i-- > 0;) {
         const struct plim_finding *finding = &f->list[i];
-        if (finding->pattern->role == PLIM_ROLE_FAILURE && !finding->is_recovered &&
+        if (finding->pattern->role == PLIM_PATTERN_ROLE_FAILURE && !finding->is_recovered &&
             finding->pattern->is_general == is_general && s->line - finding->last_line <= LINES_OF_WORDS)
             return (int)i;
     }
     return -1;
 }
 
-static int refine(struct plim_findings *f, int which, const struct plim_sighting *s)
+static int refine(struct plim_findings *f, int which, const struct plim_observation *s)
 {
     struct plim_finding *finding = &f->list[which];
     finding->pattern = s->match->pattern;
@@ -257,7 +260,7 @@ static int refine(struct plim_findings *f, int which, const struct plim_sighting
     return which;
 }
 
-static void keep_frames(struct plim_findings *f, const struct plim_sighting *s)
+static void keep_frames(struct plim_findings *f, const struct plim_observation *s)
 {
     const bool is_root = is_hard(s->match->pattern->role);
     if (!s->n_frames || f->has_hard_frames || (f->n_frames && !is_root))
@@ -279,7 +282,7 @@ static bool has_bytes(const struct plim_numbers *numbers)
  * A failure that a form is known for, and one of any program's words beside it, are one: the form that is known stands,
  * with the figures of the other only when it has none.
  */
-static int merge_general(struct plim_findings *f, const struct plim_sighting *s)
+static int merge_general(struct plim_findings *f, const struct plim_observation *s)
 {
     const bool is_general = s->match->pattern->is_general;
     const int which = find_near(f, s, !is_general);
@@ -297,7 +300,7 @@ static int merge_general(struct plim_findings *f, const struct plim_sighting *s)
     return refine(f, which, s);
 }
 
-static bool recover(struct plim_findings *f, const struct plim_sighting *s)
+static bool recover(struct plim_findings *f, const struct plim_observation *s)
 {
     bool is_any = false;
     for (uint32_t i = 0; i < f->n; i++) {
@@ -312,25 +315,25 @@ static bool recover(struct plim_findings *f, const struct plim_sighting *s)
     return is_any;
 }
 
-int plim_findings_add(struct plim_findings *f, const struct plim_sighting *s)
+int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
 {
     const struct plim_match *m = s->match;
-    const enum plim_role role = m->pattern->role;
-    if (role == PLIM_ROLE_NEIGHBOUR)
+    const enum plim_pattern_role role = m->pattern->role;
+    if (role == PLIM_PATTERN_ROLE_NEIGHBOUR)
         add_neighbour(f, m);
-    else if (role == PLIM_ROLE_SERIES)
+    else if (role == PLIM_PATTERN_ROLE_SERIES)
         add_point(f, m);
-    else if (role == PLIM_ROLE_PROGRAM)
+    else if (role == PLIM_PATTERN_ROLE_PROGRAM)
         add_program(f, m->pattern->id);
-    if (role >= PLIM_ROLE_NEIGHBOUR)
+    if (role >= PLIM_PATTERN_ROLE_NEIGHBOUR)
         return -1;
     add_programs_around(f, s);
-    if (role == PLIM_ROLE_RECOVERED && recover(f, s))
+    if (role == PLIM_PATTERN_ROLE_RECOVERED && recover(f, s))
         return -1;
     int which = find_refined(f, s);
     if (which >= 0)
         return refine(f, which, s);
-    which = role == PLIM_ROLE_FAILURE ? merge_general(f, s) : -1;
+    which = role == PLIM_PATTERN_ROLE_FAILURE ? merge_general(f, s) : -1;
     if (which >= 0)
         return m->pattern->is_general ? -1 : which;
     which = find_same(f, s);
@@ -370,7 +373,7 @@ void plim_findings_count(struct plim_findings *f, int which, uint64_t line)
 
 bool plim_findings_wants_frames(const struct plim_findings *f, const struct plim_pattern *pattern)
 {
-    return pattern->role < PLIM_ROLE_NEIGHBOUR && (!f->has_hard_frames || f->n < PLIM_MAX_FINDINGS / 4);
+    return pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR && (!f->has_hard_frames || f->n < PLIM_MAX_FINDINGS / 4);
 }
 
 /* --- the outermost program --- */
@@ -378,14 +381,14 @@ bool plim_findings_wants_frames(const struct plim_findings *f, const struct plim
 static const struct plim_pattern *program_named(const char *id)
 {
     for (uint16_t i = 0; i < plim_n_patterns; i++)
-        if (plim_patterns[i].role == PLIM_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
+        if (plim_patterns[i].role == PLIM_PATTERN_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
             return &plim_patterns[i];
     return NULL;
 }
 
 /* Programs that wrap what was found so far replace it, until none does. A program without an id of its own ends it:
  * `other` is what many wrap. */
-static const char *outermost(const struct plim_context *context, const char *framework)
+static const char *outermost(const struct plim_log_context *context, const char *framework)
 {
     for (uint32_t round = 0; round < context->n_programs; round++) {
         const char *outer = NULL;
@@ -408,9 +411,9 @@ static const char *outermost(const struct plim_context *context, const char *fra
 /* The lower, the rather it is the root. */
 static int root_rank(const struct plim_finding *finding)
 {
-    static const int ranks[PLIM_ROLE_MAX_] = {
-        [PLIM_ROLE_FAILURE] = 0, [PLIM_ROLE_FAULT] = 0,      [PLIM_ROLE_CONSEQUENCE] = 1,
-        [PLIM_ROLE_WRAPPER] = 2, [PLIM_ROLE_LOOK_ALIKE] = 3, [PLIM_ROLE_RECOVERED] = 3,
+    static const int ranks[PLIM_PATTERN_ROLE_MAX_] = {
+        [PLIM_PATTERN_ROLE_FAILURE] = 0, [PLIM_PATTERN_ROLE_FAULT] = 0,      [PLIM_PATTERN_ROLE_CONSEQUENCE] = 1,
+        [PLIM_PATTERN_ROLE_WRAPPER] = 2, [PLIM_PATTERN_ROLE_LOOK_ALIKE] = 3, [PLIM_PATTERN_ROLE_RECOVERED] = 3,
     };
     return finding->is_recovered ? 3 : ranks[finding->pattern->role];
 }
@@ -418,14 +421,14 @@ static int root_rank(const struct plim_finding *finding)
 /* What says only that it failed may stand before the traceback, too. */
 static bool follows(const struct plim_finding *root, const struct plim_finding *other)
 {
-    const enum plim_role role = other->pattern->role;
+    const enum plim_pattern_role role = other->pattern->role;
     if (other->is_recovered || root_rank(root) > 2)
         return false;
-    if (role == PLIM_ROLE_WRAPPER)
+    if (role == PLIM_PATTERN_ROLE_WRAPPER)
         return other->last_line + LINES_OF_A_FAILURE >= root->line;
     if (other->offset < root->offset)
         return false;
-    return role == PLIM_ROLE_CONSEQUENCE || (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
+    return role == PLIM_PATTERN_ROLE_CONSEQUENCE || (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
 }
 
 static void append(struct plim_findings *f, const struct plim_finding *finding, bool is_related)
@@ -480,7 +483,7 @@ void plim_findings_exit_status(struct plim_findings *f, int exit_status)
     f->diagnosis.context.numbers.value[PLIM_N_EXIT_STATUS] = exit_status;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !first_hard(f); i++)
         if (kinds[i].status == exit_status) {
-            const struct plim_sighting sighting = { .match = &match };
+            const struct plim_observation sighting = { .match = &match };
             match.pattern = plim_pattern_find(kinds[i].kind);
             match.numbers.value[PLIM_N_SIGNAL] = 9;
             if (match.pattern)

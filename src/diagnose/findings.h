@@ -7,10 +7,10 @@
  * the one before, a failure that the program got over is marked. Neighbours become the context.
  */
 
-#include "diagnose/match.h"
+#include "diagnose/scan/match.h"
 
 /* A match with its place in the log. */
-struct plim_sighting {
+struct plim_observation {
     const struct plim_match *match;
     uint64_t offset, line;
     bool is_counted; /* by plim_findings_count() already */
@@ -31,7 +31,7 @@ void plim_findings_free(struct plim_findings *findings);
 void plim_findings_reset(struct plim_findings *findings);
 
 /* Which finding it became, or -1: a neighbour, or one too many. */
-int plim_findings_add(struct plim_findings *findings, const struct plim_sighting *sighting);
+int plim_findings_add(struct plim_findings *findings, const struct plim_observation *sighting);
 
 /* A program was named where messages do not reach: in the prefix of a logger. */
 void plim_findings_see_program(struct plim_findings *findings, const struct plim_pattern *program);

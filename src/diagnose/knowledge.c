@@ -2,7 +2,7 @@
 #include "diagnose/knowledge.h"
 
 #include "base/table.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -23,9 +23,9 @@ const char *plim_field_name(enum plim_field field) { return field_names[field]; 
 static const char *cell(size_t row, size_t column) { return plim_table_cell(&plim_errors_table, row, column); }
 
 /* The entry that begins at a row. */
-static struct plim_entry entry_at(size_t row)
+static struct plim_knowledge_entry entry_at(size_t row)
 {
-    struct plim_entry entry = { cell(row, COLUMN_ENTRY), row, 0 };
+    struct plim_knowledge_entry entry = { cell(row, COLUMN_ENTRY), row, 0 };
     while (row + entry.n_rows < plim_errors_table.n_rows && !strcmp(cell(row + entry.n_rows, COLUMN_ENTRY), entry.id))
         entry.n_rows++;
     return entry;
@@ -39,7 +39,7 @@ size_t plim_knowledge_size(void)
     return n;
 }
 
-struct plim_entry plim_knowledge_entry(size_t n)
+struct plim_knowledge_entry plim_knowledge_entry(size_t n)
 {
     size_t row = 0;
     while (n-- > 0 && row < plim_errors_table.n_rows)
@@ -47,7 +47,7 @@ struct plim_entry plim_knowledge_entry(size_t n)
     return entry_at(row);
 }
 
-struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum plim_field field, size_t n)
+struct plim_field_text plim_entry_field(const struct plim_knowledge_entry *entry, enum plim_field field, size_t n)
 {
     for (size_t row = entry->first_row; row < entry->first_row + entry->n_rows; row++)
         if (!strcmp(cell(row, COLUMN_FIELD), field_names[field]) && n-- == 0)
@@ -55,9 +55,9 @@ struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum pli
     return (struct plim_field_text){ NULL, NULL };
 }
 
-bool plim_knowledge_by_id(const char *id, struct plim_entry *ret_entry)
+bool plim_knowledge_by_id(const char *id, struct plim_knowledge_entry *ret_entry)
 {
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     for (size_t row = 0; row < plim_errors_table.n_rows; row += entry.n_rows) {
         entry = entry_at(row);
         if (!strcmp(entry.id, id)) {
@@ -83,11 +83,11 @@ static size_t agreement(const char *list, const char *name)
     return best;
 }
 
-bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_entry *ret_entry)
+bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_knowledge_entry *ret_entry)
 {
     size_t best = 0;
     const char *cause_name = plim_cause_name(cause);
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     for (size_t row = 0; row < plim_errors_table.n_rows; row += entry.n_rows) {
         entry = entry_at(row);
         size_t n = agreement(plim_entry_field(&entry, PLIM_FIELD_KIND, 0).text, kind);
@@ -99,7 +99,8 @@ bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_ent
     return best > 0 || (cause_name && plim_knowledge_by_id(cause_name, ret_entry));
 }
 
-bool plim_knowledge_of(const struct plim_finding *finding, enum plim_cause cause, struct plim_entry *ret_entry)
+bool plim_knowledge_of(const struct plim_finding *finding, enum plim_cause cause,
+                       struct plim_knowledge_entry *ret_entry)
 {
     static const struct {
         const char *entry;
@@ -184,7 +185,7 @@ static unsigned weight_of(const char *field)
 }
 
 /* The best that a word makes in an entry: 0 to 12, and 16 in its id. */
-static unsigned word_score(const struct plim_entry *entry, const char *word)
+static unsigned word_score(const struct plim_knowledge_entry *entry, const char *word)
 {
     unsigned best = 8 * holds(entry->id, word);
     for (size_t row = entry->first_row; row < entry->first_row + entry->n_rows; row++) {
@@ -198,7 +199,7 @@ static unsigned word_score(const struct plim_entry *entry, const char *word)
 }
 
 /* The query stands in a title or a message as it is: the more of it, the better. */
-static unsigned phrase_score(const struct plim_entry *entry, const char *query)
+static unsigned phrase_score(const struct plim_knowledge_entry *entry, const char *query)
 {
     const size_t length = strlen(query);
     unsigned best = 0;
@@ -217,7 +218,7 @@ size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MA
     char words[MAX_WORDS][WORD_BYTES];
     unsigned rarity[MAX_WORDS];
     const size_t n_words = split(query, words);
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     size_t n = 0;
     for (size_t w = 0; w < n_words; w++) { /* a word that every entry has says less than one that few have */
         unsigned n_with = 0;

@@ -26,7 +26,7 @@ enum plim_field {
     PLIM_FIELD_MAX_
 };
 
-struct plim_entry {
+struct plim_knowledge_entry {
     const char *id;
     size_t first_row, n_rows; /* of the table */
 };
@@ -38,24 +38,25 @@ struct plim_field_text {
 };
 
 size_t plim_knowledge_size(void);
-struct plim_entry plim_knowledge_entry(size_t n);
+struct plim_knowledge_entry plim_knowledge_entry(size_t n);
 
 /* The n-th text of this field; text is NULL when there are fewer. */
-struct plim_field_text plim_entry_field(const struct plim_entry *entry, enum plim_field field, size_t n);
+struct plim_field_text plim_entry_field(const struct plim_knowledge_entry *entry, enum plim_field field, size_t n);
 
 /* False: there is none. */
-bool plim_knowledge_by_id(const char *id, struct plim_entry *ret_entry);
+bool plim_knowledge_by_id(const char *id, struct plim_knowledge_entry *ret_entry);
 
 /* The entry of a finding: that of its kind, else that of its cause. */
-bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_entry *ret_entry);
+bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_knowledge_entry *ret_entry);
 
 /* The same of a finding, whose words can make it more exact: a limit's kill and a machine's have one message. */
-bool plim_knowledge_of(const struct plim_finding *finding, enum plim_cause cause, struct plim_entry *ret_entry);
+bool plim_knowledge_of(const struct plim_finding *finding, enum plim_cause cause,
+                       struct plim_knowledge_entry *ret_entry);
 
 enum { PLIM_MAX_HITS = 32 };
 
 struct plim_hit {
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     unsigned score; /* the higher, the nearer; 0 never */
     bool is_phrase; /* the query as it stands is much of the title or of a message */
     bool is_weak;   /* most of the query's words are not in it */

@@ -176,8 +176,8 @@ int plim_command_read(int argc, char *const *argv, struct plim_arguments *argume
                       struct plim_error *reterr)
 {
     struct plim_command *command = ret_command;
-    struct plim_program program;
-    int result = plim_program_find(argc, argv, arguments, &program, reterr);
+    struct plim_engine_program program;
+    int result = plim_engine_program_find(argc, argv, arguments, &program, reterr);
     if (result < 0)
         return result;
     memset(command, 0, sizeof *command);

@@ -439,7 +439,7 @@ static int describe(struct config *c, struct header *h)
 }
 
 /* The eight bytes of the length before the text, and spaces behind it so that the data is aligned. */
-static int finish(struct header *h, struct plim_checkpoint *checkpoint)
+static int finish(struct header *h, struct plim_hf_checkpoint *checkpoint)
 {
     while (h->result == 0 && h->n % ALIGNMENT)
         put(h, " ");
@@ -449,17 +449,18 @@ static int finish(struct header *h, struct plim_checkpoint *checkpoint)
     for (int i = 0; i < LENGTH_BYTES; i++)
         head[i] = (char)((uint64_t)h->n >> 8 * i);
     memcpy(head + LENGTH_BYTES, h->text, h->n);
-    *checkpoint = (struct plim_checkpoint){ head, h->n + LENGTH_BYTES, h->n + LENGTH_BYTES + h->offset, h->n_tensors };
+    *checkpoint =
+        (struct plim_hf_checkpoint){ head, h->n + LENGTH_BYTES, h->n + LENGTH_BYTES + h->offset, h->n_tensors };
     return 0;
 }
 
-int plim_checkpoint_describe(const void *config, size_t size, struct plim_checkpoint *ret_checkpoint,
-                             struct plim_error *reterr)
+int plim_hf_checkpoint_describe(const void *config, size_t size, struct plim_hf_checkpoint *ret_checkpoint,
+                                struct plim_error *reterr)
 {
     json_error_t error;
     struct header h = { .err = reterr };
     struct config c = { .where = "", .err = reterr };
-    *ret_checkpoint = (struct plim_checkpoint){ 0 };
+    *ret_checkpoint = (struct plim_hf_checkpoint){ 0 };
     if (size > PLIM_MAX_CONFIG_BYTES)
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "a config.json of %zu bytes; at most %d are read",
                          size, PLIM_MAX_CONFIG_BYTES);
@@ -477,8 +478,8 @@ int plim_checkpoint_describe(const void *config, size_t size, struct plim_checkp
     return result;
 }
 
-void plim_checkpoint_done(struct plim_checkpoint *checkpoint)
+void plim_hf_checkpoint_done(struct plim_hf_checkpoint *checkpoint)
 {
     plim_free(checkpoint->head);
-    *checkpoint = (struct plim_checkpoint){ 0 };
+    *checkpoint = (struct plim_hf_checkpoint){ 0 };
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct plim_checkpoint {
+struct plim_hf_checkpoint {
     char *head; /* the eight bytes of the length, then the header */
     uint64_t head_bytes, file_bytes;
     uint64_t n_tensors;
@@ -18,10 +18,10 @@ struct plim_checkpoint {
 /*
  * Write the header of the checkpoint that this config.json is of, as transformers publishes them: names, shapes and
  * type of every tensor. An architecture whose rules are not known here is PLIM_E_UNSUPPORTED. After success or failure,
- * plim_checkpoint_done().
+ * plim_hf_checkpoint_done().
  */
-int plim_checkpoint_describe(const void *config, size_t size, struct plim_checkpoint *ret_checkpoint,
-                             struct plim_error *reterr) PLIM_MUST_CHECK;
-void plim_checkpoint_done(struct plim_checkpoint *checkpoint);
+int plim_hf_checkpoint_describe(const void *config, size_t size, struct plim_hf_checkpoint *ret_checkpoint,
+                                struct plim_error *reterr) PLIM_MUST_CHECK;
+void plim_hf_checkpoint_done(struct plim_hf_checkpoint *checkpoint);
 
 #endif

@@ -3,10 +3,10 @@
 #include "base/limits.h"
 #include "emit/checkpoint.h"
 #include "emit/hollow.h"
-#include "model/gguf_split.h"
 #include "model/model_impl.h"
 #include "model/safetensors.h"
 #include "source/file.h"
+#include "source/gguf_split.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -302,11 +302,11 @@ static int plan_config(struct plan *p, const char *path, bool is_alone)
 {
     void *text = NULL;
     size_t size = 0;
-    struct plim_checkpoint checkpoint = { 0 };
+    struct plim_hf_checkpoint checkpoint = { 0 };
     int result = read_whole(p, path, &text, &size);
     if (result < 0)
         return result;
-    result = plim_checkpoint_describe(text, size, &checkpoint, p->err);
+    result = plim_hf_checkpoint_describe(text, size, &checkpoint, p->err);
     plim_free(text);
     p->hollow->head = checkpoint.head;
     if (result < 0)

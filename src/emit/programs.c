@@ -94,8 +94,8 @@ static const struct {
     { "OLLAMA_FLASH_ATTENTION", "--flash-attn" },
 };
 
-static int apply_variable(const char *word, size_t length, struct plim_arguments *a, struct plim_program *program,
-                          struct plim_error *reterr)
+static int apply_variable(const char *word, size_t length, struct plim_arguments *a,
+                          struct plim_engine_program *program, struct plim_error *reterr)
 {
     char name[64];
     const char *value = word + length + 1;
@@ -116,10 +116,10 @@ static int apply_variable(const char *word, size_t length, struct plim_arguments
     return result < 0 ? result : plim_flag_apply_variable(name, value, a, reterr);
 }
 
-int plim_program_find(int argc, char *const *argv, struct plim_arguments *arguments, struct plim_program *ret_program,
-                      struct plim_error *reterr)
+int plim_engine_program_find(int argc, char *const *argv, struct plim_arguments *arguments,
+                             struct plim_engine_program *ret_program, struct plim_error *reterr)
 {
-    struct plim_program program = { 0 };
+    struct plim_engine_program program = { 0 };
     bool is_launched = false; /* the flags of a launcher are skipped up to a name we know */
     for (int i = 0; i < argc; i++) {
         const char *name = base_name(argv[i]);

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "engine/llamacpp/log.h"
+#include "engine/llamacpp/log/log.h"
 #include "engine/ollama_log.h"
 #include "engine/vllm/log.h"
 

@@ -8,7 +8,7 @@
  */
 
 #include "base/error.h"
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 struct plim_log;
 

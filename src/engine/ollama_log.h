@@ -12,7 +12,7 @@
  * llama.cpp prints (llamacpp/log.h) are what was allocated.
  */
 
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 struct plim_ollama_log {
     struct plim_receipt receipt;

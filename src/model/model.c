@@ -5,9 +5,9 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "model/ggml_type.h"
-#include "model/gguf_split.h"
 #include "model/model_impl.h"
 #include "source/file.h"
+#include "source/gguf_split.h"
 
 #include <inttypes.h>
 #include <stdio.h>

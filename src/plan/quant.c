@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "plimsoll/mixture.h"
+#include "plimsoll/quant_recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 enum { MAX_QUANTS = 64 };
 
 struct quant {
-    const struct plim_mixture *mixture;
+    const struct plim_quant_recipe *mixture;
     double loss, bits; /* bits per weight, of Llama 3 8B */
 };
 
@@ -55,9 +55,9 @@ static int by_loss(const void *a, const void *b)
 /* The quants worth choosing, from good to small: each is smaller than all that lose less. */
 static size_t list_quants(struct quant *quants)
 {
-    const struct plim_mixture *mixture;
+    const struct plim_quant_recipe *mixture;
     size_t n = 0, n_kept = 0;
-    for (size_t i = 0; (mixture = plim_mixture_at(i)) && n < MAX_QUANTS; i++) {
+    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)) && n < MAX_QUANTS; i++) {
         struct quant *q = &quants[n];
         q->mixture = mixture;
         n += measured(mixture->name, &q->loss, &q->bits) && q->loss <= MOST_LOSS;

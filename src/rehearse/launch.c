@@ -216,8 +216,8 @@ static void watch(const struct plim_launch *launch, struct plim_rehearsal *recei
                 launch->progress(launch->progress_to, receipt->ledger, elapsed_s);
             looked_s = elapsed_s;
         }
-        if (!receipt->stopped_by &&
-            (receipt->stopped_by = plim_enough(&launch->enough, receipt->ledger, elapsed_s, elapsed_s - tree.busy_s))) {
+        if (!receipt->stopped_by && (receipt->stopped_by = plim_stop_reason(&launch->enough, receipt->ledger, elapsed_s,
+                                                                            elapsed_s - tree.busy_s))) {
             stop(launch, &tree, receipt);
             stopped_s = now_s();
         }

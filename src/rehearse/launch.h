@@ -4,8 +4,8 @@
 
 /* Run a program on the virtual cards and wait for it, or for what is enough to know. */
 
-#include "rehearse/enough.h"
 #include "rehearse/rehearsal.h"
+#include "rehearse/stop_condition.h"
 
 #include "plimsoll/error.h"
 
@@ -17,7 +17,7 @@ struct plim_launch {
     const char *values;       /* what copies from the card bring: "shadow", "zero" or "max"; NULL: shadow */
     const char *schedule;     /* when work in streams is done: "eager" or "lazy"; NULL: eager */
     const char *log;          /* file for the program's output; NULL: as ours */
-    struct plim_enough enough;
+    struct plim_stop_condition enough;
     void (*progress)(void *to, const struct plim_ledger *ledger, double elapsed_s); /* called often; may be NULL */
     void *progress_to;
 };

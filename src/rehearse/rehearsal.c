@@ -167,10 +167,10 @@ static uint64_t add_labelled(const struct plim_rehearsal *receipt, uint32_t devi
     for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
         const struct plim_ledger_site *site = &receipt->ledger->site[i];
         const uint64_t bytes = is_peak ? receipt->site_peak_bytes[i] : receipt->site_end_bytes[i];
-        struct plim_origin origin;
+        struct plim_attribution origin;
         if (!site->hash || (kind != PLIM_KIND_PINNED && site->device != device) || site->kind != kind || !bytes)
             continue;
-        plim_origin_of(&receipt->ledger->stack[i], &origin);
+        plim_attribution_of(&receipt->ledger->stack[i], &origin);
         struct plim_rehearsal_line *line = origin.label ? line_with(lines, n, origin.label) : NULL;
         if (!line)
             continue;
@@ -294,12 +294,12 @@ size_t plim_rehearsal_phases(const struct plim_rehearsal *receipt, uint32_t devi
     size_t n = 0;
     for (unsigned i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
         const struct plim_ledger_site *site = &receipt->ledger->site[i];
-        struct plim_origin origin;
+        struct plim_attribution origin;
         size_t k = 0;
         if (!site->hash || site->kind == PLIM_KIND_PINNED || site->device != device || !receipt->site_peak_bytes[i])
             continue;
-        plim_origin_of(&receipt->ledger->stack[i], &origin);
-        while (k < n && !plim_origin_is_same_phase(ret_phases[k].name, origin.phase))
+        plim_attribution_of(&receipt->ledger->stack[i], &origin);
+        while (k < n && !plim_attribution_is_same_phase(ret_phases[k].name, origin.phase))
             k++;
         if (k == PLIM_REHEARSAL_MAX_PHASES)
             continue;

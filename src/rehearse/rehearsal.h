@@ -4,8 +4,8 @@
 
 /* The receipt of a rehearsal: what was taken on each card at the peak and at the end, and what stopped it. */
 
-#include "rehearse/origin.h"
-#include "vgpu/ledger.h"
+#include "rehearse/attribution.h"
+#include "vgpu/core/ledger.h"
 
 #include "plimsoll/bill.h"
 #include "plimsoll/card.h"

@@ -4,7 +4,7 @@
 
 /* The processes of a rehearsal: the program, what it started, and whoever else wrote into the ledger. */
 
-#include "vgpu/ledger.h"
+#include "vgpu/core/ledger.h"
 
 #include <sys/types.h>
 

@@ -108,11 +108,11 @@ static void print_device(FILE *out, const struct plim_check_device *device, cons
 
 /* --- verdict --- */
 
-static void write_knob(int knob, int64_t value, char *text, size_t size)
+static void write_knob(int setting, int64_t value, char *text, size_t size)
 {
-    if (knob == PLIM_KNOB_TYPE_K || knob == PLIM_KNOB_TYPE_V)
+    if (setting == PLIM_SETTING_TYPE_K || setting == PLIM_SETTING_TYPE_V)
         snprintf(text, size, "%s", plim_dtype_name((enum plim_dtype)value));
-    else if (plim_knob_is_switch((enum plim_receipt_knob)knob))
+    else if (plim_setting_is_switch((enum plim_receipt_setting)setting))
         snprintf(text, size, "%s", value ? "on" : "off");
     else
         snprintf(text, size, "%" PRId64, value);
@@ -120,14 +120,15 @@ static void write_knob(int knob, int64_t value, char *text, size_t size)
 
 static void print_differs(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
 {
-    for (int i = 0; i < PLIM_KNOB_MAX_; i++) {
+    for (int i = 0; i < PLIM_SETTING_MAX_; i++) {
         char bill[24], receipt[24], text[160];
         if (!sides->check->differs[i])
             continue;
-        write_knob(i, sides->bill->knob[i], bill, sizeof bill);
-        write_knob(i, sides->receipt->knob[i], receipt, sizeof receipt);
+        write_knob(i, sides->bill->setting[i], bill, sizeof bill);
+        write_knob(i, sides->receipt->setting[i], receipt, sizeof receipt);
         snprintf(text, sizeof text, "%s is %s in the bill, %s in the receipt: see %s",
-                 plim_knob_name((enum plim_receipt_knob)i), bill, receipt, plim_knob_flag((enum plim_receipt_knob)i));
+                 plim_setting_name((enum plim_receipt_setting)i), bill, receipt,
+                 plim_setting_flag((enum plim_receipt_setting)i));
         fputs(plim_paint(style, PLIM_YELLOW), out);
         plim_print_wrapped(out, text, 0, 2);
         fputs(plim_paint(style, PLIM_PLAIN), out);

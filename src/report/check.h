@@ -4,7 +4,7 @@
 
 /* A receipt, and a bill beside a receipt: for people and for programs. */
 
-#include "bill/check.h"
+#include "receipt/check.h"
 #include "report/paint.h"
 
 struct plim_check_sides {

@@ -18,20 +18,21 @@ static bool dump(FILE *out, json_t *root)
     return is_written;
 }
 
-static json_t *knob_json(int knob, int64_t value)
+static json_t *setting_json(int setting, int64_t value)
 {
     if (value < 0)
         return json_null();
-    if (knob == PLIM_KNOB_TYPE_K || knob == PLIM_KNOB_TYPE_V)
+    if (setting == PLIM_SETTING_TYPE_K || setting == PLIM_SETTING_TYPE_V)
         return json_string(plim_dtype_name((enum plim_dtype)value));
-    return plim_knob_is_switch((enum plim_receipt_knob)knob) ? json_boolean(value) : json_integer(value);
+    return plim_setting_is_switch((enum plim_receipt_setting)setting) ? json_boolean(value) : json_integer(value);
 }
 
 json_t *plim_setup_json(const struct plim_receipt *receipt)
 {
     json_t *setup = json_object();
-    for (int i = 0; setup && i < PLIM_KNOB_MAX_; i++)
-        json_object_set_new(setup, plim_knob_name((enum plim_receipt_knob)i), knob_json(i, receipt->knob[i]));
+    for (int i = 0; setup && i < PLIM_SETTING_MAX_; i++)
+        json_object_set_new(setup, plim_setting_name((enum plim_receipt_setting)i),
+                            setting_json(i, receipt->setting[i]));
     return setup;
 }
 
@@ -107,12 +108,12 @@ bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides)
     json_t *devices = json_array(), *differs = json_array();
     for (uint32_t i = 0; devices && i < check->n_devices; i++)
         json_array_append_new(devices, device_json(&check->device[i]));
-    for (int i = 0; differs && i < PLIM_KNOB_MAX_; i++)
+    for (int i = 0; differs && i < PLIM_SETTING_MAX_; i++)
         if (check->differs[i])
             json_array_append_new(differs,
-                                  json_pack("{s:s, s:o, s:o}", "name", plim_knob_name((enum plim_receipt_knob)i),
-                                            "bill", knob_json(i, sides->bill->knob[i]), "receipt",
-                                            knob_json(i, sides->receipt->knob[i])));
+                                  json_pack("{s:s, s:o, s:o}", "name", plim_setting_name((enum plim_receipt_setting)i),
+                                            "bill", setting_json(i, sides->bill->setting[i]), "receipt",
+                                            setting_json(i, sides->receipt->setting[i])));
     return dump(out, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o}", "schema", "plimsoll.check/1", "devices", devices,
                                "agrees", check->agrees, "complete", sides->receipt->is_whole, "from",
                                sides->receipt->from, "setup_differs", differs));

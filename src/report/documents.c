@@ -58,16 +58,16 @@ static enum plim_basis basis_named(const char *name)
 
 static void read_setup(const json_t *setup, struct plim_receipt *receipt)
 {
-    for (int i = 0; i < PLIM_KNOB_MAX_; i++) {
-        const json_t *value = json_object_get(setup, plim_knob_name((enum plim_receipt_knob)i));
+    for (int i = 0; i < PLIM_SETTING_MAX_; i++) {
+        const json_t *value = json_object_get(setup, plim_setting_name((enum plim_receipt_setting)i));
         const char *text = json_string_value(value);
-        int64_t *knob = &receipt->knob[i];
+        int64_t *setting = &receipt->setting[i];
         if (json_is_integer(value) && json_integer_value(value) >= 0)
-            *knob = json_integer_value(value);
+            *setting = json_integer_value(value);
         else if (json_is_boolean(value))
-            *knob = json_is_true(value);
+            *setting = json_is_true(value);
         else if (text && plim_dtype_named(text))
-            *knob = (int64_t)plim_dtype_named(text);
+            *setting = (int64_t)plim_dtype_named(text);
     }
 }
 

@@ -5,7 +5,7 @@
 /* Reading back what Plimsoll writes: bills (plimsoll.fit/1) and receipts (plimsoll.receipt/1). */
 
 #include "base/error.h"
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 /* True when text may be the beginning of such a document: an object with a schema of ours near its start. */
 bool plim_document_is_near(const char *text, size_t length);

@@ -7,12 +7,12 @@
 
 static json_t *text_or_null(const char *text) { return text && *text ? json_string(text) : json_null(); }
 
-static json_t *one(const struct plim_entry *entry, enum plim_field field)
+static json_t *one(const struct plim_knowledge_entry *entry, enum plim_field field)
 {
     return text_or_null(plim_entry_field(entry, field, 0).text);
 }
 
-static json_t *list(const struct plim_entry *entry, enum plim_field field)
+static json_t *list(const struct plim_knowledge_entry *entry, enum plim_field field)
 {
     struct plim_field_text text;
     json_t *array = json_array();
@@ -22,7 +22,7 @@ static json_t *list(const struct plim_entry *entry, enum plim_field field)
 }
 
 /* Names with blanks between them. */
-static json_t *names(const struct plim_entry *entry, enum plim_field field)
+static json_t *names(const struct plim_knowledge_entry *entry, enum plim_field field)
 {
     const char *text = plim_entry_field(entry, field, 0).text;
     json_t *array = json_array();
@@ -34,7 +34,8 @@ static json_t *names(const struct plim_entry *entry, enum plim_field field)
     return array;
 }
 
-static json_t *pairs(const struct plim_entry *entry, enum plim_field field, const char *first, const char *second)
+static json_t *pairs(const struct plim_knowledge_entry *entry, enum plim_field field, const char *first,
+                     const char *second)
 {
     struct plim_field_text text;
     json_t *array = json_array();
@@ -43,7 +44,7 @@ static json_t *pairs(const struct plim_entry *entry, enum plim_field field, cons
     return array;
 }
 
-static json_t *entry_json(const struct plim_entry *entry)
+static json_t *entry_json(const struct plim_knowledge_entry *entry)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", entry->id,
                      "title", one(entry, PLIM_FIELD_TITLE), "framework", one(entry, PLIM_FIELD_FROM), "causes",

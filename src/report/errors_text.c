@@ -8,12 +8,12 @@
 
 enum { ID_WIDTH = 30, NEAR = 4, POINT_BYTES = 640 };
 
-static const char *title_of(const struct plim_entry *entry)
+static const char *title_of(const struct plim_knowledge_entry *entry)
 {
     return plim_entry_field(entry, PLIM_FIELD_TITLE, 0).text;
 }
 
-static void print_row(FILE *out, const struct plim_entry *entry, int indent, const struct plim_style *style)
+static void print_row(FILE *out, const struct plim_knowledge_entry *entry, int indent, const struct plim_style *style)
 {
     fprintf(out, "%*s%s", indent, "", plim_paint(style, PLIM_BOLD));
     plim_print_padded(out, entry->id, ID_WIDTH - 2);
@@ -51,7 +51,7 @@ static void print_point(FILE *out, const char *text)
 }
 
 /* All texts of a field under a heading, when there are any. */
-static void print_list(FILE *out, const struct plim_entry *entry, enum plim_field field, const char *head,
+static void print_list(FILE *out, const struct plim_knowledge_entry *entry, enum plim_field field, const char *head,
                        const struct plim_style *style)
 {
     struct plim_field_text text = plim_entry_field(entry, field, 0);
@@ -68,7 +68,7 @@ static void print_list(FILE *out, const struct plim_entry *entry, enum plim_fiel
     }
 }
 
-static void print_messages(FILE *out, const struct plim_entry *entry, const struct plim_style *style)
+static void print_messages(FILE *out, const struct plim_knowledge_entry *entry, const struct plim_style *style)
 {
     struct plim_field_text text = plim_entry_field(entry, PLIM_FIELD_PRINTS, 0);
     if (!text.text)
@@ -81,7 +81,7 @@ static void print_messages(FILE *out, const struct plim_entry *entry, const stru
     }
 }
 
-static void print_beliefs(FILE *out, const struct plim_entry *entry, const struct plim_style *style)
+static void print_beliefs(FILE *out, const struct plim_knowledge_entry *entry, const struct plim_style *style)
 {
     struct plim_field_text text = plim_entry_field(entry, PLIM_FIELD_BELIEF, 0);
     if (!text.text)
@@ -94,7 +94,7 @@ static void print_beliefs(FILE *out, const struct plim_entry *entry, const struc
     }
 }
 
-static void print_one(FILE *out, const struct plim_entry *entry, enum plim_field field, const char *head,
+static void print_one(FILE *out, const struct plim_knowledge_entry *entry, enum plim_field field, const char *head,
                       const struct plim_style *style)
 {
     struct plim_field_text text = plim_entry_field(entry, field, 0);
@@ -105,11 +105,11 @@ static void print_one(FILE *out, const struct plim_entry *entry, enum plim_field
     plim_print_wrapped(out, text.text, 2, 2);
 }
 
-static void print_related(FILE *out, const struct plim_entry *entry, const struct plim_style *style)
+static void print_related(FILE *out, const struct plim_knowledge_entry *entry, const struct plim_style *style)
 {
     const char *list = plim_entry_field(entry, PLIM_FIELD_SEE, 0).text;
     char id[64];
-    struct plim_entry other;
+    struct plim_knowledge_entry other;
     if (!list)
         return;
     print_head(out, "See also", style);
@@ -122,7 +122,7 @@ static void print_related(FILE *out, const struct plim_entry *entry, const struc
     }
 }
 
-static void print_fixes(FILE *out, const struct plim_entry *entry, const struct plim_style *style)
+static void print_fixes(FILE *out, const struct plim_knowledge_entry *entry, const struct plim_style *style)
 {
     struct plim_field_text text;
     print_head(out, "What to do, first things first", style);
@@ -139,7 +139,7 @@ static void print_fixes(FILE *out, const struct plim_entry *entry, const struct 
 
 void plim_report_errors_entry(FILE *out, const struct plim_errors_found *found, const struct plim_style *style)
 {
-    const struct plim_entry *entry = &found->hits[0].entry;
+    const struct plim_knowledge_entry *entry = &found->hits[0].entry;
     fprintf(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), title_of(entry), plim_paint(style, PLIM_PLAIN));
     fputs("  ", out);
     plim_print_wrapped(out, plim_entry_field(entry, PLIM_FIELD_MEANS, 0).text, 2, 2);

@@ -6,7 +6,7 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/knowledge.h"
-#include "diagnose/remedy.h"
+#include "diagnose/remedy/remedy.h"
 #include "report/report.h"
 
 enum { PLIM_EXPLAIN_MAX_PROCESSES = 16, PLIM_EXPLAIN_NAME_BYTES = 96 };
@@ -16,7 +16,7 @@ struct plim_explained {
     const struct plim_finding *finding;
     struct plim_cause_answer cause;
     struct plim_remedies remedies;
-    struct plim_entry entry; /* of the knowledge base */
+    struct plim_knowledge_entry entry; /* of the knowledge base */
     bool has_entry;
 };
 

@@ -3,7 +3,7 @@
 #include "report/explain.h"
 
 #include "base/text.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static json_t *finding_json(const struct plim_explanation *e, const struct plim_
                      item->has_entry ? json_string(item->entry.id) : json_null());
 }
 
-static json_t *frames_json(const struct plim_context *context)
+static json_t *frames_json(const struct plim_log_context *context)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < context->n_frames; i++) {
@@ -160,7 +160,7 @@ static json_t *frames_json(const struct plim_context *context)
     return list;
 }
 
-static json_t *context_json(const struct plim_context *context)
+static json_t *context_json(const struct plim_log_context *context)
 {
     json_t *programs = json_array();
     for (uint32_t i = 0; i < context->n_programs; i++)

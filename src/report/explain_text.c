@@ -7,7 +7,7 @@
 #include "report/explain.h"
 
 #include "base/units.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
 
@@ -231,7 +231,7 @@ static const char *const sure_words[] = { "", "a guess", "likely", "sure" };
 static bool is_recovered(const struct plim_explained *item)
 {
     return item->finding->is_recovered ||
-           (item->finding->pattern && item->finding->pattern->role == PLIM_ROLE_RECOVERED);
+           (item->finding->pattern && item->finding->pattern->role == PLIM_PATTERN_ROLE_RECOVERED);
 }
 
 /* The cause is what is left over when nothing in the log says more: then it is not said as if it were known. */

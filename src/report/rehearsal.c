@@ -20,7 +20,7 @@ static uint64_t usable_bytes(const struct plim_ledger_card *card)
 /* --- who asked --- */
 
 struct asked {
-    struct plim_origin origin;
+    struct plim_attribution origin;
     uint64_t bytes;
 };
 
@@ -31,10 +31,10 @@ static size_t gather(const struct plim_rehearsal *receipt, uint32_t device, stru
     const size_t n_sites = plim_rehearsal_sites(receipt, device, numbers);
     size_t n = 0;
     for (size_t i = 0; i < n_sites && receipt->site_peak_bytes[numbers[i]]; i++) {
-        struct plim_origin origin;
+        struct plim_attribution origin;
         size_t k = 0;
-        plim_origin_of(&receipt->ledger->stack[numbers[i]], &origin);
-        while (k < n && (!plim_origin_is_same_phase(ret_asked[k].origin.phase, origin.phase) ||
+        plim_attribution_of(&receipt->ledger->stack[numbers[i]], &origin);
+        while (k < n && (!plim_attribution_is_same_phase(ret_asked[k].origin.phase, origin.phase) ||
                          strcmp(ret_asked[k].origin.where, origin.where) != 0))
             k++;
         if (k == most)
@@ -142,15 +142,15 @@ static void print_card(FILE *out, const struct plim_rehearsal *receipt, uint32_t
 static bool is_worth_it(const char *frame, size_t nth, bool is_python)
 {
     enum { ALWAYS = 3 };
-    return is_python ? nth < ALWAYS || !plim_origin_is_installed(frame) : !plim_origin_is_plumbing(frame);
+    return is_python ? nth < ALWAYS || !plim_attribution_is_installed(frame) : !plim_attribution_is_plumbing(frame);
 }
 
 static void print_frames(FILE *out, const char *stack, bool is_python)
 {
     enum { MOST = 8, HEADING = 8 };
-    char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ORIGIN_MAX_FRAMES];
+    char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ATTRIBUTION_MAX_FRAMES];
     snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
-    const size_t n = plim_origin_frames(text, frames);
+    const size_t n = plim_attribution_frames(text, frames);
     size_t n_printed = 0, n_skipped = 0;
     for (size_t i = 0; i < n && n_printed < MOST; i++) {
         if (!is_worth_it(frames[i], i, is_python)) {

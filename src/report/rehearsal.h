@@ -4,7 +4,7 @@
 
 /* The receipt of a rehearsal. */
 
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 #include "rehearse/find.h"
 #include "rehearse/rehearsal.h"
 

@@ -54,10 +54,10 @@ static json_t *id_of(uint32_t device)
 
 static json_t *frames_json(const char *stack)
 {
-    char copy[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ORIGIN_MAX_FRAMES];
+    char copy[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ATTRIBUTION_MAX_FRAMES];
     json_t *list = json_array();
     snprintf(copy, sizeof copy, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
-    const size_t n = plim_origin_frames(copy, frames);
+    const size_t n = plim_attribution_frames(copy, frames);
     for (size_t i = 0; list && i < n; i++)
         json_array_append_new(list, text(frames[i]));
     return list;
@@ -68,8 +68,8 @@ static json_t *site_json(const struct plim_rehearsal *receipt, uint16_t number)
     const struct plim_ledger_site *site = &receipt->ledger->site[number];
     const struct plim_ledger_stack *stack = &receipt->ledger->stack[number];
     const bool is_host = site->kind == PLIM_KIND_PINNED;
-    struct plim_origin origin;
-    plim_origin_of(stack, &origin);
+    struct plim_attribution origin;
+    plim_attribution_of(stack, &origin);
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
                      is_host ? json_string("host") : id_of(site->device), "what", plim_rehearsal_kind(site->kind),
                      "label", text_or_null(origin.label), "pillar", pillar(origin.pillar), "phase",
@@ -135,8 +135,8 @@ static json_t *oom_json(const struct plim_ledger *ledger)
     if (!oom->is_set)
         return json_null();
     const struct plim_ledger_stack *stack = &ledger->stack[oom->site < PLIM_LEDGER_MAX_SITES ? oom->site : 0];
-    struct plim_origin origin;
-    plim_origin_of(stack, &origin);
+    struct plim_attribution origin;
+    plim_attribution_of(stack, &origin);
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "device", id_of(oom->device), "what",
                      plim_rehearsal_kind(oom->kind), "asked_bytes", bytes(oom->size), "free_bytes",
                      bytes(oom->free_bytes), "used_bytes", bytes(oom->used_bytes), "t_us", bytes(oom->time_us), "pid",

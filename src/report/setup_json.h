@@ -4,7 +4,7 @@
 
 /* What an engine says of itself, as receipts have it. */
 
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 #include <jansson.h>
 

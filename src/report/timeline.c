@@ -36,10 +36,10 @@ static char letter_of(const char *phase)
 
 static void mark_phase(const struct plim_rehearsal *receipt, uint32_t site, unsigned column, struct drawing *d)
 {
-    struct plim_origin origin;
+    struct plim_attribution origin;
     if (site == 0 || site >= PLIM_LEDGER_MAX_SITES)
         return;
-    plim_origin_of(&receipt->ledger->stack[site], &origin);
+    plim_attribution_of(&receipt->ledger->stack[site], &origin);
     if (letter_of(origin.phase) == '.')
         return;
     d->phase[column] = letter_of(origin.phase);

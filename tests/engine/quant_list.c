@@ -8,7 +8,7 @@
  * behind it when it is made with an importance matrix.
  */
 #include "plimsoll/dtype.h"
-#include "plimsoll/mixture.h"
+#include "plimsoll/quant_recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "quant_list: %s\n", argc == 2 ? error.what : "usage: quant_list MODEL");
         return 2;
     }
-    const struct plim_mixture *mixture;
-    for (size_t i = 0; (mixture = plim_mixture_at(i)); i++)
+    const struct plim_quant_recipe *mixture;
+    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)); i++)
         if (plim_model_requantize(model, mixture->name, &other, &error) == 0) {
             print_model(other, mixture->needs_imatrix);
             plim_model_free(other);

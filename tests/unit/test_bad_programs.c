@@ -6,7 +6,7 @@
 #include "unit.h"
 #include "virtual.h"
 
-#include "vgpu/ledger.h"
+#include "vgpu/core/ledger.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "virtual.h"
 
-#include "vgpu/session.h"
+#include "vgpu/core/session.h"
 
 enum { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, NOT_SUPPORTED = 15, HOST = 0, DEVICE = 1 };
 enum { FLOAT_32 = 0, FLOAT_8 = 28, COMPUTE_32F = 68 };

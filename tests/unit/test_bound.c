@@ -54,7 +54,7 @@ static void compare(const char *path, const char *what, int n_gpu, const struct 
 static void compare_memory(const struct plim_engine *engine, const char *path, const char *what,
                            const struct plim_buffers *b)
 {
-    struct plim_memory bound = { .is_known = false };
+    struct plim_llama_memory bound = { .is_known = false };
     plim_bound_memory(engine->llama, &b->context, &b->place, &bound);
     for (int i = 0; i <= b->place.n_gpu; i++)
         if (bound.kv_bytes[i] < b->memory.kv_bytes[i] || bound.rs_bytes[i] < b->memory.rs_bytes[i])

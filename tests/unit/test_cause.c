@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that name a cause: scenarios with real figures, and properties over many made-up ones. */
 #include "base/units.h"
-#include "diagnose/cause.h"
-#include "diagnose/pattern.h"
+#include "diagnose/cause/cause.h"
+#include "diagnose/scan/pattern.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static struct plim_pattern pattern;
 static struct plim_finding finding;
-static struct plim_context context;
+static struct plim_log_context context;
 static struct plim_cause_answer answer;
 
 static void begin(void)
@@ -346,7 +346,8 @@ static void test_host(void **state)
 static void test_not_memory(void **state)
 {
     (void)state;
-    static const enum plim_role roles[] = { PLIM_ROLE_FAULT, PLIM_ROLE_LOOK_ALIKE, PLIM_ROLE_RECOVERED };
+    static const enum plim_pattern_role roles[] = { PLIM_PATTERN_ROLE_FAULT, PLIM_PATTERN_ROLE_LOOK_ALIKE,
+                                                    PLIM_PATTERN_ROLE_RECOVERED };
     for (int i = 0; i < 3; i++) {
         message(2.0, 23.69, 0.5, 22.8, 14.0, 8.3); /* whatever the figures are */
         pattern.role = roles[i];

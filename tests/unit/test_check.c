@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
-#include "bill/check.h"
+#include "receipt/check.h"
 #include "report/documents.h"
 #include "unit.h"
 
@@ -119,12 +119,12 @@ static void test_sums(void **state)
 static void test_setups(void **state)
 {
     (void)state;
-    bill.knob[PLIM_KNOB_N_CTX] = 8192;
+    bill.setting[PLIM_SETTING_N_CTX] = 8192;
     plim_check(&bill, &receipt, &result);
-    assert_false(result.differs[PLIM_KNOB_N_CTX]);
-    receipt.knob[PLIM_KNOB_N_CTX] = 4096;
+    assert_false(result.differs[PLIM_SETTING_N_CTX]);
+    receipt.setting[PLIM_SETTING_N_CTX] = 4096;
     plim_check(&bill, &receipt, &result);
-    assert_true(result.differs[PLIM_KNOB_N_CTX] && result.agrees);
+    assert_true(result.differs[PLIM_SETTING_N_CTX] && result.agrees);
 }
 
 static void test_documents(void **state)
@@ -158,8 +158,8 @@ static void test_documents(void **state)
     assert_int_equal(receipt.device[0].n_lines, 1);
     assert_string_equal(line->label, "a?b");
     assert_true(line->bytes == 5 && line->low_bytes == 5 && line->high_bytes == 5);
-    assert_int_equal(receipt.knob[PLIM_KNOB_N_CTX], 8192);
-    assert_int_equal(receipt.knob[PLIM_KNOB_TYPE_K], PLIM_DTYPE_Q8_0);
+    assert_int_equal(receipt.setting[PLIM_SETTING_N_CTX], 8192);
+    assert_int_equal(receipt.setting[PLIM_SETTING_TYPE_K], PLIM_DTYPE_Q8_0);
     assert_true(receipt.device[0].peak_bytes == 9 && receipt.is_whole);
 }
 

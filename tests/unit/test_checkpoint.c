@@ -14,14 +14,14 @@
 
 static struct plim_error error;
 
-static int describe(const char *config, struct plim_checkpoint *checkpoint)
+static int describe(const char *config, struct plim_hf_checkpoint *checkpoint)
 {
     error = (struct plim_error){ 0 };
-    return plim_checkpoint_describe(config, strlen(config), checkpoint, &error);
+    return plim_hf_checkpoint_describe(config, strlen(config), checkpoint, &error);
 }
 
 /* Our own reader takes what was written; returns the elements of all tensors. */
-static uint64_t count_elements(const struct plim_checkpoint *checkpoint)
+static uint64_t count_elements(const struct plim_hf_checkpoint *checkpoint)
 {
     struct plim_safetensors header;
     uint64_t elements = 0;
@@ -80,7 +80,7 @@ static void test_published_models(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct plim_checkpoint checkpoint;
+        struct plim_hf_checkpoint checkpoint;
         if (describe(rows[i].config, &checkpoint) < 0)
             fail_msg("%s: %s", rows[i].name, error.what);
         const uint64_t n_params = count_elements(&checkpoint);
@@ -88,7 +88,7 @@ static void test_published_models(void **state)
             fail_msg("%s: %llu tensors, %llu parameters", rows[i].name, (unsigned long long)checkpoint.n_tensors,
                      (unsigned long long)n_params);
         assert_int_equal(checkpoint.file_bytes, checkpoint.head_bytes + 2 * n_params);
-        plim_checkpoint_done(&checkpoint);
+        plim_hf_checkpoint_done(&checkpoint);
     }
 }
 
@@ -117,7 +117,7 @@ static void test_names(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct plim_checkpoint checkpoint;
+        struct plim_hf_checkpoint checkpoint;
         if (describe(rows[i].config, &checkpoint) < 0)
             fail_msg("%zu: %s", i, error.what);
         count_elements(&checkpoint);
@@ -125,7 +125,7 @@ static void test_names(void **state)
         if (!memmem(head, checkpoint.head_bytes - 8, rows[i].has, strlen(rows[i].has)))
             fail_msg("%zu: no %s", i, rows[i].has);
         assert_null(memmem(head, checkpoint.head_bytes - 8, rows[i].has_not, strlen(rows[i].has_not)));
-        plim_checkpoint_done(&checkpoint);
+        plim_hf_checkpoint_done(&checkpoint);
     }
 }
 
@@ -165,13 +165,13 @@ static void test_refused(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct plim_checkpoint checkpoint;
+        struct plim_hf_checkpoint checkpoint;
         assert_int_equal(describe(rows[i].config, &checkpoint), rows[i].code);
         if (!strstr(error.what, rows[i].what))
             fail_msg("%zu: %s", i, error.what);
         assert_null(checkpoint.head);
         assert_int_equal(plim_error_exit_status(error.code), 3);
-        plim_checkpoint_done(&checkpoint);
+        plim_hf_checkpoint_done(&checkpoint);
     }
 }
 

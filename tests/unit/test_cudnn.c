@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "virtual.h"
 
-#include "vgpu/session.h"
+#include "vgpu/core/session.h"
 
 enum { SUCCESS = 0, BAD_PARAM = 2000, NOT_FINALIZED = 2004, SIZE_INSUFFICIENT = 2006, ATTRIBUTE_TYPE = 2010 };
 enum { FLOAT = 0, HALF = 2, LSTM = 2, GRU = 3, DOUBLE_BIAS = 2, OF_DATA_TYPE = 1, OF_INT64 = 3, OF_DESCRIPTOR = 15 };

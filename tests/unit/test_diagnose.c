@@ -6,10 +6,10 @@
 #include "unit.h"
 
 #include "diagnose/diagnose.h"
-#include "diagnose/figure.h"
-#include "diagnose/frames.h"
-#include "diagnose/pattern.h"
-#include "diagnose/prefix.h"
+#include "diagnose/scan/figure.h"
+#include "diagnose/scan/frames.h"
+#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/prefix.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -274,7 +274,7 @@ static void test_the_traceback_is_read(void **state)
         "step\n"
         "[rank0]: %s\n",
         oom);
-    const struct plim_context *context = &read_string(text)->context;
+    const struct plim_log_context *context = &read_string(text)->context;
     assert_int_equal(context->n_frames, 2);
     assert_string_equal(context->frames[0].file, "/home/me/train.py");
     assert_string_equal(context->frames[1].name, "step");

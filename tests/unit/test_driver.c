@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state machines of the virtual driver: contexts, capture, graphs, pools, sharing, functions by name and version.
  */
-#include "vgpu/ledger.h"
+#include "vgpu/core/ledger.h"
 #include "virtual.h"
 
 #include <elf.h>

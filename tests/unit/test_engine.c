@@ -304,7 +304,7 @@ static void visit_start(const char *path, void *data)
     const bool has_context = random_below(&run->random, 2), has_layers = random_below(&run->random, 4) == 0;
     setup.n_ctx = has_context ? 8192 : 0;
     setup.n_gpu_layers = has_layers ? 5 : PLIM_NGL_AUTO;
-    int changed = plim_engine_starts_with(engine, &setup, &machine, &start, &error);
+    int changed = plim_engine_autofit(engine, &setup, &machine, &start, &error);
     if (changed < 0)
         fail_msg("%s: %s", path, error.what);
     if (changed) {
@@ -316,13 +316,13 @@ static void visit_start(const char *path, void *data)
             assert_true(start.n_ctx >= (shape.n_ctx_train < 4096 ? shape.n_ctx_train : 4096));
         if (has_layers)
             assert_int_equal(start.n_gpu_layers, 5);
-        assert_int_equal(plim_engine_starts_with(engine, &setup, &machine, &again, &error), changed);
+        assert_int_equal(plim_engine_autofit(engine, &setup, &machine, &again, &error), changed);
         assert_int_equal(again.n_ctx, start.n_ctx);
         assert_int_equal(again.n_gpu_layers, start.n_gpu_layers);
         run->n_bills++;
     }
     setup.fit = PLIM_OFF;
-    assert_int_equal(plim_engine_starts_with(engine, &setup, &machine, &start, &error), 0);
+    assert_int_equal(plim_engine_autofit(engine, &setup, &machine, &start, &error), 0);
     close_engine(engine, model);
 }
 

@@ -85,7 +85,7 @@ static int bill_all(struct plim_engine *engine, const struct plim_setup *setup, 
 {
     struct plim_error error = { 0 };
     struct plim_setup start;
-    int result = plim_engine_starts_with(engine, setup, machine, &start, &error);
+    int result = plim_engine_autofit(engine, setup, machine, &start, &error);
     if (result > 0 && plim_engine_bill(engine, &start, machine, NULL, bill, &error) == 0)
         assert_sums(bill);
     memset(&error, 0, sizeof error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What to change first: every fix keeps its promise, and they come in the order of the enum. */
 #include "base/units.h"
-#include "plimsoll/mixture.h"
 #include "plimsoll/plan.h"
+#include "plimsoll/quant_recipe.h"
 #include "unit.h"
 
 struct plan {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader on files that are right: versions, byte orders, splits, types, kinds and metadata. */
-#include "model/gguf_split.h"
 #include "raw_gguf.h"
+#include "source/gguf_split.h"
 #include "unit.h"
 
 #include <limits.h>

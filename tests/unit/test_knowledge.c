@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The knowledge base: every cause has an entry, messages find theirs, and what guides get wrong is put right. */
 #include "diagnose/knowledge.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/pattern.h"
 #include "unit.h"
 
 static void test_entries(void **state)
 {
     (void)state;
-    struct plim_entry entry;
+    struct plim_knowledge_entry entry;
     assert_true(plim_knowledge_size() >= 60);
     for (size_t i = 0; i < plim_knowledge_size(); i++) {
         entry = plim_knowledge_entry(i);
@@ -29,9 +29,9 @@ static void test_every_pattern_has_its_entry(void **state)
     (void)state;
     for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *pattern = &plim_patterns[i];
-        struct plim_entry entry;
-        if (pattern->role == PLIM_ROLE_NEIGHBOUR || pattern->role == PLIM_ROLE_SERIES ||
-            pattern->role == PLIM_ROLE_PROGRAM)
+        struct plim_knowledge_entry entry;
+        if (pattern->role == PLIM_PATTERN_ROLE_NEIGHBOUR || pattern->role == PLIM_PATTERN_ROLE_SERIES ||
+            pattern->role == PLIM_PATTERN_ROLE_PROGRAM)
             continue;
         if (!plim_knowledge_for(pattern->id, PLIM_CAUSE_UNKNOWN, &entry))
             fail_msg("no entry for %s", pattern->id);
@@ -45,7 +45,7 @@ static void test_messages_find_their_entry(void **state)
     struct plim_hit hits[PLIM_MAX_HITS];
     size_t n_messages = 0, n_first = 0;
     for (size_t i = 0; i < plim_knowledge_size(); i++) {
-        struct plim_entry entry = plim_knowledge_entry(i);
+        struct plim_knowledge_entry entry = plim_knowledge_entry(i);
         struct plim_field_text text;
         for (size_t k = 0; (text = plim_entry_field(&entry, PLIM_FIELD_PRINTS, k)).text; k++) {
             size_t n = plim_knowledge_search(text.text, hits), at = 0;
@@ -92,7 +92,7 @@ static void test_questions(void **state)
 static bool says(enum plim_field field, const char *claim, const char *truth)
 {
     for (size_t i = 0; i < plim_knowledge_size(); i++) {
-        struct plim_entry entry = plim_knowledge_entry(i);
+        struct plim_knowledge_entry entry = plim_knowledge_entry(i);
         struct plim_field_text text;
         for (size_t k = 0; (text = plim_entry_field(&entry, field, k)).text; k++)
             if (strstr(text.text, claim) && strstr(text.rest, truth))

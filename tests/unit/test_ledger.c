@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
-#include "vgpu/ledger.h"
+#include "vgpu/core/ledger.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "virtual.h"
 
-#include "vgpu/session.h"
+#include "vgpu/core/session.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10, C2C = 0x29 };
 

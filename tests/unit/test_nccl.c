@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks as processes, each on a virtual card of its own, with values that are checked. */
-#include "vgpu/ledger.h"
+#include "vgpu/core/ledger.h"
 #include "virtual.h"
 
 #include <fcntl.h>

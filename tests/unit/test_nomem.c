@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "emit/command.h"
 #include "heap.h"
-#include "plimsoll/mixture.h"
 #include "plimsoll/plan.h"
+#include "plimsoll/quant_recipe.h"
 #include "unit.h"
 
 static const char *const models[] = { "qwen3-0.6b-Q4_K_M", "deepseek-v2-lite-Q4_K_M", "granite-4.0-h-tiny-Q4_K_M",
@@ -36,7 +36,7 @@ static int tell(const struct story *s, struct plim_error *error)
     if (result == 0)
         result = plim_plan_fixes(engine, &s->setup, &s->machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &n_fixes, error);
     if (result == 0)
-        result = plim_engine_starts_with(engine, &s->setup, &s->machine, &start, error);
+        result = plim_engine_autofit(engine, &s->setup, &s->machine, &start, error);
     plim_engine_free(engine);
     plim_model_free(model);
     return result < 0 ? result : 0;

@@ -6,8 +6,8 @@
 #include "unit.h"
 
 #include "diagnose/diagnose.h"
-#include "diagnose/match.h"
-#include "diagnose/pattern.h"
+#include "diagnose/scan/match.h"
+#include "diagnose/scan/pattern.h"
 #include "noise.h"
 #include "pattern_examples.h"
 
@@ -70,7 +70,7 @@ static bool has_other(const struct plim_finding *f, int64_t pid, int64_t bytes)
 
 /* Compare one pair; may_lack: unknown is no complaint. */
 static void check_pair(const struct pattern_example *e, enum noise noise, uint32_t seed, const struct plim_finding *f,
-                       const struct plim_context *context, const char *name, const char *value, bool may_lack)
+                       const struct plim_log_context *context, const char *name, const char *value, bool may_lack)
 {
     char what[320];
     if (!strcmp(name, "other")) {
@@ -109,7 +109,7 @@ static void check_pair(const struct pattern_example *e, enum noise noise, uint32
 }
 
 static void check_gives(const struct pattern_example *e, enum noise noise, uint32_t seed, const struct plim_finding *f,
-                        const struct plim_context *context, bool may_lack)
+                        const struct plim_log_context *context, bool may_lack)
 {
     char name[64], value[128];
     const char *rest = e->gives;
@@ -126,7 +126,7 @@ static void check_example(const struct pattern_example *e, enum noise noise, uin
     char *text = noise_add(noise, e->text, seed, &size);
     const struct plim_diagnosis *diagnosis = read_text(text, size);
     /* A figure or an anchor that is cut in two by a hard wrap is not to be had; but nothing wrong may be said. */
-    const bool is_neighbour = pattern->role >= PLIM_ROLE_NEIGHBOUR;
+    const bool is_neighbour = pattern->role >= PLIM_PATTERN_ROLE_NEIGHBOUR;
     const bool may_lack = noise == NOISE_TRUNCATED || noise == NOISE_HARD_WRAP;
     const struct plim_finding *finding = is_neighbour ? NULL : find_kind(diagnosis, e->id);
     if (!e->matches) {
@@ -138,7 +138,7 @@ static void check_example(const struct pattern_example *e, enum noise noise, uin
                  diagnosis->n_findings ? diagnosis->findings[0].pattern->id : "nothing");
         if (!may_lack)
             complain(e, noise, seed, what);
-    } else if (pattern->role != PLIM_ROLE_SERIES) {
+    } else if (pattern->role != PLIM_PATTERN_ROLE_SERIES) {
         check_gives(e, noise, seed, finding, &diagnosis->context, may_lack);
     }
     free(text);

@@ -2,8 +2,8 @@
 /* What a receipt makes of a ledger: whom a stack speaks of, when a loop is seen, what a search tries, what is drawn. */
 #include "unit.h"
 
-#include "rehearse/enough.h"
 #include "rehearse/find.h"
+#include "rehearse/stop_condition.h"
 #include "report/rehearsal.h"
 
 #include <stdio.h>
@@ -41,10 +41,10 @@ static void test_what_a_stack_says(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct plim_ledger_stack stack = { 0 };
-        struct plim_origin origin;
+        struct plim_attribution origin;
         snprintf(stack.native, sizeof stack.native, "%s", rows[i].native);
         snprintf(stack.python, sizeof stack.python, "%s", rows[i].python);
-        plim_origin_of(&stack, &origin);
+        plim_attribution_of(&stack, &origin);
         assert_string_equal(origin.label ? origin.label : "-", rows[i].label ? rows[i].label : "-");
         assert_string_equal(origin.phase ? origin.phase : "-", rows[i].phase ? rows[i].phase : "-");
         assert_string_equal(origin.where, rows[i].where);
@@ -56,12 +56,12 @@ static void test_a_stack_of_noise(void **state)
 {
     (void)state;
     struct plim_ledger_stack stack;
-    struct plim_origin origin;
+    struct plim_attribution origin;
     memset(&stack, 'x', sizeof stack); /* without an end */
-    plim_origin_of(&stack, &origin);
+    plim_attribution_of(&stack, &origin);
     assert_null(origin.label);
     memset(&stack, '\n', sizeof stack);
-    plim_origin_of(&stack, &origin);
+    plim_attribution_of(&stack, &origin);
     assert_string_equal(origin.where, "");
 }
 

@@ -2,15 +2,15 @@
 /* Remedies: values that are computed, what is left out because it frees too little, and commands that can be pasted. */
 #include "base/units.h"
 #include "diagnose/knowledge.h"
-#include "diagnose/pattern.h"
-#include "diagnose/remedy.h"
+#include "diagnose/remedy/remedy.h"
+#include "diagnose/scan/pattern.h"
 #include "unit.h"
 
 #define GIB(x) ((int64_t)((x) * (double)PLIM_GIB))
 
 static struct plim_pattern pattern;
 static struct plim_finding finding;
-static struct plim_context context;
+static struct plim_log_context context;
 static struct plim_cause_answer answer;
 static struct plim_remedies remedies;
 

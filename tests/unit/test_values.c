@@ -3,8 +3,8 @@
 #include "unit.h"
 #include "virtual.h"
 
-#include "vgpu/session.h"
-#include "vgpu/shadow.h"
+#include "vgpu/core/session.h"
+#include "vgpu/driver/shadow.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -11,34 +11,34 @@ enum { MAX_KEEPS = 16384 };
 /* So that sums over a graph stay below 2^63. */
 #define MAX_TENSOR_BYTES ((uint64_t)1 << 46)
 
-bool plim_graph_init(struct plim_graph *g)
+bool plim_ggml_graph_init(struct plim_ggml_graph *g)
 {
-    *g = (struct plim_graph){
-        .tensor = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->tensor),
-        .node = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->node),
-        .leaf = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *g->leaf),
-        .is_placed = plim_alloc(PLIM_GRAPH_MAX_TENSORS, sizeof *g->is_placed),
+    *g = (struct plim_ggml_graph){
+        .tensor = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *g->tensor),
+        .node = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *g->node),
+        .leaf = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *g->leaf),
+        .is_placed = plim_alloc(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *g->is_placed),
         .keep = plim_alloc_unset(MAX_KEEPS, sizeof *g->keep),
     };
     if (!g->tensor || !g->node || !g->leaf || !g->is_placed || !g->keep) {
-        plim_graph_done(g);
+        plim_ggml_graph_done(g);
         return false;
     }
-    plim_graph_reset(g);
+    plim_ggml_graph_reset(g);
     return true;
 }
 
-void plim_graph_done(struct plim_graph *g)
+void plim_ggml_graph_done(struct plim_ggml_graph *g)
 {
     plim_free(g->tensor);
     plim_free(g->node);
     plim_free(g->leaf);
     plim_free(g->is_placed);
     plim_free(g->keep);
-    *g = (struct plim_graph){ 0 };
+    *g = (struct plim_ggml_graph){ 0 };
 }
 
-void plim_graph_reset(struct plim_graph *g)
+void plim_ggml_graph_reset(struct plim_ggml_graph *g)
 {
     memset(g->is_placed, 0, (size_t)g->n_tensors);
     g->n_tensors = 1;                                             /* 0 is "none"; what did not fit was written there */
@@ -47,11 +47,11 @@ void plim_graph_reset(struct plim_graph *g)
     g->overflow = false;
 }
 
-static plim_node add(struct plim_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
+static plim_node add(struct plim_ggml_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
                      uint64_t ne2, uint64_t ne3)
 {
     uint64_t bytes = plim_row_bytes(type, ne0);
-    if (g->n_tensors >= PLIM_GRAPH_MAX_TENSORS || (ne0 | ne1 | ne2 | ne3) > UINT32_MAX ||
+    if (g->n_tensors >= PLIM_GGML_GRAPH_MAX_TENSORS || (ne0 | ne1 | ne2 | ne3) > UINT32_MAX ||
         __builtin_mul_overflow(bytes, ne1, &bytes) || __builtin_mul_overflow(bytes, ne2, &bytes) ||
         __builtin_mul_overflow(bytes, ne3, &bytes) || bytes > MAX_TENSOR_BYTES) {
         g->overflow = true;
@@ -69,16 +69,16 @@ static plim_node add(struct plim_graph *g, enum plim_op op, enum plim_dtype type
     return (plim_node)g->n_tensors++;
 }
 
-plim_node plim_graph_input(struct plim_graph *g, enum plim_dtype type, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                           uint64_t ne3)
+plim_node plim_ggml_graph_input(struct plim_ggml_graph *g, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
+                                uint64_t ne2, uint64_t ne3)
 {
     plim_node n = add(g, PLIM_OP_LEAF, type, ne0, ne1, ne2, ne3);
     g->tensor[n].flags = PLIM_TENSOR_INPUT;
     return n;
 }
 
-plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, enum plim_dtype type, uint64_t ne0,
-                              uint64_t ne1, uint64_t ne2, uint64_t ne3)
+plim_node plim_ggml_graph_external(struct plim_ggml_graph *g, int home, unsigned flags, enum plim_dtype type,
+                                   uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
     plim_node n = add(g, PLIM_OP_LEAF, type, ne0, ne1, ne2, ne3);
     struct plim_gtensor *t = &g->tensor[n];
@@ -89,24 +89,24 @@ plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, en
     return n;
 }
 
-plim_node plim_graph_op(struct plim_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
-                        uint64_t ne2, uint64_t ne3)
+plim_node plim_ggml_graph_op(struct plim_ggml_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0,
+                             uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
     return add(g, op, type, ne0, ne1, ne2, ne3);
 }
 
-plim_node plim_graph_like(struct plim_graph *g, enum plim_op op, plim_node a, plim_node b)
+plim_node plim_ggml_graph_like(struct plim_ggml_graph *g, enum plim_op op, plim_node a, plim_node b)
 {
     const struct plim_gtensor *t = &g->tensor[a];
     plim_node n = add(g, op, t->type == PLIM_DTYPE_UNKNOWN ? PLIM_DTYPE_F32 : (enum plim_dtype)t->type, t->ne[0],
                       t->ne[1], t->ne[2], t->ne[3]);
-    plim_graph_source(g, n, a);
-    plim_graph_source(g, n, b);
+    plim_ggml_graph_source(g, n, a);
+    plim_ggml_graph_source(g, n, b);
     return n;
 }
 
-plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                          uint64_t ne3)
+plim_node plim_ggml_graph_view(struct plim_ggml_graph *g, plim_node a, bool strided, uint64_t ne0, uint64_t ne1,
+                               uint64_t ne2, uint64_t ne3)
 {
     plim_node n = add(g, PLIM_OP_VIEW, (enum plim_dtype)g->tensor[a].type, ne0, ne1, ne2, ne3);
     struct plim_gtensor *t = &g->tensor[n];
@@ -115,12 +115,13 @@ plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint6
     if (g->tensor[a].flags & PLIM_TENSOR_STRIDED)
         t->bytes = g->tensor[a].bytes; /* from its first element to its last, gaps included */
     t->extra_bytes = plim_row_padding_bytes((enum plim_dtype)t->type, ne0); /* of its copies on other backends */
-    plim_graph_source(g, n, a);
+    plim_ggml_graph_source(g, n, a);
     return n;
 }
 
 /* A strided view that reaches over n_parts parts, stride_bytes from one to the next. */
-static plim_node parts(struct plim_graph *g, plim_node view, uint64_t n_parts, uint64_t stride_bytes, uint64_t bytes)
+static plim_node parts(struct plim_ggml_graph *g, plim_node view, uint64_t n_parts, uint64_t stride_bytes,
+                       uint64_t bytes)
 {
     if (bytes > MAX_TENSOR_BYTES || (n_parts > 1 && stride_bytes > MAX_TENSOR_BYTES / n_parts))
         g->overflow = true;
@@ -129,48 +130,48 @@ static plim_node parts(struct plim_graph *g, plim_node view, uint64_t n_parts, u
     return view;
 }
 
-plim_node plim_graph_heads(struct plim_graph *g, plim_node a, uint64_t ne0, uint64_t ne1)
+plim_node plim_ggml_graph_heads(struct plim_ggml_graph *g, plim_node a, uint64_t ne0, uint64_t ne1)
 {
     const struct plim_gtensor t = g->tensor[a];
     const enum plim_dtype type = (enum plim_dtype)t.type;
-    return parts(g, plim_graph_view(g, a, true, ne0, ne1, t.ne[1], 1), t.ne[1], plim_row_bytes(type, t.ne[0]),
+    return parts(g, plim_ggml_graph_view(g, a, true, ne0, ne1, t.ne[1], 1), t.ne[1], plim_row_bytes(type, t.ne[0]),
                  plim_row_bytes(type, ne0) * ne1);
 }
 
-plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0)
+plim_node plim_ggml_graph_columns(struct plim_ggml_graph *g, plim_node a, uint64_t ne0)
 {
     const struct plim_gtensor t = g->tensor[a];
     const enum plim_dtype type = (enum plim_dtype)t.type;
-    return parts(g, plim_graph_view(g, a, true, ne0, t.ne[1], t.ne[2], t.ne[3]), (uint64_t)t.ne[1] * t.ne[2] * t.ne[3],
-                 plim_row_bytes(type, t.ne[0]), plim_row_bytes(type, ne0));
+    return parts(g, plim_ggml_graph_view(g, a, true, ne0, t.ne[1], t.ne[2], t.ne[3]),
+                 (uint64_t)t.ne[1] * t.ne[2] * t.ne[3], plim_row_bytes(type, t.ne[0]), plim_row_bytes(type, ne0));
 }
 
-plim_node plim_graph_plane(struct plim_graph *g, plim_node a)
+plim_node plim_ggml_graph_plane(struct plim_ggml_graph *g, plim_node a)
 {
     const struct plim_gtensor t = g->tensor[a];
     const uint64_t row_bytes = plim_row_bytes((enum plim_dtype)t.type, t.ne[0]);
-    return parts(g, plim_graph_view(g, a, true, t.ne[0], t.ne[2], 1, 1), t.ne[2], row_bytes * t.ne[1], row_bytes);
+    return parts(g, plim_ggml_graph_view(g, a, true, t.ne[0], t.ne[2], 1, 1), t.ne[2], row_bytes * t.ne[1], row_bytes);
 }
 
-plim_node plim_graph_part(struct plim_graph *g, plim_node a, uint64_t bytes, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                          uint64_t ne3)
+plim_node plim_ggml_graph_part(struct plim_ggml_graph *g, plim_node a, uint64_t bytes, uint64_t ne0, uint64_t ne1,
+                               uint64_t ne2, uint64_t ne3)
 {
-    return parts(g, plim_graph_view(g, a, true, ne0, ne1, ne2, ne3), 1, 0, bytes);
+    return parts(g, plim_ggml_graph_view(g, a, true, ne0, ne1, ne2, ne3), 1, 0, bytes);
 }
 
-plim_node plim_graph_store(struct plim_graph *g, plim_node cache, plim_node value, plim_node index)
+plim_node plim_ggml_graph_store(struct plim_ggml_graph *g, plim_node cache, plim_node value, plim_node index)
 {
-    plim_node n = plim_graph_like(g, PLIM_OP_STORE, cache, 0);
+    plim_node n = plim_ggml_graph_like(g, PLIM_OP_STORE, cache, 0);
     struct plim_gtensor *t = &g->tensor[n];
     t->n_sources = 0;
     t->root = g->tensor[cache].root ? g->tensor[cache].root : cache;
-    plim_graph_source(g, n, value);
-    plim_graph_source(g, n, index);
-    plim_graph_source(g, n, cache);
+    plim_ggml_graph_source(g, n, value);
+    plim_ggml_graph_source(g, n, index);
+    plim_ggml_graph_source(g, n, cache);
     return n;
 }
 
-static void visit(struct plim_graph *g, plim_node node)
+static void visit(struct plim_ggml_graph *g, plim_node node)
 {
     const struct plim_gtensor *t = &g->tensor[node];
     g->is_placed[node] = 1;
@@ -184,13 +185,13 @@ static void visit(struct plim_graph *g, plim_node node)
     g->node[g->n_nodes++] = node;
 }
 
-void plim_graph_expand(struct plim_graph *g, plim_node node)
+void plim_ggml_graph_expand(struct plim_ggml_graph *g, plim_node node)
 {
     if (node && !g->is_placed[node])
         visit(g, node);
 }
 
-void plim_graph_keep(struct plim_graph *g, const struct plim_keep *keep)
+void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_keep *keep)
 {
     if (g->n_keeps == MAX_KEEPS)
         g->overflow = true;

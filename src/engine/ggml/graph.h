@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 enum {
-    PLIM_GRAPH_MAX_SOURCES = 8,
-    PLIM_GRAPH_MAX_TENSORS = 32000, /* tensors are int16_t */
+    PLIM_GGML_GRAPH_MAX_SOURCES = 8,
+    PLIM_GGML_GRAPH_MAX_TENSORS = 32000, /* tensors are int16_t */
     PLIM_BACKEND_NONE = -1,
 };
 
@@ -62,7 +62,7 @@ struct plim_gtensor {
     int8_t backend; /* where it is computed; set by the builder in a few cases, else by plim_schedule() */
     int16_t split;  /* the run of nodes it is computed in, by plim_schedule() */
     plim_node root; /* the tensor a view looks into, 0 for tensors with memory of their own */
-    plim_node source[PLIM_GRAPH_MAX_SOURCES];
+    plim_node source[PLIM_GGML_GRAPH_MAX_SOURCES];
 };
 
 /*
@@ -73,7 +73,7 @@ struct plim_keep {
     plim_node tensor, until, first, last;
 };
 
-struct plim_graph {
+struct plim_ggml_graph {
     struct plim_gtensor *tensor;
     int n_tensors;
     plim_node *node; /* computed tensors in order */
@@ -86,60 +86,60 @@ struct plim_graph {
     bool overflow; /* more tensors than fit: the result means nothing */
 };
 
-/* Room for PLIM_GRAPH_MAX_TENSORS tensors; false when out of memory. */
-bool plim_graph_init(struct plim_graph *g);
-void plim_graph_done(struct plim_graph *g);
-void plim_graph_reset(struct plim_graph *g);
+/* Room for PLIM_GGML_GRAPH_MAX_TENSORS tensors; false when out of memory. */
+bool plim_ggml_graph_init(struct plim_ggml_graph *g);
+void plim_ggml_graph_done(struct plim_ggml_graph *g);
+void plim_ggml_graph_reset(struct plim_ggml_graph *g);
 
 /* --- leaves --- */
 
-plim_node plim_graph_input(struct plim_graph *g, enum plim_dtype type, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                           uint64_t ne3);
+plim_node plim_ggml_graph_input(struct plim_ggml_graph *g, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
+                                uint64_t ne2, uint64_t ne3);
 
 /* A tensor in a buffer of backend `home` that exists before the graph runs. */
-plim_node plim_graph_external(struct plim_graph *g, int home, unsigned flags, enum plim_dtype type, uint64_t ne0,
-                              uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_ggml_graph_external(struct plim_ggml_graph *g, int home, unsigned flags, enum plim_dtype type,
+                                   uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
 
 /* --- nodes: the shape is given, or that of the first source --- */
 
-plim_node plim_graph_op(struct plim_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0, uint64_t ne1,
-                        uint64_t ne2, uint64_t ne3);
+plim_node plim_ggml_graph_op(struct plim_ggml_graph *g, enum plim_op op, enum plim_dtype type, uint64_t ne0,
+                             uint64_t ne1, uint64_t ne2, uint64_t ne3);
 /* Append a source; 0 is ignored. */
-static inline void plim_graph_source(struct plim_graph *g, plim_node node, plim_node source)
+static inline void plim_ggml_graph_source(struct plim_ggml_graph *g, plim_node node, plim_node source)
 {
     struct plim_gtensor *t = &g->tensor[node];
     if (!source || !node)
         return;
-    if (t->n_sources == PLIM_GRAPH_MAX_SOURCES)
+    if (t->n_sources == PLIM_GGML_GRAPH_MAX_SOURCES)
         g->overflow = true;
     else
         t->source[t->n_sources++] = source;
 }
 
 /* Same shape as a, computed from a and b (b may be 0). */
-plim_node plim_graph_like(struct plim_graph *g, enum plim_op op, plim_node a, plim_node b);
+plim_node plim_ggml_graph_like(struct plim_ggml_graph *g, enum plim_op op, plim_node a, plim_node b);
 
 /* A view of all of a with another shape; strided says it is not contiguous. */
-plim_node plim_graph_view(struct plim_graph *g, plim_node a, bool strided, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                          uint64_t ne3);
+plim_node plim_ggml_graph_view(struct plim_ggml_graph *g, plim_node a, bool strided, uint64_t ne0, uint64_t ne1,
+                               uint64_t ne2, uint64_t ne3);
 
 /* Parts of a, with gaps between them: */
-plim_node plim_graph_heads(struct plim_graph *g, plim_node a, uint64_t ne0,
-                           uint64_t ne1);                                      /* of rows: [ne0, ne1, rows] */
-plim_node plim_graph_columns(struct plim_graph *g, plim_node a, uint64_t ne0); /* [ne0, a1, a2, a3] */
-plim_node plim_graph_plane(struct plim_graph *g, plim_node a);                 /* one of a1: [a0, a2] */
+plim_node plim_ggml_graph_heads(struct plim_ggml_graph *g, plim_node a, uint64_t ne0,
+                                uint64_t ne1);                                           /* of rows: [ne0, ne1, rows] */
+plim_node plim_ggml_graph_columns(struct plim_ggml_graph *g, plim_node a, uint64_t ne0); /* [ne0, a1, a2, a3] */
+plim_node plim_ggml_graph_plane(struct plim_ggml_graph *g, plim_node a);                 /* one of a1: [a0, a2] */
 
 /* Any other part; bytes from its first element to its last. */
-plim_node plim_graph_part(struct plim_graph *g, plim_node a, uint64_t bytes, uint64_t ne0, uint64_t ne1, uint64_t ne2,
-                          uint64_t ne3);
+plim_node plim_ggml_graph_part(struct plim_ggml_graph *g, plim_node a, uint64_t bytes, uint64_t ne0, uint64_t ne1,
+                               uint64_t ne2, uint64_t ne3);
 
 /* Write value into cache (rows chosen by index, which may be 0). */
-plim_node plim_graph_store(struct plim_graph *g, plim_node cache, plim_node value, plim_node index);
+plim_node plim_ggml_graph_store(struct plim_ggml_graph *g, plim_node cache, plim_node value, plim_node index);
 
 /* Append node and everything it needs to the order of computation (ggml_build_forward_expand). */
-void plim_graph_expand(struct plim_graph *g, plim_node node);
+void plim_ggml_graph_expand(struct plim_ggml_graph *g, plim_node node);
 
 /* In the order in which the `until` nodes are computed. */
-void plim_graph_keep(struct plim_graph *g, const struct plim_keep *keep);
+void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_keep *keep);
 
 #endif

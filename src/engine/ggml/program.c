@@ -13,13 +13,13 @@ struct plim_reader {
     bool is_done; /* has been placed once: never again */
 };
 
-enum { MAX_STEPS = 4 * PLIM_GRAPH_MAX_TENSORS, MAX_TESTS = 2 * PLIM_GRAPH_MAX_TENSORS };
-enum { MAX_SIZED = 3 * PLIM_GRAPH_MAX_TENSORS };
+enum { MAX_STEPS = 4 * PLIM_GGML_GRAPH_MAX_TENSORS, MAX_TESTS = 2 * PLIM_GGML_GRAPH_MAX_TENSORS };
+enum { MAX_SIZED = 3 * PLIM_GGML_GRAPH_MAX_TENSORS };
 
 bool plim_compiler_init(struct plim_compiler *compiler)
 {
     *compiler = (struct plim_compiler){
-        .reader = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *compiler->reader),
+        .reader = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *compiler->reader),
         .step = plim_alloc_unset(MAX_STEPS, sizeof *compiler->step),
         .test = plim_alloc_unset(MAX_TESTS, sizeof *compiler->test),
         .range = plim_alloc_unset(PLIM_MAX_CHECKPOINTS, sizeof *compiler->range),
@@ -40,14 +40,14 @@ void plim_compiler_done(struct plim_compiler *compiler)
 
 /* The checkpoints that are still to come. */
 struct watch {
-    const struct plim_checkpoint *next, *end;
+    const struct plim_ggml_checkpoint *next, *end;
     plim_node node; /* where the next one is; 0: there is none */
 };
 
 struct run {
     struct plim_compiler *c;
     struct plim_reader *reader;
-    const struct plim_graph *g;
+    const struct plim_ggml_graph *g;
     const struct plim_schedule *s;
     int cpu;
     struct watch watch;
@@ -182,10 +182,13 @@ static void compute(const struct run *run, const struct plim_event *event)
 
 /* --- checkpoints --- */
 
-static bool is_within(const struct plim_checkpoint *c, plim_node tensor) { return tensor >= c->from && tensor < c->to; }
+static bool is_within(const struct plim_ggml_checkpoint *c, plim_node tensor)
+{
+    return tensor >= c->from && tensor < c->to;
+}
 
 /* A leaf per layer, or a copy of one, is there before anything is computed: further rounds would bring more. */
-static bool brings_leaf(const struct run *run, const struct plim_checkpoint *c)
+static bool brings_leaf(const struct run *run, const struct plim_ggml_checkpoint *c)
 {
     for (int i = 0; i < run->s->n_leaves; i++) {
         plim_node leaf = run->s->leaf[i].node;
@@ -195,7 +198,7 @@ static bool brings_leaf(const struct run *run, const struct plim_checkpoint *c)
     return false;
 }
 
-static void write_range(const struct run *run, const struct plim_checkpoint *checkpoint)
+static void write_range(const struct run *run, const struct plim_ggml_checkpoint *checkpoint)
 {
     struct plim_compiler *c = run->c;
     struct plim_range range = { .first = c->n_sized, .brings_leaf = brings_leaf(run, checkpoint) };
@@ -216,7 +219,7 @@ static void write_range(const struct run *run, const struct plim_checkpoint *che
     c->range[c->n_ranges++] = range;
 }
 
-static void write_state(const struct run *run, const struct plim_checkpoint *c)
+static void write_state(const struct run *run, const struct plim_ggml_checkpoint *c)
 {
     for (plim_node t = 1; t < run->g->n_tensors; t++) {
         const struct plim_reader *r = &run->reader[t];
@@ -229,7 +232,7 @@ static void write_state(const struct run *run, const struct plim_checkpoint *c)
 }
 
 /* The last tensor of the range that is computed. */
-static plim_node end_of(const struct plim_graph *g, const struct plim_checkpoint *c)
+static plim_node end_of(const struct plim_ggml_graph *g, const struct plim_ggml_checkpoint *c)
 {
     plim_node n = (plim_node)(c->to - 1);
     while (n > c->from && (g->tensor[n].op == PLIM_OP_LEAF || g->tensor[n].op == PLIM_OP_VIEW || !g->is_placed[n]))
@@ -255,8 +258,8 @@ static void watch_event(struct run *run, const struct plim_event *event)
 
 /* --- the whole --- */
 
-void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, const struct plim_schedule *s,
-                  int n_backends, const struct plim_checkpoint *checkpoints, int n_checkpoints)
+void plim_compile(struct plim_compiler *compiler, const struct plim_ggml_graph *g, const struct plim_schedule *s,
+                  int n_backends, const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints)
 {
     struct run run = {
         compiler, compiler->reader, g, s, n_backends - 1, { checkpoints, checkpoints + n_checkpoints, 0 }

@@ -24,7 +24,7 @@ enum { PLIM_MAX_CHECKPOINTS = 32 };
  * A place in the walk where the allocator's state is written down: when the last tensor of [from, to) is computed. Two
  * states are equal when the free blocks are, and the tensors still held, those of the range by their number in it.
  */
-struct plim_checkpoint {
+struct plim_ggml_checkpoint {
     plim_node from, to;
     bool brings_leaf;    /* a tensor of the range, or a copy of one, takes space before anything is computed */
     uint64_t state;      /* at this place */
@@ -54,7 +54,7 @@ struct plim_range {
     bool brings_leaf;
 };
 
-struct plim_program {
+struct plim_ggml_program {
     const struct plim_step *step;
     int n_steps;
     int n_backends;
@@ -64,17 +64,18 @@ struct plim_program {
     bool copies_weights;            /* some weight is copied to another backend */
 };
 
-struct plim_programs;
-struct plim_programs *plim_programs_new(void); /* NULL when out of memory */
-struct plim_programs *plim_programs_free(struct plim_programs *programs);
+struct plim_ggml_programs;
+struct plim_ggml_programs *plim_ggml_programs_new(void); /* NULL when out of memory */
+struct plim_ggml_programs *plim_ggml_programs_free(struct plim_ggml_programs *programs);
 
 /*
  * The program of a graph that has just been built; NULL when it is too large to be represented. It is valid until the
  * next call. The graph has been scheduled when this returns, or not.
  */
-const struct plim_program *plim_programs_get(struct plim_programs *programs, struct plim_graph *g,
-                                             const struct plim_schedule_params *params,
-                                             const struct plim_checkpoint *checkpoints, int n_checkpoints);
+const struct plim_ggml_program *plim_ggml_programs_get(struct plim_ggml_programs *programs, struct plim_ggml_graph *g,
+                                                       const struct plim_schedule_params *params,
+                                                       const struct plim_ggml_checkpoint *checkpoints,
+                                                       int n_checkpoints);
 
 /* --- between programs.c, which keeps them, and program.c, which makes them --- */
 
@@ -97,8 +98,8 @@ bool plim_compiler_init(struct plim_compiler *compiler); /* false when out of me
 void plim_compiler_done(struct plim_compiler *compiler);
 
 /* The steps of a scheduled graph, and the comparisons of layouts that they rest on. */
-void plim_compile(struct plim_compiler *compiler, const struct plim_graph *g, const struct plim_schedule *s,
-                  int n_backends, const struct plim_checkpoint *checkpoints, int n_checkpoints);
+void plim_compile(struct plim_compiler *compiler, const struct plim_ggml_graph *g, const struct plim_schedule *s,
+                  int n_backends, const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints);
 
 /* A hash of what was hashed so far and one value more. */
 static inline uint64_t plim_mix(uint64_t hash, uint64_t value)

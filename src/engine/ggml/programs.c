@@ -12,10 +12,10 @@ enum { ROOM_BYTES = 6 << 20, MAX_PROGRAMS = 64, ALIGNMENT = 16 };
 /* What of a tensor is shape: from `op` to `source`, without gaps. What schedule.c writes (split) is not yet written. */
 enum {
     SHAPE_AT = offsetof(struct plim_gtensor, op),
-    SHAPE_BYTES = offsetof(struct plim_gtensor, source) + sizeof(plim_node) * PLIM_GRAPH_MAX_SOURCES - SHAPE_AT,
+    SHAPE_BYTES = offsetof(struct plim_gtensor, source) + sizeof(plim_node) * PLIM_GGML_GRAPH_MAX_SOURCES - SHAPE_AT,
 };
 
-_Static_assert(SHAPE_BYTES == 6 * sizeof(uint8_t) + (2 + PLIM_GRAPH_MAX_SOURCES) * sizeof(plim_node),
+_Static_assert(SHAPE_BYTES == 6 * sizeof(uint8_t) + (2 + PLIM_GGML_GRAPH_MAX_SOURCES) * sizeof(plim_node),
                "a gap would be compared");
 
 struct shape {
@@ -27,7 +27,7 @@ struct span {
 };
 
 struct entry {
-    struct plim_program program;
+    struct plim_ggml_program program;
     struct plim_schedule_params params;
     int n_tensors, n_nodes, n_leaves, n_keeps, n_spans, n_tests;
     struct shape *shape;
@@ -38,29 +38,29 @@ struct entry {
     struct plim_test *test;
 };
 
-struct plim_programs {
+struct plim_ggml_programs {
     struct entry entry[MAX_PROGRAMS];
     int n_entries, latest;
     unsigned char *room;
     size_t used_bytes;
     struct plim_schedule schedule;
     struct plim_compiler compiler;
-    struct plim_program unkept;
-    int8_t backend[PLIM_GRAPH_MAX_TENSORS];
+    struct plim_ggml_program unkept;
+    int8_t backend[PLIM_GGML_GRAPH_MAX_TENSORS];
 };
 
-struct plim_programs *plim_programs_new(void)
+struct plim_ggml_programs *plim_ggml_programs_new(void)
 {
-    struct plim_programs *p = plim_alloc(1, sizeof *p);
+    struct plim_ggml_programs *p = plim_alloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->room = plim_alloc_unset(ROOM_BYTES, 1);
     if (p->room && plim_schedule_init(&p->schedule) && plim_compiler_init(&p->compiler))
         return p;
-    return plim_programs_free(p);
+    return plim_ggml_programs_free(p);
 }
 
-struct plim_programs *plim_programs_free(struct plim_programs *programs)
+struct plim_ggml_programs *plim_ggml_programs_free(struct plim_ggml_programs *programs)
 {
     if (programs) {
         plim_free(programs->room);
@@ -100,7 +100,7 @@ static bool same_params(const struct plim_schedule_params *a, const struct plim_
            a->op_offload_batch == b->op_offload_batch && a->pipeline == b->pipeline;
 }
 
-static bool has_result(const struct plim_graph *g, const struct plim_schedule_params *params,
+static bool has_result(const struct plim_ggml_graph *g, const struct plim_schedule_params *params,
                        const struct plim_test *test)
 {
     const struct plim_gtensor *a = &g->tensor[test->a];
@@ -109,8 +109,8 @@ static bool has_result(const struct plim_graph *g, const struct plim_schedule_pa
     return result == test->result;
 }
 
-static bool matches(const struct entry *e, const struct plim_graph *g, const struct plim_schedule_params *params,
-                    const struct plim_checkpoint *checkpoints, int n_checkpoints)
+static bool matches(const struct entry *e, const struct plim_ggml_graph *g, const struct plim_schedule_params *params,
+                    const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints)
 {
     if (e->n_tensors != g->n_tensors || e->n_nodes != g->n_nodes || e->n_leaves != g->n_leaves ||
         e->n_keeps != g->n_keeps || e->n_spans != n_checkpoints || !same_params(&e->params, params))
@@ -131,7 +131,7 @@ static bool matches(const struct entry *e, const struct plim_graph *g, const str
 
 /* --- making --- */
 
-static void *take_room(struct plim_programs *p, int n, size_t size)
+static void *take_room(struct plim_ggml_programs *p, int n, size_t size)
 {
     const size_t bytes = ((size_t)n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (bytes > ROOM_BYTES - p->used_bytes)
@@ -142,8 +142,8 @@ static void *take_room(struct plim_programs *p, int n, size_t size)
 }
 
 /* The graph as it is before it is scheduled. */
-static bool write_key(struct plim_programs *p, struct entry *e, const struct plim_graph *g,
-                      const struct plim_schedule_params *params, const struct plim_checkpoint *checkpoints, int n)
+static bool write_key(struct plim_ggml_programs *p, struct entry *e, const struct plim_ggml_graph *g,
+                      const struct plim_schedule_params *params, const struct plim_ggml_checkpoint *checkpoints, int n)
 {
     *e = (struct entry){
         .params = *params,
@@ -172,7 +172,7 @@ static bool write_key(struct plim_programs *p, struct entry *e, const struct pli
 }
 
 /* Keep what was compiled; false when there is no room. */
-static bool keep_program(struct plim_programs *p, struct entry *e)
+static bool keep_program(struct plim_ggml_programs *p, struct entry *e)
 {
     const struct plim_compiler *c = &p->compiler;
     struct plim_step *step = take_room(p, c->n_steps, sizeof *step);
@@ -187,13 +187,13 @@ static bool keep_program(struct plim_programs *p, struct entry *e)
     memcpy(range, c->range, (size_t)c->n_ranges * sizeof *range);
     memcpy(sized, c->sized, (size_t)c->n_sized * sizeof *sized);
     memcpy(e->backend, p->backend, (size_t)e->n_tensors);
-    e->program =
-        (struct plim_program){ step, c->n_steps, e->params.n_backends, range, sized, e->backend, c->copies_weights };
+    e->program = (struct plim_ggml_program){ step,  c->n_steps, e->params.n_backends, range,
+                                             sized, e->backend, c->copies_weights };
     return true;
 }
 
 /* Everything is forgotten when the next program may not fit: a search has moved on to other graphs by then. */
-static void make_room(struct plim_programs *p, const struct plim_graph *g)
+static void make_room(struct plim_ggml_programs *p, const struct plim_ggml_graph *g)
 {
     enum { TYPICAL_BYTES_PER_TENSOR = SHAPE_BYTES + 4 * sizeof(struct plim_step) + 16 };
     const size_t bytes = (size_t)g->n_tensors * TYPICAL_BYTES_PER_TENSOR;
@@ -203,9 +203,9 @@ static void make_room(struct plim_programs *p, const struct plim_graph *g)
     p->used_bytes = 0;
 }
 
-static const struct plim_program *make(struct plim_programs *p, struct plim_graph *g,
-                                       const struct plim_schedule_params *params,
-                                       const struct plim_checkpoint *checkpoints, int n_checkpoints)
+static const struct plim_ggml_program *make(struct plim_ggml_programs *p, struct plim_ggml_graph *g,
+                                            const struct plim_schedule_params *params,
+                                            const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints)
 {
     struct plim_compiler *c = &p->compiler;
     make_room(p, g);
@@ -222,16 +222,17 @@ static const struct plim_program *make(struct plim_programs *p, struct plim_grap
         p->latest = p->n_entries++;
         return &e->program;
     }
-    p->unkept = (struct plim_program){ c->step,  c->n_steps, params->n_backends, c->range,
-                                       c->sized, p->backend, c->copies_weights };
+    p->unkept = (struct plim_ggml_program){ c->step,  c->n_steps, params->n_backends, c->range,
+                                            c->sized, p->backend, c->copies_weights };
     return &p->unkept;
 }
 
-const struct plim_program *plim_programs_get(struct plim_programs *programs, struct plim_graph *g,
-                                             const struct plim_schedule_params *params,
-                                             const struct plim_checkpoint *checkpoints, int n_checkpoints)
+const struct plim_ggml_program *plim_ggml_programs_get(struct plim_ggml_programs *programs, struct plim_ggml_graph *g,
+                                                       const struct plim_schedule_params *params,
+                                                       const struct plim_ggml_checkpoint *checkpoints,
+                                                       int n_checkpoints)
 {
-    struct plim_programs *p = programs;
+    struct plim_ggml_programs *p = programs;
     if (g->overflow || n_checkpoints > PLIM_MAX_CHECKPOINTS)
         return NULL;
     for (int i = 0; i < p->n_entries; i++) {

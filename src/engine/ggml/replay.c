@@ -22,7 +22,7 @@ struct plim_blocks {
 bool plim_replay_init(struct plim_replay *r)
 {
     *r = (struct plim_replay){
-        .start = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *r->start),
+        .start = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *r->start),
         .blocks = plim_alloc_unset(PLIM_MAX_BACKENDS, sizeof *r->blocks),
     };
     if (r->start && r->blocks)
@@ -118,7 +118,7 @@ struct run {
     uint64_t *start;
     struct plim_blocks *blocks;
     int n_backends;
-    struct plim_checkpoint *next; /* the checkpoint to come, and what is held there */
+    struct plim_ggml_checkpoint *next; /* the checkpoint to come, and what is held there */
     uint64_t within, others;
 };
 
@@ -138,7 +138,7 @@ static void reuse(const struct run *run, const struct plim_step *step)
         give_back(b, run->start[step->from] + need, had - need);
 }
 
-static uint64_t operations_of(const struct plim_program *program, const struct plim_graph *g,
+static uint64_t operations_of(const struct plim_ggml_program *program, const struct plim_ggml_graph *g,
                               const struct plim_range *range)
 {
     uint64_t hash = range->shape;
@@ -189,8 +189,8 @@ static void take_step(struct run *run, const struct plim_step *step)
     }
 }
 
-void plim_replay(struct plim_replay *r, const struct plim_graph *g, const struct plim_program *program,
-                 struct plim_checkpoint *checkpoints, int n_checkpoints, uint64_t *ret_bytes)
+void plim_replay(struct plim_replay *r, const struct plim_ggml_graph *g, const struct plim_ggml_program *program,
+                 struct plim_ggml_checkpoint *checkpoints, int n_checkpoints, uint64_t *ret_bytes)
 {
     struct run run = { g->tensor, r->start, r->blocks, program->n_backends, checkpoints, 0, 0 };
     for (int i = 0; i < n_checkpoints; i++) {

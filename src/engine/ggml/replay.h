@@ -21,7 +21,7 @@ bool plim_replay_init(struct plim_replay *r);
 void plim_replay_done(struct plim_replay *r);
 
 /* Bytes per backend into ret_bytes[]. The checkpoints are those the program was made with, in the order of the walk. */
-void plim_replay(struct plim_replay *r, const struct plim_graph *g, const struct plim_program *program,
-                 struct plim_checkpoint *checkpoints, int n_checkpoints, uint64_t *ret_bytes);
+void plim_replay(struct plim_replay *r, const struct plim_ggml_graph *g, const struct plim_ggml_program *program,
+                 struct plim_ggml_checkpoint *checkpoints, int n_checkpoints, uint64_t *ret_bytes);
 
 #endif

@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Every node can bring a copy and its dependency for each source. */
-enum { MAX_EVENTS = 3 * PLIM_GRAPH_MAX_TENSORS, NODE_NONE = 0 };
+enum { MAX_EVENTS = 3 * PLIM_GGML_GRAPH_MAX_TENSORS, NODE_NONE = 0 };
 
 struct run {
     struct plim_schedule *s;
-    struct plim_graph *g;
+    struct plim_ggml_graph *g;
     const struct plim_schedule_params *params;
     int cpu;        /* the last backend */
     int n_homeless; /* nodes that compute and have no backend yet */
@@ -21,8 +21,8 @@ bool plim_schedule_init(struct plim_schedule *s)
     *s = (struct plim_schedule){
         .event = plim_alloc_unset(MAX_EVENTS, sizeof *s->event),
         .leaf = plim_alloc_unset(MAX_EVENTS, sizeof *s->leaf),
-        .batch_test = plim_alloc_unset(PLIM_GRAPH_MAX_TENSORS, sizeof *s->batch_test),
-        .copy = plim_alloc_unset((size_t)PLIM_MAX_BACKENDS * PLIM_GRAPH_MAX_TENSORS, sizeof *s->copy),
+        .batch_test = plim_alloc_unset(PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *s->batch_test),
+        .copy = plim_alloc_unset((size_t)PLIM_MAX_BACKENDS * PLIM_GGML_GRAPH_MAX_TENSORS, sizeof *s->copy),
     };
     if (s->event && s->leaf && s->batch_test && s->copy)
         return true;
@@ -111,7 +111,7 @@ static void spread(struct run *r, bool up, bool only_gpu)
 
 static void assign(struct run *r)
 {
-    struct plim_graph *g = r->g;
+    struct plim_ggml_graph *g = r->g;
     for (int i = 0; i < g->n_leaves; i++) {
         struct plim_gtensor *t = &g->tensor[g->leaf[i]];
         if (t->flags & PLIM_TENSOR_INPUT)
@@ -148,7 +148,7 @@ static bool can_read(const struct plim_gtensor *t, int backend) { return t->back
 
 static plim_node *copy_slot(const struct run *r, plim_node tensor, int backend)
 {
-    return &r->s->copy[(size_t)backend * PLIM_GRAPH_MAX_TENSORS + (size_t)tensor];
+    return &r->s->copy[(size_t)backend * PLIM_GGML_GRAPH_MAX_TENSORS + (size_t)tensor];
 }
 
 static void push(struct plim_schedule *s, plim_node node, int backend)
@@ -170,9 +170,9 @@ static void push_leaf(struct plim_schedule *s, plim_node node, int backend)
 /* The tensor that stands for `tensor` on `backend`: same size, no sources; with a pipeline it is never given back. */
 static plim_node add_copy(const struct run *r, plim_node tensor, int backend)
 {
-    struct plim_graph *g = r->g;
+    struct plim_ggml_graph *g = r->g;
     const struct plim_gtensor t = g->tensor[tensor];
-    plim_node copy = plim_graph_op(g, PLIM_OP_LEAF, (enum plim_dtype)t.type, t.ne[0], t.ne[1], t.ne[2], t.ne[3]);
+    plim_node copy = plim_ggml_graph_op(g, PLIM_OP_LEAF, (enum plim_dtype)t.type, t.ne[0], t.ne[1], t.ne[2], t.ne[3]);
     if (!copy)
         return 0;
     g->tensor[copy].bytes = t.bytes;
@@ -187,7 +187,7 @@ static plim_node add_copy(const struct run *r, plim_node tensor, int backend)
 /* A dependency: holds its source until the copy that follows it has been made. */
 static void push_dependency(const struct run *r, plim_node on)
 {
-    plim_node n = plim_graph_view(r->g, on, true, 1, 1, 1, 1);
+    plim_node n = plim_ggml_graph_view(r->g, on, true, 1, 1, 1, 1);
     if (!n)
         return;
     r->g->tensor[n].op = PLIM_OP_LEAF; /* unlike a real view it does not count as one (ggml: op NONE) */
@@ -233,7 +233,7 @@ static void copies_as_leaves(const struct run *r, plim_node tensor, int backend)
 /* With a pipeline the graph's own inputs, those that are read, exist four times as well. */
 static void copy_inputs(const struct run *r)
 {
-    struct plim_graph *g = r->g;
+    struct plim_ggml_graph *g = r->g;
     for (int i = 0; i < g->n_nodes; i++) {
         const struct plim_gtensor *node = &g->tensor[g->node[i]];
         for (int j = 0; j < node->n_sources && node->op != PLIM_OP_VIEW; j++) {
@@ -254,11 +254,11 @@ static void copy_inputs(const struct run *r)
  */
 static void split(const struct run *r)
 {
-    struct plim_graph *g = r->g;
+    struct plim_ggml_graph *g = r->g;
     struct plim_schedule *s = r->s;
     int start = 0;
     for (int16_t n = 0; start < g->n_nodes; n++) {
-        plim_node inputs[PLIM_GRAPH_MAX_TENSORS / 8];
+        plim_node inputs[PLIM_GGML_GRAPH_MAX_TENSORS / 8];
         int n_inputs = 0, end = start, backend = PLIM_BACKEND_NONE;
         for (; end < g->n_nodes; end++) {
             plim_node node = g->node[end];
@@ -269,7 +269,7 @@ static void split(const struct run *r)
                 backend = t->backend;
             else if (t->backend != backend || (n_inputs > 0 && brings_weight(r, t, backend)))
                 break;
-            if (n_inputs + PLIM_GRAPH_MAX_SOURCES > (int)(sizeof inputs / sizeof *inputs)) {
+            if (n_inputs + PLIM_GGML_GRAPH_MAX_SOURCES > (int)(sizeof inputs / sizeof *inputs)) {
                 s->overflow = true;
                 return;
             }
@@ -300,7 +300,7 @@ static void localize_keeps(const struct run *r)
     }
 }
 
-void plim_schedule(struct plim_schedule *s, struct plim_graph *g, const struct plim_schedule_params *params)
+void plim_schedule(struct plim_schedule *s, struct plim_ggml_graph *g, const struct plim_schedule_params *params)
 {
     struct run r = { s, g, params, params->n_backends - 1, 0 };
     const int n_tensors = g->n_tensors;

@@ -40,7 +40,7 @@ struct plim_schedule {
     int n_events;
     struct plim_event *leaf; /* leaves, in the order the allocator places them */
     int n_leaves;
-    plim_node *copy;              /* scratch: copy[backend * PLIM_GRAPH_MAX_TENSORS + tensor] */
+    plim_node *copy;              /* scratch: copy[backend * PLIM_GGML_GRAPH_MAX_TENSORS + tensor] */
     struct plim_test *batch_test; /* nodes that would have gone elsewhere with another batch */
     int n_batch_tests;
     int n_built; /* tensors of the graph before copies were added */
@@ -51,13 +51,13 @@ bool plim_schedule_init(struct plim_schedule *s);
 void plim_schedule_done(struct plim_schedule *s);
 
 /* Fills s from g; nodes of g get their backend, copies are added to g as tensors. */
-void plim_schedule(struct plim_schedule *s, struct plim_graph *g, const struct plim_schedule_params *params);
+void plim_schedule(struct plim_schedule *s, struct plim_ggml_graph *g, const struct plim_schedule_params *params);
 
 /* The batch of a node, as far as it decides about moving the node to a GPU. */
 uint64_t plim_schedule_batch(const struct plim_gtensor *t);
 
 /* What a tensor is a copy of; itself when it is none. */
-static inline plim_node plim_schedule_origin(const struct plim_graph *g, const struct plim_schedule *s,
+static inline plim_node plim_schedule_origin(const struct plim_ggml_graph *g, const struct plim_schedule *s,
                                              plim_node tensor)
 {
     return tensor < s->n_built ? tensor : g->tensor[tensor].source[0];

@@ -18,14 +18,14 @@
 struct plim_build;
 
 /* What a context remembers. */
-enum plim_memory_kind {
-    PLIM_MEMORY_ATTENTION = 0, /* K and V (K only with MLA) of every layer that attends */
-    PLIM_MEMORY_NONE,          /* encoders and diffusion models: nothing */
-    PLIM_MEMORY_RECURRENT,     /* a fixed state per sequence */
-    PLIM_MEMORY_HYBRID,        /* attention in some layers, a state in others */
-    PLIM_MEMORY_DSA,           /* MLA plus the keys of a sparse indexer (DeepSeek-3.2, GLM-5) */
-    PLIM_MEMORY_MSA,           /* K and V plus indexer keys after the dense layers (MiniMax-M3) */
-    PLIM_MEMORY_OTHER,         /* a layout we do not model: no figure */
+enum plim_llama_memory_kind {
+    PLIM_LLAMA_MEMORY_ATTENTION = 0, /* K and V (K only with MLA) of every layer that attends */
+    PLIM_LLAMA_MEMORY_NONE,          /* encoders and diffusion models: nothing */
+    PLIM_LLAMA_MEMORY_RECURRENT,     /* a fixed state per sequence */
+    PLIM_LLAMA_MEMORY_HYBRID,        /* attention in some layers, a state in others */
+    PLIM_LLAMA_MEMORY_DSA,           /* MLA plus the keys of a sparse indexer (DeepSeek-3.2, GLM-5) */
+    PLIM_LLAMA_MEMORY_MSA,           /* K and V plus indexer keys after the dense layers (MiniMax-M3) */
+    PLIM_LLAMA_MEMORY_OTHER,         /* a layout we do not model: no figure */
 };
 
 /* When some layers see only a window. */
@@ -82,45 +82,45 @@ enum plim_rows_rule {
 
 /* The rest of what tensors do not say about a decoder. */
 enum {
-    PLIM_GRAPH_LAYER_NORM = 1 << 0,        /* LayerNorm: not in place */
-    PLIM_GRAPH_BARE_NORM = 1 << 1,         /* norms without weights where there are none in the file */
-    PLIM_GRAPH_QK_NORM_FLAT = 1 << 2,      /* Q and K are normalized before they are split into heads */
-    PLIM_GRAPH_QK_NORM_LATE = 1 << 3,      /* ... or after RoPE */
-    PLIM_GRAPH_QK_RMS = 1 << 4,            /* Q and K are RMS-normalized without weights after RoPE */
-    PLIM_GRAPH_SOFTCAP = 1 << 5,           /* attention logits are soft-capped */
-    PLIM_GRAPH_ATTN_SCALE = 1 << 6,        /* Q is scaled by a per-token input */
-    PLIM_GRAPH_EMBD_SCALE = 1 << 7,        /* the embeddings are scaled */
-    PLIM_GRAPH_EMBD_NORM = 1 << 8,         /* the embeddings are normalized, with token_embd_norm if the file has it */
-    PLIM_GRAPH_MOE_NORM = 1 << 9,          /* the chosen weights are normalized, unless the file says */
-    PLIM_GRAPH_MOE_SOFTMAX_LATE = 1 << 10, /* softmax over the chosen experts only */
-    PLIM_GRAPH_MOE_WEIGHT_EARLY = 1 << 11, /* inputs are weighted, not outputs (Llama 4) */
-    PLIM_GRAPH_MOE_SELECT_EARLY =
+    PLIM_GGML_GRAPH_LAYER_NORM = 1 << 0,   /* LayerNorm: not in place */
+    PLIM_GGML_GRAPH_BARE_NORM = 1 << 1,    /* norms without weights where there are none in the file */
+    PLIM_GGML_GRAPH_QK_NORM_FLAT = 1 << 2, /* Q and K are normalized before they are split into heads */
+    PLIM_GGML_GRAPH_QK_NORM_LATE = 1 << 3, /* ... or after RoPE */
+    PLIM_GGML_GRAPH_QK_RMS = 1 << 4,       /* Q and K are RMS-normalized without weights after RoPE */
+    PLIM_GGML_GRAPH_SOFTCAP = 1 << 5,      /* attention logits are soft-capped */
+    PLIM_GGML_GRAPH_ATTN_SCALE = 1 << 6,   /* Q is scaled by a per-token input */
+    PLIM_GGML_GRAPH_EMBD_SCALE = 1 << 7,   /* the embeddings are scaled */
+    PLIM_GGML_GRAPH_EMBD_NORM = 1 << 8,    /* the embeddings are normalized, with token_embd_norm if the file has it */
+    PLIM_GGML_GRAPH_MOE_NORM = 1 << 9,     /* the chosen weights are normalized, unless the file says */
+    PLIM_GGML_GRAPH_MOE_SOFTMAX_LATE = 1 << 10, /* softmax over the chosen experts only */
+    PLIM_GGML_GRAPH_MOE_WEIGHT_EARLY = 1 << 11, /* inputs are weighted, not outputs (Llama 4) */
+    PLIM_GGML_GRAPH_MOE_SELECT_EARLY =
         1 << 12, /* experts are selected by something other than their weights (Llama 4, Grove) */
-    PLIM_GRAPH_SHARED_SILU_GATE = 1 << 13, /* the shared expert's gate is silu(x)/x, not sigmoid */
-    PLIM_GRAPH_ROUTER_FIRST = 1 << 14,     /* the router reads the layer's input (SmallThinker) */
-    PLIM_GRAPH_ENCODER = 1 << 15,          /* attends to the batch itself, no logits */
-    PLIM_GRAPH_NOT_CAUSAL = 1 << 16,       /* attends to the batch itself, not causal whatever the file says */
-    PLIM_GRAPH_X_PLUS_ATTN = 1 << 17,      /* x + attention instead of attention + x: the first can be written over */
-    PLIM_GRAPH_X_PLUS_FFN = 1 << 18,       /* the same for the feed-forward part */
-    PLIM_GRAPH_ROPE_FREQS_FULL = 1 << 19,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
-    PLIM_GRAPH_HEAD_SCALE = 1 << 20,       /* the final embedding is scaled before the output matrix (MiniCPM3) */
-    PLIM_GRAPH_RANK_SOFTMAX = 1 << 21,     /* a reranker's score is a softmax (Qwen3) */
-    PLIM_GRAPH_MOE_DOWN_F32 = 1 << 22,     /* experts' last product in f32: CUDA has no kernel (Mistral 4) */
-    PLIM_GRAPH_ALL_OUTPUTS = 1 << 23,      /* n_outputs_max counts for nothing (llama_model_has_encoder) */
-    PLIM_GRAPH_QK_LAYER_NORM = 1 << 24,    /* Q and K have LayerNorm (Chameleon) */
-    PLIM_GRAPH_IMAGE_LOGITS = 1 << 25,     /* the logits of image tokens are overwritten, in a copy (Chameleon) */
-    PLIM_GRAPH_NORM_BEFORE_ROWS = 1 << 26, /* the norm after attention comes before the last rows are picked out */
-    PLIM_GRAPH_QKV_CONT = 1 << 27,         /* the parts of fused projections are copied out (Step 3.5) */
-    PLIM_GRAPH_EMBD_SKIP = 1 << 28,        /* every layer adds the embeddings again, scaled (Talkie) */
-    PLIM_GRAPH_REPEAT_KEYS = 1 << 29,      /* keys are repeated for every head of values (Qwen3-Next) */
+    PLIM_GGML_GRAPH_SHARED_SILU_GATE = 1 << 13, /* the shared expert's gate is silu(x)/x, not sigmoid */
+    PLIM_GGML_GRAPH_ROUTER_FIRST = 1 << 14,     /* the router reads the layer's input (SmallThinker) */
+    PLIM_GGML_GRAPH_ENCODER = 1 << 15,          /* attends to the batch itself, no logits */
+    PLIM_GGML_GRAPH_NOT_CAUSAL = 1 << 16,       /* attends to the batch itself, not causal whatever the file says */
+    PLIM_GGML_GRAPH_X_PLUS_ATTN = 1 << 17, /* x + attention instead of attention + x: the first can be written over */
+    PLIM_GGML_GRAPH_X_PLUS_FFN = 1 << 18,  /* the same for the feed-forward part */
+    PLIM_GGML_GRAPH_ROPE_FREQS_FULL = 1 << 19,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
+    PLIM_GGML_GRAPH_HEAD_SCALE = 1 << 20,       /* the final embedding is scaled before the output matrix (MiniCPM3) */
+    PLIM_GGML_GRAPH_RANK_SOFTMAX = 1 << 21,     /* a reranker's score is a softmax (Qwen3) */
+    PLIM_GGML_GRAPH_MOE_DOWN_F32 = 1 << 22,     /* experts' last product in f32: CUDA has no kernel (Mistral 4) */
+    PLIM_GGML_GRAPH_ALL_OUTPUTS = 1 << 23,      /* n_outputs_max counts for nothing (llama_model_has_encoder) */
+    PLIM_GGML_GRAPH_QK_LAYER_NORM = 1 << 24,    /* Q and K have LayerNorm (Chameleon) */
+    PLIM_GGML_GRAPH_IMAGE_LOGITS = 1 << 25,     /* the logits of image tokens are overwritten, in a copy (Chameleon) */
+    PLIM_GGML_GRAPH_NORM_BEFORE_ROWS = 1 << 26, /* the norm after attention comes before the last rows are picked out */
+    PLIM_GGML_GRAPH_QKV_CONT = 1 << 27,         /* the parts of fused projections are copied out (Step 3.5) */
+    PLIM_GGML_GRAPH_EMBD_SKIP = 1 << 28,        /* every layer adds the embeddings again, scaled (Talkie) */
+    PLIM_GGML_GRAPH_REPEAT_KEYS = 1 << 29,      /* keys are repeated for every head of values (Qwen3-Next) */
 };
 
 struct plim_arch {
     const char *name;
     void (*build)(struct plim_build *b); /* NULL: not compared with the engine, the compute buffer is only bounded */
-    uint32_t graph;                      /* PLIM_GRAPH_* */
+    uint32_t graph;                      /* PLIM_GGML_GRAPH_* */
     uint16_t swa_window;
-    uint8_t memory; /* enum plim_memory_kind */
+    uint8_t memory; /* enum plim_llama_memory_kind */
     uint8_t swa;    /* enum plim_swa_rule */
     uint8_t swa_period;
     uint8_t recurrent; /* enum plim_recurrent_rule */

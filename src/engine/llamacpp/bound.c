@@ -26,7 +26,7 @@ static uint64_t bytes_of(double n) { return n < (double)PLIM_MOST_BYTES ? (uint6
 
 bool plim_bound_applies(const struct plim_llama *llama)
 {
-    return llama->hp.arch->memory == PLIM_MEMORY_OTHER || !llama->hp.arch->build;
+    return llama->hp.arch->memory == PLIM_LLAMA_MEMORY_OTHER || !llama->hp.arch->build;
 }
 
 /* --- what the file says --- */
@@ -70,7 +70,7 @@ static bool scans_on_cpu(const struct plim_llama *llama)
 {
     const struct plim_hparams *hp = &llama->hp;
     for (uint32_t il = 0; il < hp->n_layer; il++) {
-        const struct plim_tensor *a = plim_llama_layer_tensor(llama, il, PLIM_ROLE_SSM_A, PLIM_WEIGHT);
+        const struct plim_tensor *a = plim_llama_layer_tensor(llama, il, PLIM_TENSOR_ROLE_SSM_A, PLIM_WEIGHT);
         if (a && !plim_cuda_has_ssm_scan(a->ne[0], a->ne[0] == 1 ? hp->ssm_d_state : a->ne[0],
                                          a->ne[1] ? hp->ssm_d_inner / a->ne[1] : 0, a->ne[1],
                                          plim_max_u64(hp->ssm_n_group, 1)))
@@ -82,7 +82,7 @@ static bool scans_on_cpu(const struct plim_llama *llama)
 static bool has_relative_bias(const struct plim_llama *llama)
 {
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++)
-        if (plim_llama_layer_tensor(llama, il, PLIM_ROLE_ATTN_REL_B, PLIM_WEIGHT))
+        if (plim_llama_layer_tensor(llama, il, PLIM_TENSOR_ROLE_ATTN_REL_B, PLIM_WEIGHT))
             return true;
     return false;
 }
@@ -98,10 +98,11 @@ static uint32_t n_sharing_layers(const struct plim_llama *llama)
 }
 
 /* True when the CPU has nothing to compute, as far as the file and the setup say. */
-static bool is_on_gpus(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p)
+static bool is_on_gpus(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                       const struct plim_placement *p)
 {
     return p->is_full && !p->has_overrides && cx->offload_kqv && !has_states(llama) &&
-           plim_context_can_flash(llama, cx->type_k, cx->type_v);
+           plim_llama_context_can_flash(llama, cx->type_k, cx->type_v);
 }
 
 /* --- the compute buffer --- */
@@ -159,8 +160,8 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
     s->weight_bytes = 2 * largest_bytes;
 }
 
-static void measure_cache(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                          struct sizes *s)
+static void measure_cache(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                          const struct plim_placement *p, struct sizes *s)
 {
     const struct plim_hparams *hp = &llama->hp;
     const bool is_spread = p->n_gpu > 1 || !is_on_gpus(llama, cx, p);
@@ -173,14 +174,14 @@ static void measure_cache(const struct plim_llama *llama, const struct plim_cont
     s->cell_bytes = is_converted || is_spread ? bytes : 0;
     if (is_spread)
         s->cell_bytes += bytes * n_sharing_layers(llama);
-    if (cx->flash_attn && !plim_context_can_flash(llama, cx->type_k, cx->type_v)) /* the CPU attends, on copies */
+    if (cx->flash_attn && !plim_llama_context_can_flash(llama, cx->type_k, cx->type_v)) /* the CPU attends, on copies */
         s->cell_bytes += bytes * hp->n_layer_all * n_copies;
     s->seq_bytes = 4.0 * F32 * ((double)plim_hparams_n_embd_r(hp) + (double)plim_hparams_n_embd_s(hp));
     if (p->n_gpu > 1 && scans_on_cpu(llama))
         s->seq_bytes *= n_copies * hp->n_layer_all;
 }
 
-static void measure_attention(const struct plim_llama *llama, const struct plim_context *cx,
+static void measure_attention(const struct plim_llama *llama, const struct plim_llama_context *cx,
                               const struct plim_placement *p, struct sizes *s)
 {
     const struct plim_hparams *hp = &llama->hp;
@@ -195,15 +196,15 @@ static void measure_attention(const struct plim_llama *llama, const struct plim_
         s->score_bytes += 4 * scores + (p->n_gpu > 1 ? 8 * PLIM_PIPELINE_COPIES * scores : 0);
 }
 
-void plim_bound_compute(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                        uint64_t *ret_bytes)
+void plim_bound_compute(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                        const struct plim_placement *p, uint64_t *ret_bytes)
 {
     struct sizes s;
     measure_tensors(llama, p, &s);
     measure_cache(llama, cx, p, &s);
     measure_attention(llama, cx, p, &s);
     const double n_tokens = cx->n_tokens, n_copies = p->n_gpu > 1 ? PLIM_PIPELINE_COPIES : 1;
-    const double n_cells = llama->hp.arch->memory == PLIM_MEMORY_NONE ? n_tokens : cx->n_ctx_seq;
+    const double n_cells = llama->hp.arch->memory == PLIM_LLAMA_MEMORY_NONE ? n_tokens : cx->n_ctx_seq;
     const bool has_two_masks = count_of(llama, "attention.sliding_window") || llama->hp.n_swa ||
                                llama->hp.indexer_n_head || has_relative_bias(llama);
     const double decays = has_states(llama) ? s.batch_bytes / 2 * n_tokens : 0;
@@ -228,15 +229,15 @@ static uint64_t padded_row_bytes(enum plim_dtype type, uint64_t width)
  * Cells of all streams. Layers that are run several times over have a cache for each time (Nanbeige). DeepSeek-V4 has a
  * stream for every sequence, also where the cache is said to be one for all.
  */
-static double n_cells_of(const struct plim_llama *llama, const struct plim_context *cx)
+static double n_cells_of(const struct plim_llama *llama, const struct plim_llama_context *cx)
 {
     const uint32_t n_loops = count_of(llama, "num_loops");
     const bool is_per_seq = !strcmp(llama->hp.arch->name, "deepseek4");
     return (double)cx->n_ctx_seq * (is_per_seq ? cx->n_seq_max : cx->n_stream) * (n_loops > 1 ? n_loops : 1);
 }
 
-void plim_bound_memory(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                       struct plim_memory *ret_memory)
+void plim_bound_memory(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                       const struct plim_placement *p, struct plim_llama_memory *ret_memory)
 {
     const struct plim_hparams *hp = &llama->hp;
     const double n_cells = n_cells_of(llama, cx), n_states = cx->n_seq_max * (1.0 + cx->n_rs_seq);

@@ -15,12 +15,12 @@
 bool plim_bound_applies(const struct plim_llama *llama);
 
 /* The most each backend's compute buffer can be; per backend, the CPU at [n_gpu]. */
-void plim_bound_compute(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                        uint64_t *ret_bytes);
+void plim_bound_compute(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                        const struct plim_placement *p, uint64_t *ret_bytes);
 
 /* Every layer with a cache of its own for all of the context, and a state if the file speaks of states. */
-void plim_bound_memory(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                       struct plim_memory *ret_memory);
+void plim_bound_memory(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                       const struct plim_placement *p, struct plim_llama_memory *ret_memory);
 
 /* Around what plim_place_weights() says: which tensors are loaded, and where, may differ by what has no known place. */
 void plim_bound_weights(const struct plim_llama *llama, const struct plim_placement *p,

@@ -23,7 +23,7 @@ int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine 
 
 /* Logits (and embeddings) that are copied back: pinned host memory. llama_context::output_reserve names T5 itself: it
  * keeps both there, whatever was asked for. */
-static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_context *cx)
+static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_llama_context *cx)
 {
     uint64_t n_outputs = cx->n_seq_max;
     uint64_t per_output = llama->hp.n_vocab;
@@ -63,13 +63,13 @@ int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_lla
     int result = check(setup, n_gpu, reterr);
     if (result < 0)
         return result;
-    plim_context_resolve(llama, setup, epoch, n_gpu, &b->context);
+    plim_llama_context_resolve(llama, setup, epoch, n_gpu, &b->context);
     b->context.is_estimate = is_estimate;
     result = plim_place(llama, setup, &b->context, n_gpu, split_bytes, &b->place, reterr);
     if (result < 0)
         return result;
     plim_place_weights(llama, &b->context, &b->place, &b->weights);
-    plim_memory_size(llama, &b->context, &b->place, &b->memory);
+    plim_llama_memory_size(llama, &b->context, &b->place, &b->memory);
     plim_compute_size(workspace, llama, &b->context, &b->place, &b->compute);
     b->context.flash_attn = b->compute.flash_attn;
     b->output_bytes = output_bytes(llama, &b->context);
@@ -88,7 +88,7 @@ static bool is_allocated(const struct plim_buffers *b, int n_gpu, const uint64_t
 void plim_buffers_settle(struct plim_workspace *workspace, const struct plim_llama *llama, int n_gpu,
                          const uint64_t *split_bytes, uint64_t host_bytes, struct plim_buffers *buffers)
 {
-    struct plim_context *cx = &buffers->context;
+    struct plim_llama_context *cx = &buffers->context;
     if (!plim_compute_is_pipelined(cx, &buffers->place) || is_allocated(buffers, n_gpu, split_bytes, host_bytes))
         return;
     cx->no_pipeline = true;

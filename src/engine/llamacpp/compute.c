@@ -4,22 +4,22 @@
 #include "base/mem.h"
 #include "engine/ggml/replay.h"
 #include "engine/llamacpp/bound.h"
-#include "engine/llamacpp/fold.h"
 #include "engine/llamacpp/graph/build.h"
+#include "engine/llamacpp/layer_dedup.h"
 
 #include <string.h>
 
 enum { OP_OFFLOAD_MIN_BATCH = 32 /* ggml-cuda.cu: GGML_OP_OFFLOAD_MIN_BATCH */ };
 
 struct plim_workspace {
-    struct plim_graph graph;
-    struct plim_programs *programs;
-    const struct plim_program *program; /* of the graph measured last */
+    struct plim_ggml_graph graph;
+    struct plim_ggml_programs *programs;
+    const struct plim_ggml_program *program; /* of the graph measured last */
     struct plim_replay replay;
     struct plim_build build;
     plim_node *weight; /* of the build, per tensor of the model */
     struct plim_layers layers;
-    struct plim_checkpoint checkpoint[PLIM_MAX_FOLDS * PLIM_FOLD_WATCHED];
+    struct plim_ggml_checkpoint checkpoint[PLIM_MAX_DEDUPS * PLIM_DEDUP_WATCHED];
     uint32_t rhythm;  /* of the last fold that stood for the whole */
     bool is_unfolded; /* always build every layer */
 };
@@ -31,8 +31,8 @@ struct plim_workspace *plim_workspace_new(void)
         return NULL;
     w->rhythm = 1;
     w->weight = plim_alloc_unset(PLIM_MAX_GGUF_TENSORS, sizeof *w->weight);
-    w->programs = plim_programs_new();
-    if (w->weight && w->programs && plim_graph_init(&w->graph) && plim_replay_init(&w->replay))
+    w->programs = plim_ggml_programs_new();
+    if (w->weight && w->programs && plim_ggml_graph_init(&w->graph) && plim_replay_init(&w->replay))
         return w;
     return plim_workspace_free(w);
 }
@@ -40,8 +40,8 @@ struct plim_workspace *plim_workspace_new(void)
 struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace)
 {
     if (workspace) {
-        plim_graph_done(&workspace->graph);
-        plim_programs_free(workspace->programs);
+        plim_ggml_graph_done(&workspace->graph);
+        plim_ggml_programs_free(workspace->programs);
         plim_replay_done(&workspace->replay);
         plim_free(workspace->weight);
         plim_free(workspace);
@@ -51,7 +51,7 @@ struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace)
 
 void plim_workspace_unfold(struct plim_workspace *workspace) { workspace->is_unfolded = true; }
 
-bool plim_compute_is_pipelined(const struct plim_context *cx, const struct plim_placement *place)
+bool plim_compute_is_pipelined(const struct plim_llama_context *cx, const struct plim_placement *place)
 {
     return place->n_gpu > 1 && place->is_full && cx->is_layer_split && cx->offload_kqv && !place->has_overrides &&
            !cx->no_pipeline;
@@ -67,14 +67,14 @@ struct batch {
 struct run {
     struct plim_workspace *w;
     const struct plim_llama *llama;
-    const struct plim_context *cx;
+    const struct plim_llama_context *cx;
     const struct plim_placement *place;
 };
 
 static void build(const struct run *run, struct batch batch)
 {
     struct plim_workspace *w = run->w;
-    plim_graph_reset(&w->graph);
+    plim_ggml_graph_reset(&w->graph);
     memset(w->weight, 0, run->llama->n_tensors * sizeof *w->weight);
     w->build = (struct plim_build){
         .g = &w->graph,
@@ -106,12 +106,12 @@ static bool measure(const struct run *run, struct batch batch, uint64_t *ret_byt
     };
     build(run, batch);
     const bool is_marked = w->build.n_started == run->w->layers.n_layers;
-    const int n = is_marked ? plim_fold_checkpoints(&run->w->layers, w->build.start, w->checkpoint) : 0;
-    w->program = plim_programs_get(w->programs, &w->graph, &params, w->checkpoint, n);
+    const int n = is_marked ? plim_dedup_checkpoints(&run->w->layers, w->build.start, w->checkpoint) : 0;
+    w->program = plim_ggml_programs_get(w->programs, &w->graph, &params, w->checkpoint, n);
     if (!w->program)
         return false;
     plim_replay(&w->replay, &w->graph, w->program, w->checkpoint, n, ret_bytes);
-    *ret_is_steady = run->w->layers.n_folds == 0 || (is_marked && plim_fold_is_steady(&run->w->layers, w->checkpoint));
+    *ret_is_steady = run->w->layers.n_folds == 0 || (is_marked && plim_dedup_is_steady(&run->w->layers, w->checkpoint));
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool flash_matches_layers(const struct run *run)
  * The engine reserves for a prompt and for one token of each sequence, and settles flash attention on the latter. When
  * all is on one GPU the prompt's graph is the larger one in every tensor, and nodes have nowhere else to go.
  */
-static bool reserve_all(const struct run *run, struct plim_context *cx, struct plim_compute *c)
+static bool reserve_all(const struct run *run, struct plim_llama_context *cx, struct plim_compute *c)
 {
     const struct plim_placement *place = run->place;
     const bool is_on_one_gpu = place->is_full && place->n_gpu == 1 && !place->has_overrides && cx->offload_kqv;
@@ -192,11 +192,12 @@ static bool reserve_all(const struct run *run, struct plim_context *cx, struct p
     return !run->llama->hp.arch->reserves_one_seq || cx->n_seq_max == 1 || reserve(run, one_seq, c->bytes);
 }
 
-void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_context *cx,
-                       const struct plim_placement *place, struct plim_compute *ret_compute)
+void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama,
+                       const struct plim_llama_context *cx, const struct plim_placement *place,
+                       struct plim_compute *ret_compute)
 {
     struct plim_compute *c = ret_compute;
-    struct plim_context context = *cx;
+    struct plim_llama_context context = *cx;
     struct run run = { workspace, llama, &context, place };
     *c = (struct plim_compute){ .basis = PLIM_COMPUTE_BOUNDED, .flash_attn = cx->flash_attn };
     if (llama->hp.arch->build && reserve_all(&run, &context, c))

@@ -32,10 +32,11 @@ struct plim_compute {
 };
 
 /* cx->flash_attn may turn out to be off when it is automatic: ret_compute->flash_attn says so. */
-void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama, const struct plim_context *cx,
-                       const struct plim_placement *place, struct plim_compute *ret_compute);
+void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama,
+                       const struct plim_llama_context *cx, const struct plim_placement *place,
+                       struct plim_compute *ret_compute);
 
 /* Pipeline parallelism: several GPUs, everything on them, layer by layer (llama_context's constructor, v0.5.0). */
-bool plim_compute_is_pipelined(const struct plim_context *cx, const struct plim_placement *place);
+bool plim_compute_is_pipelined(const struct plim_llama_context *cx, const struct plim_placement *place);
 
 #endif

@@ -84,7 +84,7 @@ bool plim_flash_has_kernel(enum plim_dtype type_k, enum plim_dtype type_v, uint3
            can_flash_heads(head_k, head_v, n_gqa, has_alibi);
 }
 
-bool plim_context_can_flash(const struct plim_llama *llama, enum plim_dtype type_k, enum plim_dtype type_v)
+bool plim_llama_context_can_flash(const struct plim_llama *llama, enum plim_dtype type_k, enum plim_dtype type_v)
 {
     const struct plim_hparams *hp = &llama->hp;
     for (uint32_t il = 0; il < hp->n_layer; il++) {
@@ -103,7 +103,7 @@ bool plim_context_can_flash(const struct plim_llama *llama, enum plim_dtype type
  * on for good when V is quantized: only flash attention reads that (llama_init_from_model()).
  */
 static void resolve_flash(const struct plim_llama *llama, const struct plim_setup *setup,
-                          const struct plim_epoch *epoch, int n_gpu, struct plim_context *cx)
+                          const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *cx)
 {
     const bool is_off = setup->flash_attn == PLIM_OFF || (setup->flash_attn == PLIM_UNSET && !epoch->has_gpu_defaults);
     bool is_ruled_out = !strcmp(llama->hp.arch->name, "grok"); /* llama_init_from_model() */
@@ -112,12 +112,12 @@ static void resolve_flash(const struct plim_llama *llama, const struct plim_setu
     cx->flash_attn = !is_off && !is_ruled_out;
     cx->v_trans = !cx->flash_attn;
     if (cx->flash_attn_auto && n_gpu > 0 && !llama->hp.arch->build)
-        cx->flash_attn = plim_context_can_flash(llama, cx->type_k, cx->type_v);
+        cx->flash_attn = plim_llama_context_can_flash(llama, cx->type_k, cx->type_v);
 }
 
 /* --- sizes --- */
 
-static void resolve_slots(const struct plim_setup *setup, const struct plim_epoch *epoch, struct plim_context *cx)
+static void resolve_slots(const struct plim_setup *setup, const struct plim_epoch *epoch, struct plim_llama_context *cx)
 {
     bool automatic = setup->client == PLIM_CLIENT_SERVER && setup->n_parallel == 0 && epoch->has_automatic_slots;
     cx->n_seq_max = automatic ? SERVER_AUTO_SLOTS : plim_min_u32(or_default(setup->n_parallel, 1), PLIM_LLAMA_MAX_SEQ);
@@ -128,7 +128,7 @@ static void resolve_slots(const struct plim_setup *setup, const struct plim_epoc
     cx->swa_full = is_on(setup->swa_full, setup->client == PLIM_CLIENT_LIBRARY) || !epoch->has_swa_cache;
 }
 
-static void resolve_sizes(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_context *cx)
+static void resolve_sizes(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_llama_context *cx)
 {
     const struct plim_hparams *hp = &llama->hp;
     uint32_t n_ctx = setup->n_ctx;
@@ -156,7 +156,7 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_setu
 
 /* The worst-case graph llama.cpp reserves buffers for (llama_context::sched_reserve, graph_reserve). */
 static void resolve_graph(const struct plim_llama *llama, const struct plim_setup *setup,
-                          const struct plim_epoch *epoch, struct plim_context *cx)
+                          const struct plim_epoch *epoch, struct plim_llama_context *cx)
 {
     uint32_t n_outputs_max = setup->n_outputs_max;
     bool is_capped = setup->client != PLIM_CLIENT_LIBRARY && epoch->caps_outputs;
@@ -164,7 +164,7 @@ static void resolve_graph(const struct plim_llama *llama, const struct plim_setu
         uint64_t outputs = (uint64_t)cx->n_seq_max * (1 + (uint64_t)cx->n_draft);
         n_outputs_max = outputs < cx->n_batch ? (uint32_t)outputs : cx->n_batch;
     }
-    if (llama->hp.arch->graph & PLIM_GRAPH_ALL_OUTPUTS)
+    if (llama->hp.arch->graph & PLIM_GGML_GRAPH_ALL_OUTPUTS)
         n_outputs_max = 0;
     cx->n_outputs_max = or_default(n_outputs_max, cx->n_batch);
     uint32_t n_tokens = plim_min_u32(cx->n_ctx, cx->n_ubatch);
@@ -172,14 +172,14 @@ static void resolve_graph(const struct plim_llama *llama, const struct plim_setu
     cx->n_tokens = (n_tokens + cx->n_seq_max - 1) / cx->n_seq_max * cx->n_seq_max;
 }
 
-void plim_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
-                          const struct plim_epoch *epoch, int n_gpu, struct plim_context *ret_context)
+void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
+                                const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *ret_context)
 {
     const struct plim_hparams *hp = &llama->hp;
-    struct plim_context *cx = ret_context;
+    struct plim_llama_context *cx = ret_context;
     const bool drafts = setup->draft || setup->mtp;
     const uint32_t n_draft = drafts ? or_default(setup->n_draft, DEFAULT_N_DRAFT) : 0;
-    *cx = (struct plim_context){
+    *cx = (struct plim_llama_context){
         .type_k = cache_type(setup->type_k),
         .type_v = cache_type(setup->type_v),
         .offload_kqv = is_on(setup->kv_offload, true),

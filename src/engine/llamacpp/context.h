@@ -14,7 +14,7 @@
 /* LLAMA_MAX_SEQ (llama-cparams.h): with more sequences the engine does not start. */
 enum { PLIM_LLAMA_MAX_SEQ = 256 };
 
-struct plim_context {
+struct plim_llama_context {
     uint32_t n_ctx;     /* all sequences together, a multiple of 256 */
     uint32_t n_ctx_seq; /* one sequence: cells of a stream */
     uint32_t n_ctx_swa; /* cells of a sliding layer's stream */
@@ -38,8 +38,8 @@ struct plim_context {
 };
 
 /* n_ctx of 0 means the model's own; n_gpu is the number of devices to offload to. */
-void plim_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
-                          const struct plim_epoch *epoch, int n_gpu, struct plim_context *ret_context);
+void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
+                                const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *ret_context);
 
 /* Cache types that CUDA's attention kernels read (fattn.cu: ggml_cuda_fattn_kv_type_supported). */
 bool plim_flash_has_type(enum plim_dtype type);
@@ -49,6 +49,6 @@ bool plim_flash_has_kernel(enum plim_dtype type_k, enum plim_dtype type_v, uint3
                            uint32_t n_gqa, bool has_alibi);
 
 /* What -fa auto becomes: true when the CUDA kernels can run this model's attention with these cache types. */
-bool plim_context_can_flash(const struct plim_llama *llama, enum plim_dtype type_k, enum plim_dtype type_v);
+bool plim_llama_context_can_flash(const struct plim_llama *llama, enum plim_dtype type_k, enum plim_dtype type_v);
 
 #endif

@@ -108,7 +108,7 @@ void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape
         .n_expert = hp->n_expert,
         .n_expert_used = hp->n_expert_used,
         .has_mtp = hp->n_layer_nextn > 0,
-        .has_attention = hp->arch->memory != PLIM_MEMORY_RECURRENT && hp->arch->memory != PLIM_MEMORY_NONE,
+        .has_attention = hp->arch->memory != PLIM_LLAMA_MEMORY_RECURRENT && hp->arch->memory != PLIM_LLAMA_MEMORY_NONE,
     };
 }
 
@@ -181,8 +181,8 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
 
 static void add_memory_bound(const struct writer *w, struct plim_device_bill *device, int backend)
 {
-    const struct plim_memory *m = &w->buffers->memory;
-    const struct plim_context *cx = &w->buffers->context;
+    const struct plim_llama_memory *m = &w->buffers->memory;
+    const struct plim_llama_context *cx = &w->buffers->context;
     struct plim_line *line = add_bound(device, PLIM_PILLAR_KV_CACHE, "KV buffer", 0, m->kv_bytes[backend]);
     plim_line_because(line, "at most: every layer with K in %d2 and V in %d3 for %0 cells x %1 streams",
                       (const uint64_t[]){ cx->n_ctx_seq, cx->n_stream, cx->type_k, cx->type_v }, 4);
@@ -190,7 +190,7 @@ static void add_memory_bound(const struct writer *w, struct plim_device_bill *de
     plim_line_because(line, "at most: a state in every layer for %0 sequences", (const uint64_t[]){ cx->n_seq_max }, 1);
 }
 
-static const char *why_of_cache(const struct plim_hparams *hp, const struct plim_context *cx)
+static const char *why_of_cache(const struct plim_hparams *hp, const struct plim_llama_context *cx)
 {
 #define WHYS(types)                                                                                                    \
     {                                                                                                                  \
@@ -207,8 +207,8 @@ static const char *why_of_cache(const struct plim_hparams *hp, const struct plim
 
 static void add_memory(const struct writer *w, struct plim_device_bill *device, int backend)
 {
-    const struct plim_memory *m = &w->buffers->memory;
-    const struct plim_context *cx = &w->buffers->context;
+    const struct plim_llama_memory *m = &w->buffers->memory;
+    const struct plim_llama_context *cx = &w->buffers->context;
     if (!m->is_known) {
         add_memory_bound(w, device, backend);
         return;
@@ -229,7 +229,7 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
 static void add_compute(const struct writer *w, struct plim_device_bill *device, int backend)
 {
     const struct plim_compute *c = &w->buffers->compute;
-    const struct plim_context *cx = &w->buffers->context;
+    const struct plim_llama_context *cx = &w->buffers->context;
     const uint64_t bytes = c->bytes[backend];
     struct plim_line *line;
     if (c->basis == PLIM_COMPUTE_BOUNDED) {
@@ -317,7 +317,7 @@ static void start_host(struct plim_device_bill *device, const struct plim_host *
     device->total_basis = host->is_assumed ? PLIM_BASIS_ASSUMED : PLIM_BASIS_MEASURED;
 }
 
-static void write_resolved(const struct plim_engine *engine, const struct plim_context *cx,
+static void write_resolved(const struct plim_engine *engine, const struct plim_llama_context *cx,
                            struct plim_resolved *ret_resolved)
 {
     const struct plim_hparams *hp = &engine->llama->hp;
@@ -342,7 +342,7 @@ static void write_resolved(const struct plim_engine *engine, const struct plim_c
 
 /* Setups that llama.cpp turns down when it starts. */
 static const char *refusal_of(const struct plim_engine *engine, const struct plim_setup *setup,
-                              const struct plim_context *cx)
+                              const struct plim_llama_context *cx)
 {
     bool is_mla = plim_hparams_is_mla(&engine->llama->hp);
     if (!cx->flash_attn && plim_dtype_is_quantized(cx->type_v) && !is_mla)
@@ -407,7 +407,7 @@ static int write_bill(struct plim_engine *engine, const struct plim_setup *setup
         add_compute(&w, &bill->device[i], i);
     }
     add_output(&w, host);
-    int result = plim_companions_add(engine, setup, buffers, n_gpu, split_bytes, bill, reterr);
+    int result = plim_aux_models_add(engine, setup, buffers, n_gpu, split_bytes, bill, reterr);
     if (result < 0)
         return result;
     for (int i = 0; i < n_gpu; i++) {

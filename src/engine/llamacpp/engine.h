@@ -20,10 +20,10 @@ struct plim_engine {
 
 /* The buffers of one model under one setup: what llama.cpp prints when it loads. */
 struct plim_buffers {
-    struct plim_context context;
+    struct plim_llama_context context;
     struct plim_placement place;
     struct plim_weights weights;
-    struct plim_memory memory;
+    struct plim_llama_memory memory;
     struct plim_compute compute;
     uint64_t output_bytes; /* host: "output buffer" */
 };
@@ -60,12 +60,12 @@ int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup
                       struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The setup a draft model runs with, and the memory it takes. */
-void plim_draft_setup(const struct plim_setup *setup, const struct plim_context *main_context,
+void plim_draft_setup(const struct plim_setup *setup, const struct plim_llama_context *main_context,
                       struct plim_setup *ret_setup);
 
 /* --- what is loaded beside the model: draft, MTP, mmproj, LoRA (companions.c) --- */
 
-int plim_companions_add(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
+int plim_aux_models_add(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
                         int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,
                         struct plim_error *reterr) PLIM_MUST_CHECK;
 

@@ -187,7 +187,7 @@ static void read_common(struct reader *r)
     get_bool(r, "use_parallel_residual", &hp->use_parallel_residual);
     read_deepstack(r);
     hp->n_embd_inp = hp->n_embd * (1 + hp->n_deepstack_layers);
-    hp->is_layer_norm = hp->arch->graph & PLIM_GRAPH_LAYER_NORM;
+    hp->is_layer_norm = hp->arch->graph & PLIM_GGML_GRAPH_LAYER_NORM;
     if (!strcmp(hp->arch->name, "cohere2moe")) /* either kind: the key of the other's epsilon is missing */
         hp->is_layer_norm = !has_number(r, "attention.layer_norm_rms_epsilon");
     get_bool(r, "swin_norm", &hp->swin_norm);
@@ -374,17 +374,17 @@ static void read_special(struct reader *r)
         double scale = 0;
         plim_model_f64(r->model, full_key(r, key, "attention.temperature_scale"), &scale);
         hp->has_attn_scale = scale != 0;
-    } else if (hp->arch->memory == PLIM_MEMORY_DSA) {
+    } else if (hp->arch->memory == PLIM_LLAMA_MEMORY_DSA) {
         get_layer_flags(r, "attention.indexer.types", hp->is_indexer, hp->n_layer);
     }
-    if (hp->arch->graph & PLIM_GRAPH_NOT_CAUSAL)
+    if (hp->arch->graph & PLIM_GGML_GRAPH_NOT_CAUSAL)
         hp->causal_attn = false;
     if (!strcmp(name, "modern-bert") && hp->rank_pooling_type == PLIM_POOLING_NONE)
         hp->rank_pooling_type = PLIM_POOLING_MEAN;
 }
 
 /* An architecture llama.cpp does not have (yet): treated as a plain decoder, and never called exact. */
-static const struct plim_arch unknown_arch = { .name = "unknown", .memory = PLIM_MEMORY_OTHER };
+static const struct plim_arch unknown_arch = { .name = "unknown", .memory = PLIM_LLAMA_MEMORY_OTHER };
 
 int plim_hparams_read(const struct plim_model *model, struct plim_hparams *ret_hparams, struct plim_error *reterr)
 {

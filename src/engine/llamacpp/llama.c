@@ -34,9 +34,9 @@ static unsigned role_named(const struct role_name *roles, unsigned n, const char
     return n;
 }
 
-enum plim_role plim_role_named(const char *name, unsigned length)
+enum plim_tensor_role plim_tensor_role_named(const char *name, unsigned length)
 {
-    return (enum plim_role)role_named(layer_roles, PLIM_ROLE_MAX_, name, length);
+    return (enum plim_tensor_role)role_named(layer_roles, PLIM_TENSOR_ROLE_MAX_, name, length);
 }
 
 enum plim_global plim_global_named(const char *name, unsigned length)
@@ -118,16 +118,16 @@ static bool is_expert_name(const char *rest)
  * A weight whose operation the GPU lacks is kept on the CPU (llama-model-loader.cpp: weight_buft_supported). The test
  * takes the shape from the tensor, which says less than the graph does.
  */
-static bool stays_on_cpu(const struct plim_llama *llama, enum plim_role role, enum plim_suffix suffix,
+static bool stays_on_cpu(const struct plim_llama *llama, enum plim_tensor_role role, enum plim_suffix suffix,
                          const struct plim_tensor *tensor)
 {
     const struct plim_hparams *hp = &llama->hp;
     const uint64_t width = tensor->ne[0], n_head = tensor->ne[1];
     if (suffix != PLIM_WEIGHT)
         return false;
-    if (role == PLIM_ROLE_SSM_CONV1D || role == PLIM_ROLE_SHORTCONV_CONV)
+    if (role == PLIM_TENSOR_ROLE_SSM_CONV1D || role == PLIM_TENSOR_ROLE_SHORTCONV_CONV)
         return !plim_cuda_has_ssm_conv(tensor->ne[1]);
-    if (role == PLIM_ROLE_SSM_A && hp->arch->has_scan)
+    if (role == PLIM_TENSOR_ROLE_SSM_A && hp->arch->has_scan)
         return !plim_cuda_has_ssm_scan(width, width == 1 ? hp->ssm_d_state : width,
                                        n_head ? hp->ssm_d_inner / n_head : 0, n_head,
                                        hp->ssm_n_group ? hp->ssm_n_group : 1);
@@ -170,10 +170,10 @@ static void place_tensor(struct plim_llama *llama, size_t i)
     struct plim_layer *layer = &llama->layer[il];
     unsigned length = (unsigned)strlen(rest);
     enum plim_suffix suffix = take_suffix(rest, &length);
-    enum plim_role role = plim_role_named(rest, length);
+    enum plim_tensor_role role = plim_tensor_role_named(rest, length);
     /* with both, the graph whose buffers are reserved is the decoder's */
-    const bool is_other_side = !strncmp(tensor->name, "enc.", 4) && !(llama->hp.arch->graph & PLIM_GRAPH_ENCODER);
-    if (role != PLIM_ROLE_MAX_ && !is_other_side)
+    const bool is_other_side = !strncmp(tensor->name, "enc.", 4) && !(llama->hp.arch->graph & PLIM_GGML_GRAPH_ENCODER);
+    if (role != PLIM_TENSOR_ROLE_MAX_ && !is_other_side)
         layer->tensor[role][suffix] = (int32_t)i + 1;
     if (stays_on_cpu(llama, role, suffix, tensor)) {
         llama->slot[i] = PLIM_SLOT_INPUT;
@@ -207,12 +207,12 @@ static bool same_kind(const struct plim_llama *llama, uint32_t a, uint32_t b)
         return false;
     if (hp->adds_deepstack[a] != hp->adds_deepstack[b] || hp->has_no_rope[a] != hp->has_no_rope[b])
         return false;
-    for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
+    for (unsigned role = 0; role < PLIM_TENSOR_ROLE_MAX_; role++)
         for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
             const struct plim_tensor *x =
-                plim_llama_layer_tensor(llama, a, (enum plim_role)role, (enum plim_suffix)suffix);
+                plim_llama_layer_tensor(llama, a, (enum plim_tensor_role)role, (enum plim_suffix)suffix);
             const struct plim_tensor *y =
-                plim_llama_layer_tensor(llama, b, (enum plim_role)role, (enum plim_suffix)suffix);
+                plim_llama_layer_tensor(llama, b, (enum plim_tensor_role)role, (enum plim_suffix)suffix);
             if (!x != !y || (x && memcmp(x->ne, y->ne, sizeof x->ne)))
                 return false;
         }
@@ -223,7 +223,7 @@ static bool same_types(const struct plim_llama *llama, uint32_t a, uint32_t b)
 {
     if (llama->layer[a].kind != llama->layer[b].kind)
         return false;
-    for (unsigned role = 0; role < PLIM_ROLE_MAX_; role++)
+    for (unsigned role = 0; role < PLIM_TENSOR_ROLE_MAX_; role++)
         for (unsigned suffix = 0; suffix < PLIM_SUFFIX_MAX_; suffix++) {
             int32_t x = llama->layer[a].tensor[role][suffix], y = llama->layer[b].tensor[role][suffix];
             if (x && y && llama->tensors[x - 1].type != llama->tensors[y - 1].type)
@@ -325,7 +325,7 @@ int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama
     for (size_t i = 0; i < llama->n_tensors; i++)
         place_tensor(llama, i);
     find_kinds(llama);
-    plim_memory_find(llama);
+    plim_llama_memory_find(llama);
     find_sums(llama);
     find_widths(llama);
     *ret_llama = llama;

@@ -21,14 +21,14 @@ enum {
 enum plim_suffix { PLIM_WEIGHT, PLIM_BIAS, PLIM_SCALE, PLIM_SUFFIX_MAX_ };
 
 struct plim_layer {
-    int32_t tensor[PLIM_ROLE_MAX_][PLIM_SUFFIX_MAX_]; /* index into the model's tensors + 1; 0 is absent */
-    uint64_t device_bytes;                            /* what its tensors take in a CUDA buffer */
-    uint64_t host_bytes;                              /* what they take in a host buffer */
-    uint64_t expert_bytes;                            /* the part of device_bytes that -cmoe moves */
-    uint64_t first_byte, end_byte;                    /* span of its data in the file (of a model of one part) */
-    uint16_t kind;                                    /* layers of one kind build the same graph */
-    uint16_t types;                                   /* of one kind, and of tensors of the same types */
-    bool attends, recurs;                             /* has a cache of its own; has a state (memory.c) */
+    int32_t tensor[PLIM_TENSOR_ROLE_MAX_][PLIM_SUFFIX_MAX_]; /* index into the model's tensors + 1; 0 is absent */
+    uint64_t device_bytes;                                   /* what its tensors take in a CUDA buffer */
+    uint64_t host_bytes;                                     /* what they take in a host buffer */
+    uint64_t expert_bytes;                                   /* the part of device_bytes that -cmoe moves */
+    uint64_t first_byte, end_byte;                           /* span of its data in the file (of a model of one part) */
+    uint16_t kind;                                           /* layers of one kind build the same graph */
+    uint16_t types;                                          /* of one kind, and of tensors of the same types */
+    bool attends, recurs;                                    /* has a cache of its own; has a state (memory.c) */
 };
 
 struct plim_llama {
@@ -77,7 +77,7 @@ static inline bool plim_cuda_has_ssm_scan(uint64_t width_a, uint64_t n_state, ui
 
 /* The tensor in a role of a layer, or NULL. */
 static inline const struct plim_tensor *plim_llama_layer_tensor(const struct plim_llama *llama, uint32_t il,
-                                                                enum plim_role role, enum plim_suffix suffix)
+                                                                enum plim_tensor_role role, enum plim_suffix suffix)
 {
     int32_t i = llama->layer[il].tensor[role][suffix];
     return i ? &llama->tensors[i - 1] : NULL;

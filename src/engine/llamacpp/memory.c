@@ -10,23 +10,24 @@ static bool attends(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
     /* most hybrids have a cache for their prediction layers as well, though only a draft context would use it */
-    const bool with_nextn = hp->arch->memory == PLIM_MEMORY_HYBRID && hp->arch->recurrent != PLIM_RECURRENT_INTERVAL;
+    const bool with_nextn =
+        hp->arch->memory == PLIM_LLAMA_MEMORY_HYBRID && hp->arch->recurrent != PLIM_RECURRENT_INTERVAL;
     if (il >= (with_nextn ? hp->n_layer_all : hp->n_layer) || !plim_hparams_has_kv(hp, il))
         return false;
-    switch ((enum plim_memory_kind)hp->arch->memory) {
-    case PLIM_MEMORY_NONE:
-    case PLIM_MEMORY_RECURRENT:
+    switch ((enum plim_llama_memory_kind)hp->arch->memory) {
+    case PLIM_LLAMA_MEMORY_NONE:
+    case PLIM_LLAMA_MEMORY_RECURRENT:
         return false;
-    case PLIM_MEMORY_HYBRID:
+    case PLIM_LLAMA_MEMORY_HYBRID:
         if (hp->arch->recurrent == PLIM_RECURRENT_EVERY_BOTH)
             return true;
         if (hp->arch->recurrent == PLIM_RECURRENT_NO_KV_NO_FF)
             return !hp->is_recurrent[il] && hp->n_ff[il] == 0;
         return !hp->is_recurrent[il];
-    case PLIM_MEMORY_ATTENTION:
-    case PLIM_MEMORY_DSA:
-    case PLIM_MEMORY_MSA:
-    case PLIM_MEMORY_OTHER:
+    case PLIM_LLAMA_MEMORY_ATTENTION:
+    case PLIM_LLAMA_MEMORY_DSA:
+    case PLIM_LLAMA_MEMORY_MSA:
+    case PLIM_LLAMA_MEMORY_OTHER:
         break;
     }
     return true;
@@ -36,10 +37,10 @@ static bool recurs(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
     return il < hp->n_layer && hp->is_recurrent[il] &&
-           (hp->arch->memory == PLIM_MEMORY_RECURRENT || hp->arch->memory == PLIM_MEMORY_HYBRID);
+           (hp->arch->memory == PLIM_LLAMA_MEMORY_RECURRENT || hp->arch->memory == PLIM_LLAMA_MEMORY_HYBRID);
 }
 
-void plim_memory_find(struct plim_llama *llama)
+void plim_llama_memory_find(struct plim_llama *llama)
 {
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
         llama->layer[il].attends = attends(llama, il);
@@ -56,20 +57,20 @@ static uint64_t cache_bytes(enum plim_dtype type, uint64_t width, uint64_t cells
     return plim_align_up(bytes + plim_row_padding_bytes(type, width), PLIM_CUDA_ALIGNMENT);
 }
 
-static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim_context *cx, uint32_t il,
+static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim_llama_context *cx, uint32_t il,
                                uint64_t v_gqa_max, bool on_cpu)
 {
     const struct plim_hparams *hp = &llama->hp;
-    uint64_t cells = plim_memory_cells(llama, cx, il);
+    uint64_t cells = plim_llama_memory_cells(llama, cx, il);
     uint64_t bytes = cache_bytes(cx->type_k, plim_hparams_k_gqa(hp, il), cells, cx->n_stream, on_cpu);
     if (!plim_hparams_is_mla(hp)) {
         /* transposed, V has every layer as wide as the widest */
         uint64_t width = cx->v_trans ? v_gqa_max : plim_hparams_v_gqa(hp, il);
         bytes += cache_bytes(cx->type_v, width, cells, cx->n_stream, on_cpu);
     }
-    bool has_indexer =
-        hp->is_indexer[il] && hp->indexer_head_size &&
-        (hp->arch->memory == PLIM_MEMORY_DSA || (hp->arch->memory == PLIM_MEMORY_MSA && il >= hp->n_layer_dense_lead));
+    bool has_indexer = hp->is_indexer[il] && hp->indexer_head_size &&
+                       (hp->arch->memory == PLIM_LLAMA_MEMORY_DSA ||
+                        (hp->arch->memory == PLIM_LLAMA_MEMORY_MSA && il >= hp->n_layer_dense_lead));
     if (has_indexer)
         bytes += cache_bytes(cx->type_k, hp->indexer_head_size, cells, cx->n_stream, on_cpu);
     if (has_indexer && !plim_hparams_is_mla(hp)) /* it has values too, of one head, that nobody reads */
@@ -78,27 +79,27 @@ static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim
 }
 
 /* Layers of one kind have caches of one size on one device. */
-static bool is_alike(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                     uint32_t a, uint32_t b)
+static bool is_alike(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                     const struct plim_placement *p, uint32_t a, uint32_t b)
 {
     const uint32_t n_dense = llama->hp.n_layer_dense_lead;
     return llama->layer[a].kind == llama->layer[b].kind && (a < n_dense) == (b < n_dense) &&
            (!cx->offload_kqv || p->layer[a] == p->layer[b]);
 }
 
-static uint64_t layer_rs_bytes(const struct plim_llama *llama, const struct plim_context *cx, bool on_cpu)
+static uint64_t layer_rs_bytes(const struct plim_llama *llama, const struct plim_llama_context *cx, bool on_cpu)
 {
     uint64_t rows = (uint64_t)cx->n_seq_max * (1 + (uint64_t)cx->n_rs_seq);
     return cache_bytes(PLIM_DTYPE_F32, plim_hparams_n_embd_r(&llama->hp), rows, 1, on_cpu) +
            cache_bytes(PLIM_DTYPE_F32, plim_hparams_n_embd_s(&llama->hp), rows, 1, on_cpu);
 }
 
-void plim_memory_size(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                      struct plim_memory *ret_memory)
+void plim_llama_memory_size(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                            const struct plim_placement *p, struct plim_llama_memory *ret_memory)
 {
-    struct plim_memory *m = ret_memory;
+    struct plim_llama_memory *m = ret_memory;
     const uint64_t v_gqa_max = cx->v_trans ? plim_hparams_v_gqa_max(&llama->hp) : 0;
-    *m = (struct plim_memory){ .is_known = llama->hp.arch->memory != PLIM_MEMORY_OTHER };
+    *m = (struct plim_llama_memory){ .is_known = llama->hp.arch->memory != PLIM_LLAMA_MEMORY_OTHER };
     if (!m->is_known) {
         plim_bound_memory(llama, cx, p, m);
         return;
@@ -107,14 +108,14 @@ void plim_memory_size(const struct plim_llama *llama, const struct plim_context 
     uint64_t kv_bytes = 0;
     for (uint32_t il = 0; il < llama->hp.n_layer_all; il++) {
         int backend = cx->offload_kqv ? p->layer[il] : p->cpu;
-        if (plim_memory_attends(llama, il)) {
+        if (plim_llama_memory_attends(llama, il)) {
             if (last == PLIM_MAX_LAYERS || !is_alike(llama, cx, p, last, il))
                 kv_bytes = layer_kv_bytes(llama, cx, il, v_gqa_max, backend == p->cpu);
             last = il;
             m->kv_bytes[backend] += kv_bytes;
             m->n_kv_layers++;
         }
-        if (plim_memory_recurs(llama, il)) {
+        if (plim_llama_memory_recurs(llama, il)) {
             m->rs_bytes[backend] += layer_rs_bytes(llama, cx, backend == p->cpu);
             m->n_rs_layers++;
         }

@@ -95,7 +95,7 @@ static uint64_t unpacked_bytes(const struct plim_llama *llama, const struct plim
  * The pool grows in steps of 2 MiB to the largest set of temporaries and stays: activations quantized to q8_1 (36 bytes
  * for 32 values) or halved for the products, and before mid-2026 the f16 copy of a quantized cache.
  */
-static void add_pool(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_card *card,
+static void add_pool(const struct plim_llama *llama, const struct plim_llama_context *cx, const struct plim_card *card,
                      struct plim_device_bill *device)
 {
     uint64_t quantized_bytes = plim_bytes_product(llama->quantized_width, (uint64_t)cx->n_ubatch * 36) / 32;
@@ -123,8 +123,9 @@ void plim_overhead_fixed(const struct plim_card *card, struct plim_overhead_band
     *ret_cublas = (struct plim_overhead_band){ cublas_bytes, cublas_bytes, cublas_bytes };
 }
 
-void plim_overhead_device(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_epoch *epoch,
-                          enum plim_backend backend, const struct plim_card *card, struct plim_device_bill *device)
+void plim_overhead_device(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                          const struct plim_epoch *epoch, enum plim_backend backend, const struct plim_card *card,
+                          struct plim_device_bill *device)
 {
     if (backend == PLIM_BACKEND_CUDA) {
         add_context(card, device);

@@ -19,8 +19,9 @@ void plim_overhead_fixed(const struct plim_card *card, struct plim_overhead_band
                          struct plim_overhead_band *ret_kernels, struct plim_overhead_band *ret_cublas);
 
 /* On a GPU that has layers or computes for the host; card says which it is. */
-void plim_overhead_device(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_epoch *epoch,
-                          enum plim_backend backend, const struct plim_card *card, struct plim_device_bill *device);
+void plim_overhead_device(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                          const struct plim_epoch *epoch, enum plim_backend backend, const struct plim_card *card,
+                          struct plim_device_bill *device);
 
 void plim_overhead_host(const struct plim_setup *setup, int n_gpu, struct plim_device_bill *device);
 

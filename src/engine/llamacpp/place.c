@@ -13,8 +13,8 @@
  * Layer numbers from the first offloaded one, as a fraction of all offloaded, are looked up in the cumulated split.
  * In single precision throughout, as llama.cpp does it: a layer on a boundary must fall on the same side.
  */
-static void split_layers(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_context *cx,
-                         const uint64_t *split_bytes, struct plim_placement *p)
+static void split_layers(const struct plim_llama *llama, const struct plim_setup *setup,
+                         const struct plim_llama_context *cx, const uint64_t *split_bytes, struct plim_placement *p)
 {
     const uint32_t n_layer_all = llama->hp.n_layer_all;
     float split[PLIM_SETUP_MAX_DEVICES] = { 0 }, sum = 0;
@@ -43,8 +43,8 @@ static void split_layers(const struct plim_llama *llama, const struct plim_setup
     p->is_full = p->n_gpu > 0 && n_offloaded > n_layer_all;
 }
 
-int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_context *cx, int n_gpu,
-               const uint64_t *split_bytes, struct plim_placement *ret_placement, struct plim_error *reterr)
+int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_llama_context *cx,
+               int n_gpu, const uint64_t *split_bytes, struct plim_placement *ret_placement, struct plim_error *reterr)
 {
     struct plim_placement *p = ret_placement;
     p->n_gpu = p->cpu = n_gpu;
@@ -91,7 +91,7 @@ static uint32_t first_with_rope_factors(const struct plim_llama *llama)
 }
 
 /* Next-token-prediction layers stay in the file unless they are to draft. */
-static uint32_t n_loaded_layers(const struct plim_llama *llama, const struct plim_context *cx)
+static uint32_t n_loaded_layers(const struct plim_llama *llama, const struct plim_llama_context *cx)
 {
     return cx->load_mtp ? llama->hp.n_layer_all : llama->hp.n_layer;
 }
@@ -100,7 +100,7 @@ static uint32_t n_loaded_layers(const struct plim_llama *llama, const struct pli
 static bool has_strays(const struct plim_llama *llama)
 {
     const char *name = llama->hp.arch->name;
-    return llama->hp.n_layer_nextn > 0 && (llama->hp.arch->memory == PLIM_MEMORY_DSA || !strcmp(name, "hy_v3") ||
+    return llama->hp.n_layer_nextn > 0 && (llama->hp.arch->memory == PLIM_LLAMA_MEMORY_DSA || !strcmp(name, "hy_v3") ||
                                            !strcmp(name, "step35") || !strcmp(name, "cohere2moe"));
 }
 
@@ -111,7 +111,7 @@ static bool is_stray(const struct plim_llama *llama, size_t i)
     static const char *const of_step[] = { "attn_q_norm.", "attn_k_norm.", "attn_gate." };
     const char *arch = llama->hp.arch->name, *rest = strchr(llama->tensors[i].name + strlen("blk."), '.');
     bool found = false;
-    if (llama->hp.arch->memory == PLIM_MEMORY_DSA)
+    if (llama->hp.arch->memory == PLIM_LLAMA_MEMORY_DSA)
         return rest && !strncmp(rest + 1, "exp_probs_b.", strlen("exp_probs_b."));
     for (size_t n = 0; rest && n < sizeof of_all / sizeof *of_all; n++)
         found = found || !strncmp(rest + 1, of_all[n], strlen(of_all[n]));
@@ -122,7 +122,7 @@ static bool is_stray(const struct plim_llama *llama, size_t i)
     return found;
 }
 
-static bool is_loaded(const struct plim_llama *llama, const struct plim_context *cx, size_t i)
+static bool is_loaded(const struct plim_llama *llama, const struct plim_llama_context *cx, size_t i)
 {
     if (llama->slot[i] == PLIM_SLOT_UNUSED)
         return false;
@@ -136,8 +136,8 @@ static void set_host_bytes(bool is_mapped, uint64_t span_bytes, uint64_t read_by
 }
 
 /* Tensor by tensor: needed when overrides split layers, or a model's parts make spans of their own. */
-static void weigh_tensors(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                          struct plim_weights *w)
+static void weigh_tensors(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                          const struct plim_placement *p, struct plim_weights *w)
 {
     struct span span = { 0 };
     uint64_t read_bytes = 0;
@@ -165,8 +165,8 @@ static void weigh_tensors(const struct plim_llama *llama, const struct plim_cont
     set_host_bytes(cx->mmap, w->host_bytes + span.end - span.first, read_bytes, w);
 }
 
-static void weigh_layers(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                         struct plim_weights *w)
+static void weigh_layers(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                         const struct plim_placement *p, struct plim_weights *w)
 {
     struct span span = { 0 };
     uint64_t host_bytes = 0;
@@ -195,8 +195,8 @@ static void weigh_layers(const struct plim_llama *llama, const struct plim_conte
     set_host_bytes(cx->mmap, span.end - span.first, host_bytes, w);
 }
 
-void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                        struct plim_weights *ret_weights)
+void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                        const struct plim_placement *p, struct plim_weights *ret_weights)
 {
     struct plim_weights *w = ret_weights;
     *w = (struct plim_weights){ 0 };

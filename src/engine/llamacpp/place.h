@@ -22,8 +22,8 @@ struct plim_placement {
  * Place the layers. split_bytes[n_gpu] is the free memory llama.cpp would see, used where -ts is not given.
  * Fails for -ot patterns that do not compile or name a device that is not there.
  */
-int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_context *cx, int n_gpu,
-               const uint64_t *split_bytes, struct plim_placement *ret_placement,
+int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_llama_context *cx,
+               int n_gpu, const uint64_t *split_bytes, struct plim_placement *ret_placement,
                struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_placement_done(struct plim_placement *placement);
 
@@ -47,7 +47,7 @@ struct plim_weights {
     uint64_t idle_bytes; /* of these: inside a span, but of tensors that went to a GPU */
 };
 
-void plim_place_weights(const struct plim_llama *llama, const struct plim_context *cx, const struct plim_placement *p,
-                        struct plim_weights *ret_weights);
+void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                        const struct plim_placement *p, struct plim_weights *ret_weights);
 
 #endif

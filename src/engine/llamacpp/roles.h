@@ -170,16 +170,16 @@
     X(DENSE_2_OUT, "dense_2")                                                                                          \
     X(DENSE_3_OUT, "dense_3")
 
-#define PLIM_ROLE_ENUM(id, name) PLIM_ROLE_##id,
-enum plim_role { PLIM_LAYER_ROLES(PLIM_ROLE_ENUM) PLIM_ROLE_MAX_ };
-#undef PLIM_ROLE_ENUM
+#define PLIM_TENSOR_ROLE_ENUM(id, name) PLIM_TENSOR_ROLE_##id,
+enum plim_tensor_role { PLIM_LAYER_ROLES(PLIM_TENSOR_ROLE_ENUM) PLIM_TENSOR_ROLE_MAX_ };
+#undef PLIM_TENSOR_ROLE_ENUM
 
 #define PLIM_GLOBAL_ENUM(id, name) PLIM_GLOBAL_##id,
 enum plim_global { PLIM_GLOBAL_ROLES(PLIM_GLOBAL_ENUM) PLIM_GLOBAL_MAX_ };
 #undef PLIM_GLOBAL_ENUM
 
-/* The role of a layer tensor's middle name ("attn_q"), PLIM_ROLE_MAX_ when it has none here. */
-enum plim_role plim_role_named(const char *name, unsigned length);
+/* The role of a layer tensor's middle name ("attn_q"), PLIM_TENSOR_ROLE_MAX_ when it has none here. */
+enum plim_tensor_role plim_tensor_role_named(const char *name, unsigned length);
 enum plim_global plim_global_named(const char *name, unsigned length);
 
 #endif

@@ -15,7 +15,7 @@
  * A worker names itself before the message: "(Worker_TP1 pid=88)", "(VllmWorker rank=1 pid=88)".
  */
 
-#include "bill/receipt.h"
+#include "receipt/receipt.h"
 
 struct plim_vllm_log {
     struct plim_receipt receipt;

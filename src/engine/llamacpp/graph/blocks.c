@@ -8,7 +8,7 @@ static plim_node leaf_at(struct plim_build *b, const struct plim_tensor *t, int 
 {
     if (!t)
         return 0;
-    return plim_graph_external(b->g, home, PLIM_TENSOR_WEIGHT, t->type, t->ne[0], t->ne[1], t->ne[2], t->ne[3]);
+    return plim_ggml_graph_external(b->g, home, PLIM_TENSOR_WEIGHT, t->type, t->ne[0], t->ne[1], t->ne[2], t->ne[3]);
 }
 
 static plim_node weight_leaf(struct plim_build *b, const struct plim_tensor *t)
@@ -24,7 +24,7 @@ static plim_node weight_leaf(struct plim_build *b, const struct plim_tensor *t)
 /* RoPE's factors: every device with layers has a copy. */
 static plim_node rope_factors(struct plim_build *b, uint32_t il)
 {
-    if (b->hp->arch->graph & PLIM_GRAPH_ROPE_FREQS_FULL && b->hp->is_swa[il])
+    if (b->hp->arch->graph & PLIM_GGML_GRAPH_ROPE_FREQS_FULL && b->hp->is_swa[il])
         return 0;
     const struct plim_tensor *t = plim_llama_global_tensor(b->llama, PLIM_GLOBAL_ROPE_FREQS, PLIM_WEIGHT);
     if (!t)
@@ -35,9 +35,9 @@ static plim_node rope_factors(struct plim_build *b, uint32_t il)
     return b->rope_factors[home];
 }
 
-bool plim_has(const struct plim_build *b, uint32_t il, enum plim_role role)
+bool plim_build_has(const struct plim_build *b, uint32_t il, enum plim_tensor_role role)
 {
-    return role < PLIM_ROLE_MAX_ &&
+    return role < PLIM_TENSOR_ROLE_MAX_ &&
            (b->llama->layer[il].tensor[role][PLIM_WEIGHT] != 0 || b->llama->layer[il].tensor[role][PLIM_BIAS] != 0);
 }
 
@@ -49,171 +49,180 @@ static void notice_start(struct plim_build *b, uint32_t il)
         b->start[b->n_started++] = (plim_node)b->g->n_tensors;
 }
 
-plim_node plim_weight(struct plim_build *b, uint32_t il, enum plim_role role)
+plim_node plim_build_weight(struct plim_build *b, uint32_t il, enum plim_tensor_role role)
 {
     notice_start(b, il);
     return weight_leaf(b, plim_llama_layer_tensor(b->llama, il, role, PLIM_WEIGHT));
 }
 
-plim_node plim_bias(struct plim_build *b, uint32_t il, enum plim_role role)
+plim_node plim_build_bias(struct plim_build *b, uint32_t il, enum plim_tensor_role role)
 {
     return weight_leaf(b, plim_llama_layer_tensor(b->llama, il, role, PLIM_BIAS));
 }
 
-plim_node plim_scale_of(struct plim_build *b, uint32_t il, enum plim_role role)
+plim_node plim_build_scale_of(struct plim_build *b, uint32_t il, enum plim_tensor_role role)
 {
     return weight_leaf(b, plim_llama_layer_tensor(b->llama, il, role, PLIM_SCALE));
 }
 
-plim_node plim_global(struct plim_build *b, enum plim_global role)
+plim_node plim_build_global(struct plim_build *b, enum plim_global role)
 {
     return weight_leaf(b, plim_llama_global_tensor(b->llama, role, PLIM_WEIGHT));
 }
 
-plim_node plim_global_bias(struct plim_build *b, enum plim_global role)
+plim_node plim_build_global_bias(struct plim_build *b, enum plim_global role)
 {
     return weight_leaf(b, plim_llama_global_tensor(b->llama, role, PLIM_BIAS));
 }
 
 /* --- products --- */
 
-plim_node plim_mul_mat(struct plim_build *b, plim_node weight, plim_node x)
+plim_node plim_build_mul_mat(struct plim_build *b, plim_node weight, plim_node x)
 {
     if (!weight)
         return x;
-    plim_node n = plim_graph_op(b->g, PLIM_OP_MUL_MAT, PLIM_DTYPE_F32, plim_at(b, weight)->ne[1], plim_at(b, x)->ne[1],
-                                plim_at(b, x)->ne[2], plim_at(b, x)->ne[3]);
-    plim_graph_source(b->g, n, weight);
-    plim_graph_source(b->g, n, x);
+    plim_node n =
+        plim_ggml_graph_op(b->g, PLIM_OP_MUL_MAT, PLIM_DTYPE_F32, plim_build_at(b, weight)->ne[1],
+                           plim_build_at(b, x)->ne[1], plim_build_at(b, x)->ne[2], plim_build_at(b, x)->ne[3]);
+    plim_ggml_graph_source(b->g, n, weight);
+    plim_ggml_graph_source(b->g, n, x);
     return n;
 }
 
 /* weights [n_in, n_out, n_expert], x [n_in, 1 or used, n_tokens], ids [used, n_tokens] -> [n_out, used, n_tokens] */
-plim_node plim_mul_mat_id(struct plim_build *b, plim_node weights, plim_node x, plim_node ids)
+plim_node plim_build_mul_mat_id(struct plim_build *b, plim_node weights, plim_node x, plim_node ids)
 {
-    plim_node n = plim_graph_op(b->g, PLIM_OP_MUL_MAT_ID, PLIM_DTYPE_F32, plim_at(b, weights)->ne[1],
-                                plim_at(b, ids)->ne[0], plim_at(b, x)->ne[2], 1);
-    plim_graph_source(b->g, n, weights);
-    plim_graph_source(b->g, n, x);
-    plim_graph_source(b->g, n, ids);
+    plim_node n = plim_ggml_graph_op(b->g, PLIM_OP_MUL_MAT_ID, PLIM_DTYPE_F32, plim_build_at(b, weights)->ne[1],
+                                     plim_build_at(b, ids)->ne[0], plim_build_at(b, x)->ne[2], 1);
+    plim_ggml_graph_source(b->g, n, weights);
+    plim_ggml_graph_source(b->g, n, x);
+    plim_ggml_graph_source(b->g, n, ids);
     return n;
 }
 
 /* --- element by element --- */
 
-plim_node plim_add(struct plim_build *b, plim_node x, plim_node y)
+plim_node plim_build_add(struct plim_build *b, plim_node x, plim_node y)
 {
-    return y ? plim_graph_like(b->g, PLIM_OP_INPLACE, x, y) : x;
+    return y ? plim_ggml_graph_like(b->g, PLIM_OP_INPLACE, x, y) : x;
 }
 
-plim_node plim_mul(struct plim_build *b, plim_node x, plim_node y)
+plim_node plim_build_mul(struct plim_build *b, plim_node x, plim_node y)
 {
-    return y ? plim_graph_like(b->g, PLIM_OP_INPLACE, x, y) : x;
+    return y ? plim_ggml_graph_like(b->g, PLIM_OP_INPLACE, x, y) : x;
 }
 
-plim_node plim_unary(struct plim_build *b, plim_node x) { return plim_graph_like(b->g, PLIM_OP_INPLACE, x, 0); }
-
-plim_node plim_glu(struct plim_build *b, plim_node gate, plim_node up)
+plim_node plim_build_unary(struct plim_build *b, plim_node x)
 {
-    const struct plim_gtensor *g = plim_at(b, gate);
-    plim_node n = plim_graph_op(b->g, PLIM_OP_COMPUTE, PLIM_DTYPE_F32, up ? g->ne[0] : g->ne[0] / 2, g->ne[1], g->ne[2],
-                                g->ne[3]);
-    plim_graph_source(b->g, n, gate);
-    plim_graph_source(b->g, n, up);
+    return plim_ggml_graph_like(b->g, PLIM_OP_INPLACE, x, 0);
+}
+
+plim_node plim_build_glu(struct plim_build *b, plim_node gate, plim_node up)
+{
+    const struct plim_gtensor *g = plim_build_at(b, gate);
+    plim_node n = plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, PLIM_DTYPE_F32, up ? g->ne[0] : g->ne[0] / 2, g->ne[1],
+                                     g->ne[2], g->ne[3]);
+    plim_ggml_graph_source(b->g, n, gate);
+    plim_ggml_graph_source(b->g, n, up);
     return n;
 }
 
 /* --- moving data --- */
 
-plim_node plim_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
+plim_node plim_build_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
-    plim_node n = plim_graph_op(b->g, PLIM_OP_COMPUTE, (enum plim_dtype)plim_at(b, x)->type, ne0, ne1, ne2, ne3);
-    plim_graph_source(b->g, n, x);
+    plim_node n =
+        plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, (enum plim_dtype)plim_build_at(b, x)->type, ne0, ne1, ne2, ne3);
+    plim_ggml_graph_source(b->g, n, x);
     return n;
 }
 
-plim_node plim_cont(struct plim_build *b, plim_node x) { return plim_graph_like(b->g, PLIM_OP_COMPUTE, x, 0); }
-
-plim_node plim_cast(struct plim_build *b, plim_node x, enum plim_dtype type)
+plim_node plim_build_cont(struct plim_build *b, plim_node x)
 {
-    const struct plim_gtensor t = *plim_at(b, x);
-    plim_node n = plim_graph_op(b->g, PLIM_OP_COMPUTE, type, t.ne[0], t.ne[1], t.ne[2], t.ne[3]);
-    plim_graph_source(b->g, n, x);
+    return plim_ggml_graph_like(b->g, PLIM_OP_COMPUTE, x, 0);
+}
+
+plim_node plim_build_cast(struct plim_build *b, plim_node x, enum plim_dtype type)
+{
+    const struct plim_gtensor t = *plim_build_at(b, x);
+    plim_node n = plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, type, t.ne[0], t.ne[1], t.ne[2], t.ne[3]);
+    plim_ggml_graph_source(b->g, n, x);
     return n;
 }
 
-plim_node plim_concat(struct plim_build *b, plim_node x, plim_node y)
+plim_node plim_build_concat(struct plim_build *b, plim_node x, plim_node y)
 {
-    const struct plim_gtensor *t = plim_at(b, x);
-    plim_node n = plim_graph_op(b->g, PLIM_OP_COMPUTE, (enum plim_dtype)t->type,
-                                (uint64_t)t->ne[0] + plim_at(b, y)->ne[0], t->ne[1], t->ne[2], t->ne[3]);
-    plim_graph_source(b->g, n, x);
-    plim_graph_source(b->g, n, y);
+    const struct plim_gtensor *t = plim_build_at(b, x);
+    plim_node n = plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, (enum plim_dtype)t->type,
+                                     (uint64_t)t->ne[0] + plim_build_at(b, y)->ne[0], t->ne[1], t->ne[2], t->ne[3]);
+    plim_ggml_graph_source(b->g, n, x);
+    plim_ggml_graph_source(b->g, n, y);
     return n;
 }
 
 /* Rows of x picked by index: the result has x's width and the index's shape after it. */
-plim_node plim_get_rows(struct plim_build *b, plim_node x, plim_node rows)
+plim_node plim_build_get_rows(struct plim_build *b, plim_node x, plim_node rows)
 {
-    plim_node n = plim_graph_op(b->g, PLIM_OP_GET_ROWS, PLIM_DTYPE_F32, plim_at(b, x)->ne[0], plim_at(b, rows)->ne[0],
-                                plim_at(b, rows)->ne[1], plim_at(b, rows)->ne[2]);
-    plim_graph_source(b->g, n, x);
-    plim_graph_source(b->g, n, rows);
+    plim_node n =
+        plim_ggml_graph_op(b->g, PLIM_OP_GET_ROWS, PLIM_DTYPE_F32, plim_build_at(b, x)->ne[0],
+                           plim_build_at(b, rows)->ne[0], plim_build_at(b, rows)->ne[1], plim_build_at(b, rows)->ne[2]);
+    plim_ggml_graph_source(b->g, n, x);
+    plim_ggml_graph_source(b->g, n, rows);
     return n;
 }
 
-plim_node plim_reshape(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
+plim_node plim_build_reshape(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
-    return plim_graph_view(b->g, x, false, ne0, ne1, ne2, ne3);
+    return plim_ggml_graph_view(b->g, x, false, ne0, ne1, ne2, ne3);
 }
 
-plim_node plim_strided(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
+plim_node plim_build_strided(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3)
 {
-    return plim_graph_view(b->g, x, true, ne0, ne1, ne2, ne3);
+    return plim_ggml_graph_view(b->g, x, true, ne0, ne1, ne2, ne3);
 }
 
 /* --- norms --- */
 
 static plim_node norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il, bool is_layer_norm)
 {
-    plim_node n = plim_graph_like(b->g, is_layer_norm ? PLIM_OP_COMPUTE : PLIM_OP_INPLACE, x, 0);
+    plim_node n = plim_ggml_graph_like(b->g, is_layer_norm ? PLIM_OP_COMPUTE : PLIM_OP_INPLACE, x, 0);
     /* the engine pins named norms to the device of their layer (llama_context::graph_get_cb) */
     if ((weight || bias) && il >= 0 && !b->cx->is_estimate && (b->is_full_offload || b->n_tokens < 32))
         b->g->tensor[n].backend = b->place->layer[il];
-    return plim_add(b, plim_mul(b, n, weight), bias);
+    return plim_build_add(b, plim_build_mul(b, n, weight), bias);
 }
 
-plim_node plim_norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il)
+plim_node plim_build_norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il)
 {
     return norm(b, x, weight, bias, il, b->hp->is_layer_norm);
 }
 
-plim_node plim_norm_by(struct plim_build *b, plim_node x, uint32_t il, enum plim_role role)
+plim_node plim_build_norm_by(struct plim_build *b, plim_node x, uint32_t il, enum plim_tensor_role role)
 {
-    if (!plim_has(b, il, role))
+    if (!plim_build_has(b, il, role))
         return x;
-    bool is_of_heads = role == PLIM_ROLE_ATTN_Q_NORM || role == PLIM_ROLE_ATTN_K_NORM;
-    bool is_of_dsa = role == PLIM_ROLE_INDEXER_K_NORM && b->hp->arch->memory == PLIM_MEMORY_DSA;
+    bool is_of_heads = role == PLIM_TENSOR_ROLE_ATTN_Q_NORM || role == PLIM_TENSOR_ROLE_ATTN_K_NORM;
+    bool is_of_dsa = role == PLIM_TENSOR_ROLE_INDEXER_K_NORM && b->hp->arch->memory == PLIM_LLAMA_MEMORY_DSA;
     bool is_layer_norm =
-        b->hp->is_layer_norm || is_of_dsa || (is_of_heads && b->hp->arch->graph & PLIM_GRAPH_QK_LAYER_NORM);
-    return norm(b, x, plim_weight(b, il, role), plim_bias(b, il, role), (int)il, is_layer_norm);
+        b->hp->is_layer_norm || is_of_dsa || (is_of_heads && b->hp->arch->graph & PLIM_GGML_GRAPH_QK_LAYER_NORM);
+    return norm(b, x, plim_build_weight(b, il, role), plim_build_bias(b, il, role), (int)il, is_layer_norm);
 }
 
-plim_node plim_project(struct plim_build *b, uint32_t il, enum plim_role role, plim_node x)
+plim_node plim_build_project(struct plim_build *b, uint32_t il, enum plim_tensor_role role, plim_node x)
 {
-    plim_node y = plim_mul_mat(b, plim_weight(b, il, role), x);
-    y = plim_mul(b, y, plim_scale_of(b, il, role));
-    return plim_add(b, y, plim_bias(b, il, role));
+    plim_node y = plim_build_mul_mat(b, plim_build_weight(b, il, role), x);
+    y = plim_build_mul(b, y, plim_build_scale_of(b, il, role));
+    return plim_build_add(b, y, plim_build_bias(b, il, role));
 }
 
 /* --- positions --- */
 
-plim_node plim_positions(struct plim_build *b)
+plim_node plim_build_positions(struct plim_build *b)
 {
     enum { MROPE_SECTIONS = 4 };
     if (!b->positions)
-        b->positions = plim_graph_input(b->g, PLIM_DTYPE_I32,
-                                        (uint64_t)b->n_tokens * (b->hp->use_mrope ? MROPE_SECTIONS : 1), 1, 1, 1);
+        b->positions = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32,
+                                             (uint64_t)b->n_tokens * (b->hp->use_mrope ? MROPE_SECTIONS : 1), 1, 1, 1);
     return b->positions;
 }
 
@@ -241,12 +250,12 @@ static bool uses_rope(const struct plim_build *b, uint32_t il)
     return true;
 }
 
-plim_node plim_rope(struct plim_build *b, plim_node x, uint32_t il)
+plim_node plim_build_rope(struct plim_build *b, plim_node x, uint32_t il)
 {
     if (!uses_rope(b, il))
         return x;
-    plim_node n = plim_graph_like(b->g, PLIM_OP_ROPE, x, plim_positions(b));
-    plim_graph_source(b->g, n, rope_factors(b, il));
+    plim_node n = plim_ggml_graph_like(b->g, PLIM_OP_ROPE, x, plim_build_positions(b));
+    plim_ggml_graph_source(b->g, n, rope_factors(b, il));
     return n;
 }
 
@@ -255,22 +264,22 @@ plim_node plim_rope(struct plim_build *b, plim_node x, uint32_t il)
 plim_node plim_build_tokens(struct plim_build *b)
 {
     const struct plim_hparams *hp = b->hp;
-    plim_node tokens = plim_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
-    b->embd = plim_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, b->n_tokens, 1, 1);
-    plim_node x = plim_get_rows(b, plim_global(b, PLIM_GLOBAL_TOKEN_EMBD), tokens);
+    plim_node tokens = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
+    b->embd = plim_ggml_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, b->n_tokens, 1, 1);
+    plim_node x = plim_build_get_rows(b, plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD), tokens);
     if (hp->n_embd_inp != hp->n_embd) /* room for the extra embeddings of images */
-        x = plim_compute(b, x, hp->n_embd_inp, b->n_tokens, 1, 1);
-    plim_graph_expand(b->g, x);
-    plim_graph_expand(b->g, b->embd); /* the other way to give a batch: has memory, used or not */
+        x = plim_build_compute(b, x, hp->n_embd_inp, b->n_tokens, 1, 1);
+    plim_ggml_graph_expand(b->g, x);
+    plim_ggml_graph_expand(b->g, b->embd); /* the other way to give a batch: has memory, used or not */
     b->embd = x;
     if (hp->n_embd_inp != hp->n_embd)
-        x = plim_graph_columns(b->g, x, hp->n_embd);
+        x = plim_ggml_graph_columns(b->g, x, hp->n_embd);
     if (hp->has_embedding_scale) {
-        bool has_gaps = plim_at(b, x)->flags & PLIM_TENSOR_STRIDED && b->n_tokens > 1; /* one row has none */
-        x = plim_unary(b, has_gaps ? plim_cont(b, x) : x);
-        plim_graph_expand(b->g, x);
+        bool has_gaps = plim_build_at(b, x)->flags & PLIM_TENSOR_STRIDED && b->n_tokens > 1; /* one row has none */
+        x = plim_build_unary(b, has_gaps ? plim_build_cont(b, x) : x);
+        plim_ggml_graph_expand(b->g, x);
     }
-    b->out_ids = plim_graph_input(b->g, PLIM_DTYPE_I32, b->n_outputs, 1, 1, 1);
+    b->out_ids = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_outputs, 1, 1, 1);
     return x;
 }
 
@@ -278,14 +287,14 @@ plim_node plim_build_embeddings(struct plim_build *b)
 {
     const uint32_t flags = b->hp->arch->graph;
     plim_node x = plim_build_tokens(b);
-    if (flags & PLIM_GRAPH_EMBD_SCALE)
-        x = plim_unary(b, x);
-    plim_node learned = plim_global(b, PLIM_GLOBAL_POS_EMBD);
+    if (flags & PLIM_GGML_GRAPH_EMBD_SCALE)
+        x = plim_build_unary(b, x);
+    plim_node learned = plim_build_global(b, PLIM_GLOBAL_POS_EMBD);
     if (learned)
-        x = plim_add(b, x, plim_get_rows(b, learned, plim_positions(b)));
-    if (flags & PLIM_GRAPH_EMBD_NORM) {
-        plim_node weight = plim_global(b, PLIM_GLOBAL_TOKEN_EMBD_NORM);
-        x = plim_norm(b, x, weight, plim_global_bias(b, PLIM_GLOBAL_TOKEN_EMBD_NORM), 0);
+        x = plim_build_add(b, x, plim_build_get_rows(b, learned, plim_build_positions(b)));
+    if (flags & PLIM_GGML_GRAPH_EMBD_NORM) {
+        plim_node weight = plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD_NORM);
+        x = plim_build_norm(b, x, weight, plim_build_global_bias(b, PLIM_GLOBAL_TOKEN_EMBD_NORM), 0);
     }
     b->first = x;
     return x;
@@ -294,30 +303,30 @@ plim_node plim_build_embeddings(struct plim_build *b)
 plim_node plim_build_last_rows(struct plim_build *b, uint32_t il, plim_node x)
 {
     bool here = il + 1 == b->hp->n_layer && b->hp->arch->rows == PLIM_ROWS_LAST_LAYER;
-    return here && x ? plim_get_rows(b, x, b->out_ids) : x;
+    return here && x ? plim_build_get_rows(b, x, b->out_ids) : x;
 }
 
 /* Logits of x. */
 static void build_logits(struct plim_build *b, plim_node x)
 {
     const struct plim_llama *llama = b->llama;
-    plim_node output = plim_global(b, PLIM_GLOBAL_OUTPUT);
+    plim_node output = plim_build_global(b, PLIM_GLOBAL_OUTPUT);
     if (!output && llama->hp.arch->no_output) /* BitNet: tied, without a copy */
-        output = plim_global(b, PLIM_GLOBAL_TOKEN_EMBD);
+        output = plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD);
     else if (!output) /* tied: the copy of the token embedding beside the output layer */
         output =
             leaf_at(b, plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT), b->place->tied_output);
-    if (b->hp->arch->graph & PLIM_GRAPH_HEAD_SCALE)
-        x = plim_unary(b, x);
-    x = plim_add(b, plim_mul_mat(b, output, x), plim_global_bias(b, PLIM_GLOBAL_OUTPUT));
-    if (b->hp->arch->graph & PLIM_GRAPH_IMAGE_LOGITS) {
+    if (b->hp->arch->graph & PLIM_GGML_GRAPH_HEAD_SCALE)
+        x = plim_build_unary(b, x);
+    x = plim_build_add(b, plim_build_mul_mat(b, output, x), plim_build_global_bias(b, PLIM_GLOBAL_OUTPUT));
+    if (b->hp->arch->graph & PLIM_GGML_GRAPH_IMAGE_LOGITS) {
         enum { IMAGE_TOKENS = 8192 }; /* a tensor nobody fills: where it lives is up to its reader */
-        plim_node none = plim_graph_op(b->g, PLIM_OP_LEAF, PLIM_DTYPE_F32, IMAGE_TOKENS, 1, 1, 1);
-        x = plim_cont(b, x);
-        plim_graph_source(b->g, x, plim_unary(b, none));
+        plim_node none = plim_ggml_graph_op(b->g, PLIM_OP_LEAF, PLIM_DTYPE_F32, IMAGE_TOKENS, 1, 1, 1);
+        x = plim_build_cont(b, x);
+        plim_ggml_graph_source(b->g, x, plim_build_unary(b, none));
     }
     b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT;
-    plim_graph_expand(b->g, x);
+    plim_ggml_graph_expand(b->g, x);
 }
 
 void plim_build_head(struct plim_build *b, plim_node x)
@@ -325,23 +334,24 @@ void plim_build_head(struct plim_build *b, plim_node x)
     const uint8_t rows = b->hp->arch->rows;
     if (rows == PLIM_ROWS_BEFORE_NORM) {
         b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* for a draft model */
-        x = plim_get_rows(b, x, b->out_ids);
+        x = plim_build_get_rows(b, x, b->out_ids);
     }
-    plim_node weight = plim_global(b, PLIM_GLOBAL_OUTPUT_NORM), bias = plim_global_bias(b, PLIM_GLOBAL_OUTPUT_NORM);
+    plim_node weight = plim_build_global(b, PLIM_GLOBAL_OUTPUT_NORM),
+              bias = plim_build_global_bias(b, PLIM_GLOBAL_OUTPUT_NORM);
     if (!weight)
-        weight = plim_global(b, PLIM_GLOBAL_DEC_OUTPUT_NORM);
+        weight = plim_build_global(b, PLIM_GLOBAL_DEC_OUTPUT_NORM);
     if (!weight)
-        weight = plim_global(b, PLIM_GLOBAL_ENC_OUTPUT_NORM);
-    if (weight || (b->hp->arch->graph & PLIM_GRAPH_BARE_NORM))
-        x = plim_norm(b, x, weight, bias, -1);
+        weight = plim_build_global(b, PLIM_GLOBAL_ENC_OUTPUT_NORM);
+    if (weight || (b->hp->arch->graph & PLIM_GGML_GRAPH_BARE_NORM))
+        x = plim_build_norm(b, x, weight, bias, -1);
     b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* the embeddings are kept for whoever asks */
     if (rows == PLIM_ROWS_AFTER_NORM) {
-        x = plim_get_rows(b, x, b->out_ids);
+        x = plim_build_get_rows(b, x, b->out_ids);
         b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT;
     }
     const bool is_embedding = b->hp->arch->no_logits_when_embedding && b->cx->embeddings;
-    if (b->hp->arch->graph & PLIM_GRAPH_ENCODER || is_embedding)
-        plim_graph_expand(b->g, x);
+    if (b->hp->arch->graph & PLIM_GGML_GRAPH_ENCODER || is_embedding)
+        plim_ggml_graph_expand(b->g, x);
     else
         build_logits(b, x);
     plim_build_pooling(b, x);

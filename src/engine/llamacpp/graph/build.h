@@ -23,10 +23,10 @@ struct plim_attn_inputs {
 };
 
 struct plim_build {
-    struct plim_graph *g;
+    struct plim_ggml_graph *g;
     const struct plim_llama *llama;
     const struct plim_hparams *hp;
-    const struct plim_context *cx;
+    const struct plim_llama_context *cx;
     const struct plim_placement *place;
     uint32_t n_tokens, n_seqs, n_outputs;
     bool is_full_offload;
@@ -54,44 +54,49 @@ struct plim_build {
     plim_node rope_factors[PLIM_SETUP_MAX_DEVICES + 1];
 };
 
-static inline const struct plim_gtensor *plim_at(const struct plim_build *b, plim_node n) { return &b->g->tensor[n]; }
+static inline const struct plim_gtensor *plim_build_at(const struct plim_build *b, plim_node n)
+{
+    return &b->g->tensor[n];
+}
 
 /* --- leaves --- */
 
 /* The tensor of a layer's role, 0 when the model has none. */
-plim_node plim_weight(struct plim_build *b, uint32_t il, enum plim_role role);
-plim_node plim_bias(struct plim_build *b, uint32_t il, enum plim_role role);
-plim_node plim_scale_of(struct plim_build *b, uint32_t il, enum plim_role role);
-plim_node plim_global(struct plim_build *b, enum plim_global role);
-plim_node plim_global_bias(struct plim_build *b, enum plim_global role);
-bool plim_has(const struct plim_build *b, uint32_t il, enum plim_role role);
+plim_node plim_build_weight(struct plim_build *b, uint32_t il, enum plim_tensor_role role);
+plim_node plim_build_bias(struct plim_build *b, uint32_t il, enum plim_tensor_role role);
+plim_node plim_build_scale_of(struct plim_build *b, uint32_t il, enum plim_tensor_role role);
+plim_node plim_build_global(struct plim_build *b, enum plim_global role);
+plim_node plim_build_global_bias(struct plim_build *b, enum plim_global role);
+bool plim_build_has(const struct plim_build *b, uint32_t il, enum plim_tensor_role role);
 
 /* The positions of the batch. */
-plim_node plim_positions(struct plim_build *b);
+plim_node plim_build_positions(struct plim_build *b);
 
 /* --- arithmetic; results are f32 unless x is not --- */
 
-plim_node plim_mul_mat(struct plim_build *b, plim_node weight, plim_node x); /* weight 0: x */
-plim_node plim_mul_mat_id(struct plim_build *b, plim_node weights, plim_node x, plim_node ids);
-plim_node plim_add(struct plim_build *b, plim_node x, plim_node y); /* in place where it can be, like all of these */
-plim_node plim_mul(struct plim_build *b, plim_node x, plim_node y);
-plim_node plim_unary(struct plim_build *b, plim_node x);
-plim_node plim_glu(struct plim_build *b, plim_node gate, plim_node up); /* up 0: both halves of gate */
-plim_node plim_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
-plim_node plim_cont(struct plim_build *b, plim_node x);
-plim_node plim_cast(struct plim_build *b, plim_node x, enum plim_dtype type);
-plim_node plim_concat(struct plim_build *b, plim_node x, plim_node y); /* along the first dimension */
-plim_node plim_get_rows(struct plim_build *b, plim_node x, plim_node rows);
-plim_node plim_reshape(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
-plim_node plim_strided(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
-plim_node plim_rope(struct plim_build *b, plim_node x, uint32_t il); /* x itself in layers without */
+plim_node plim_build_mul_mat(struct plim_build *b, plim_node weight, plim_node x); /* weight 0: x */
+plim_node plim_build_mul_mat_id(struct plim_build *b, plim_node weights, plim_node x, plim_node ids);
+plim_node plim_build_add(struct plim_build *b, plim_node x,
+                         plim_node y); /* in place where it can be, like all of these */
+plim_node plim_build_mul(struct plim_build *b, plim_node x, plim_node y);
+plim_node plim_build_unary(struct plim_build *b, plim_node x);
+plim_node plim_build_glu(struct plim_build *b, plim_node gate, plim_node up); /* up 0: both halves of gate */
+plim_node plim_build_compute(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_build_cont(struct plim_build *b, plim_node x);
+plim_node plim_build_cast(struct plim_build *b, plim_node x, enum plim_dtype type);
+plim_node plim_build_concat(struct plim_build *b, plim_node x, plim_node y); /* along the first dimension */
+plim_node plim_build_get_rows(struct plim_build *b, plim_node x, plim_node rows);
+plim_node plim_build_reshape(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_build_strided(struct plim_build *b, plim_node x, uint64_t ne0, uint64_t ne1, uint64_t ne2, uint64_t ne3);
+plim_node plim_build_rope(struct plim_build *b, plim_node x, uint32_t il); /* x itself in layers without */
 
 /* weight and bias may be 0. il < 0 outside the layers. */
-plim_node plim_norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il);
-plim_node plim_norm_by(struct plim_build *b, plim_node x, uint32_t il, enum plim_role role); /* no weight: x */
+plim_node plim_build_norm(struct plim_build *b, plim_node x, plim_node weight, plim_node bias, int il);
+plim_node plim_build_norm_by(struct plim_build *b, plim_node x, uint32_t il,
+                             enum plim_tensor_role role); /* no weight: x */
 
 /* x projected by a role's weight, with its scale and bias. */
-plim_node plim_project(struct plim_build *b, uint32_t il, enum plim_role role, plim_node x);
+plim_node plim_build_project(struct plim_build *b, uint32_t il, enum plim_tensor_role role, plim_node x);
 
 /* --- pieces --- */
 
@@ -114,30 +119,30 @@ plim_node plim_build_attn_mha(struct plim_build *b, uint32_t il, plim_node mask,
                               plim_node sinks, plim_node v_mla, bool v_is_k);
 
 /* Q times a number per token, which grows with the position (Llama 4, Mistral). */
-plim_node plim_scale_q(struct plim_build *b, plim_node q);
+plim_node plim_build_scale_q(struct plim_build *b, plim_node q);
 
 /* The node of flash attention alone: q [head, heads, tokens, streams], k and v [head, heads, cells, streams]. */
 plim_node plim_build_flash(struct plim_build *b, plim_node q, plim_node k, plim_node v, plim_node mask, plim_node sinks,
                            bool v_is_k);
 
 /* Store K or V in a layer's cache, or the keys of its indexer; the view of it that attention reads. */
-plim_node plim_store_k(struct plim_build *b, uint32_t il, plim_node k, const struct plim_attn_inputs *in);
-plim_node plim_store_v(struct plim_build *b, uint32_t il, plim_node v, const struct plim_attn_inputs *in);
-plim_node plim_store_index_keys(struct plim_build *b, uint32_t il, plim_node k, plim_node rows);
+plim_node plim_build_store_k(struct plim_build *b, uint32_t il, plim_node k, const struct plim_attn_inputs *in);
+plim_node plim_build_store_v(struct plim_build *b, uint32_t il, plim_node v, const struct plim_attn_inputs *in);
+plim_node plim_build_store_index_keys(struct plim_build *b, uint32_t il, plim_node k, plim_node rows);
 
 /* x times the rotation of a quantized cache, head by head; without one x itself. */
-plim_node plim_rotate(struct plim_build *b, plim_node x, plim_node rot);
+plim_node plim_build_rotate(struct plim_build *b, plim_node x, plim_node rot);
 
 /* The K (or V) cache tensor of a layer, and the view of it that attention reads: [head, n_kv, cells, stream]. */
-plim_node plim_cache(struct plim_build *b, uint32_t il, bool is_k, const struct plim_attn_inputs *in);
+plim_node plim_build_cache(struct plim_build *b, uint32_t il, bool is_k, const struct plim_attn_inputs *in);
 
 /* Latent attention: the low-rank query, Q, K and V made from it, and all of it up to the output projection. */
 plim_node plim_build_low_query(struct plim_build *b, uint32_t il, plim_node x); /* x itself in models without */
 struct plim_qkv plim_build_latent_qkv(struct plim_build *b, uint32_t il, plim_node x, plim_node low);
 plim_node plim_build_latent_attn(struct plim_build *b, uint32_t il, plim_node x);
 
-plim_node plim_build_ffn(struct plim_build *b, uint32_t il, plim_node x, enum plim_role gate, enum plim_role up,
-                         enum plim_role down);
+plim_node plim_build_ffn(struct plim_build *b, uint32_t il, plim_node x, enum plim_tensor_role gate,
+                         enum plim_tensor_role up, enum plim_tensor_role down);
 
 /* Routed experts; logits 0: from ffn_gate_inp. */
 plim_node plim_build_moe(struct plim_build *b, uint32_t il, plim_node x, plim_node logits);
@@ -159,19 +164,19 @@ void plim_build_pooling(struct plim_build *b, plim_node x);
 void plim_build_state_inputs(struct plim_build *b);
 
 /* The cache of a layer's states: of its convolution or token shift (R), or the state proper (S); a row per cell. */
-plim_node plim_state_cache(struct plim_build *b, uint32_t il, bool is_s);
+plim_node plim_build_state_cache(struct plim_build *b, uint32_t il, bool is_s);
 
 /* The rows of the batch's sequences: [width, n_seqs]. */
 plim_node plim_build_states(struct plim_build *b, plim_node cache);
 
 /* The same for an op that picks the rows by itself: opened before it is made, closed with it. */
-plim_node plim_open_states(struct plim_build *b, plim_node cache);
-void plim_close_states(struct plim_build *b, plim_node cache, plim_node rows, plim_node output);
+plim_node plim_build_open_states(struct plim_build *b, plim_node cache);
+void plim_build_close_states(struct plim_build *b, plim_node cache, plim_node rows, plim_node output);
 
-void plim_store_state(struct plim_build *b, plim_node cache, plim_node value);
+void plim_build_store_state(struct plim_build *b, plim_node cache, plim_node value);
 
 /* How many states of a sequence a batch leaves behind: one, or one for each of the last tokens (n_rs_seq). */
-uint32_t plim_n_snapshots(const struct plim_build *b);
+uint32_t plim_build_n_snapshots(const struct plim_build *b);
 
 /* x [kernel - 1 + tokens, channels, seqs] convolved along each channel -> [channels, tokens, seqs] */
 plim_node plim_build_conv(struct plim_build *b, plim_node x, plim_node weight);
@@ -190,7 +195,7 @@ struct plim_delta {
 
 /* Outputs [head, heads, tokens]; the new states are stored. */
 plim_node plim_build_delta_rule(struct plim_build *b, uint32_t il, const struct plim_delta *in);
-plim_node plim_l2_norm(struct plim_build *b, plim_node x);
+plim_node plim_build_l2_norm(struct plim_build *b, plim_node x);
 
 /* --- families --- */
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/cause/cause.h"
+
+#include "diagnose/cause/rules.h"
+#include "diagnose/scan/pattern.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * In this order; the first that holds wins. Text that decides by itself comes first, then arithmetic, then what the
+ * traceback suggests.
+ */
+static const struct rule {
+    const char *id;
+    plim_rule_fn *holds;
+} rules[] = {
+    { "not-memory", plim_rule_not_memory },   /* a fault, a look-alike, or the program went on */
+    { "ram-buffer", plim_rule_ram_buffer },   /* a buffer of the CPU, at whatever stage */
+    { "startup", plim_rule_startup },         /* a server found less free than it wants */
+    { "fraction", plim_rule_fraction },       /* nothing left of a server's share after the weights */
+    { "killed", plim_rule_killed },           /* a signal without a word */
+    { "text", plim_rule_text },               /* the message names its cause */
+    { "weights-stage", plim_rule_weights },   /* loading weights, by the message */
+    { "kv-stage", plim_rule_kv_stage },       /* laying out the cache, by the message */
+    { "graphs", plim_rule_graphs },           /* a server's graphs or warm-up, after its pool */
+    { "compute-stage", plim_rule_compute },   /* working memory, by the message */
+    { "stage", plim_rule_stage },             /* host, shared memory, address space */
+    { "too-large", plim_rule_too_large },     /* tried > the card */
+    { "allowed", plim_rule_allowed },         /* a fraction of the card is used up */
+    { "cap", plim_rule_cap },                 /* a pool's limit is used up */
+    { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
+    { "others", plim_rule_others },           /* other processes hold what is missing */
+    { "small-program", plim_rule_small_program },
+    { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
+    { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */
+    { "growth", plim_rule_growth },
+    { "no-context", plim_rule_no_context },
+    { "loading", plim_rule_loading },
+    { "cache", plim_rule_cache },
+    { "step", plim_rule_step },
+    { "rest", plim_rule_rest },
+};
+
+enum { N_RULES = sizeof rules / sizeof rules[0] };
+
+bool plim_guess_set(struct plim_guess *guess, enum plim_cause cause, enum plim_confidence confidence,
+                    const char *format, ...)
+{
+    va_list arguments;
+    guess->cause = cause;
+    guess->confidence = confidence;
+    va_start(arguments, format);
+    vsnprintf(guess->why, sizeof guess->why, format, arguments);
+    va_end(arguments);
+    return true;
+}
+
+static bool is_named(const struct plim_cause_answer *answer, enum plim_cause cause)
+{
+    bool is = answer->best.cause == cause;
+    for (uint32_t i = 0; i < answer->n_second; i++)
+        is = is || answer->second[i].cause == cause;
+    return is;
+}
+
+/* The rules of the card say nothing about the RAM, and what is not about memory has no second cause that is. */
+static bool has_seconds(enum plim_cause cause)
+{
+    return cause != PLIM_CAUSE_NOT_OOM && cause != PLIM_CAUSE_HOST_RAM && cause != PLIM_CAUSE_SHM;
+}
+
+void plim_cause_find(const struct plim_finding *finding, const struct plim_log_context *context,
+                     struct plim_cause_answer *ret_answer)
+{
+    struct plim_facts facts = { .finding = finding, .context = context, .answer = ret_answer };
+    memset(ret_answer, 0, sizeof *ret_answer);
+    plim_cause_figures(finding, context, ret_answer);
+    facts.stage = finding->pattern ? finding->pattern->stage : "";
+    facts.platform = plim_figure_word(finding, context, PLIM_W_PLATFORM);
+    facts.trace = plim_trace_read(context, &facts.frame);
+
+    if (plim_rule_hearsay(&facts, &ret_answer->best))
+        return;
+    for (int i = 0; i < N_RULES && ret_answer->n_second < PLIM_MAX_SECOND_GUESSES; i++) {
+        struct plim_guess guess = { 0 };
+        bool is_first = ret_answer->best.cause == PLIM_CAUSE_UNKNOWN;
+        if ((!is_first && rules[i].holds == plim_rule_rest) || !rules[i].holds(&facts, &guess) ||
+            is_named(ret_answer, guess.cause))
+            continue;
+        guess.rule = rules[i].id;
+        if (is_first)
+            ret_answer->best = guess;
+        else
+            ret_answer->second[ret_answer->n_second++] = guess;
+        if (!has_seconds(ret_answer->best.cause))
+            return;
+    }
+}
+
+const char *plim_confidence_name(enum plim_confidence confidence)
+{
+    static const char *const names[] = { "none", "low", "medium", "high" };
+    return names[confidence];
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/scan/frames.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_PATH_BYTES = 400 };
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_name(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '<' || c == '>' ||
+           c == '.';
+}
+
+static bool is_path(char c)
+{
+    return is_name(c) || c == '/' || c == '-' || c == '\\' || c == ':' || c == '~' || c == '+';
+}
+
+/* Code of the user: neither installed nor Python's own. */
+static bool is_user_file(const char *path)
+{
+    static const char *const others[] = { "site-packages", "dist-packages", "/lib/python", "\\lib\\",
+                                          "<frozen",       "<string>",      "/torch/",     "importlib" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(path, others[i]))
+            return false;
+    return true;
+}
+
+static void copy_end(char *buffer, size_t size, const char *text, size_t n)
+{
+    if (n >= size) {
+        text += n - size + 1;
+        n = size - 1;
+    }
+    memcpy(buffer, text, n);
+    buffer[n] = '\0';
+    plim_text_clean(buffer);
+}
+
+static void push(struct plim_frame *frames, uint32_t *ref_n, const char *file, size_t file_n, uint32_t line,
+                 const char *name, size_t name_n)
+{
+    if (*ref_n == PLIM_MAX_FRAMES) {
+        memmove(frames, frames + 1, (PLIM_MAX_FRAMES - 1) * sizeof *frames);
+        *ref_n -= 1;
+    }
+    struct plim_frame *frame = &frames[*ref_n];
+    copy_end(frame->file, sizeof frame->file, file, file_n);
+    copy_end(frame->name, sizeof frame->name, name, name_n < sizeof frame->name ? name_n : sizeof frame->name - 1);
+    frame->line = line;
+    frame->is_user = is_user_file(frame->file);
+    for (char *c = frame->file; *c; c++) /* of Windows: one kind of path for all that reads them */
+        *c = *c == '\\' ? '/' : *c;
+    *ref_n += 1;
+}
+
+static const char *read_line(const char *text, uint32_t *ret_line)
+{
+    uint32_t line = 0;
+    if (!is_digit(*text))
+        return NULL;
+    for (; is_digit(*text); text++)
+        line = line < 100000000 ? 10 * line + (uint32_t)(*text - '0') : line;
+    *ret_line = line;
+    return text;
+}
+
+static const char *name_end(const char *text)
+{
+    while (is_name(*text))
+        text++;
+    return text;
+}
+
+/* `"/a/b.py", line 12, in name`, behind `File `. Returns the end, or NULL. */
+static const char *read_plain(const char *text, struct plim_frame *frames, uint32_t *ref_n)
+{
+    uint32_t line = 0;
+    if (*text != '"')
+        return NULL;
+    const char *file = text + 1, *end = memchr(file, '"', strnlen(file, MAX_PATH_BYTES));
+    if (!end || strncmp(end, "\", line ", 8) != 0)
+        return NULL;
+    const char *p = read_line(end + 8, &line);
+    if (!p)
+        return NULL;
+    const bool has_name = !strncmp(p, ", in ", 5);
+    const char *name = has_name ? p + 5 : p;
+    push(frames, ref_n, file, (size_t)(end - file), line, name, has_name ? (size_t)(name_end(name) - name) : 0);
+    return has_name ? name_end(name) : p;
+}
+
+/* Behind the link that a notebook on the web makes of a path: "[/a/b.py](https://localhost:8080/#) in name(x)". */
+static const char *behind_link(const char *text)
+{
+    enum { MAX_LINK_BYTES = 80 };
+    const char *end = !strncmp(text, "](", 2) ? memchr(text, ')', strnlen(text, MAX_LINK_BYTES)) : NULL;
+    return end ? end + 1 : text;
+}
+
+/* "/a/b.py:12 in name", "b.py:12, in name(", "/a/b.py in name(self, x)": `at` is the point of ".py". */
+static const char *read_colon(const char *start, const char *at, struct plim_frame *frames, uint32_t *ref_n)
+{
+    const char *file = at, *end = at + 3;
+    uint32_t line = 0;
+    while (file > start && at - file < MAX_PATH_BYTES && is_path(file[-1]))
+        file--;
+    const char *p = *end == ':' ? read_line(end + 1, &line) : behind_link(end);
+    if (!p || file == at)
+        return NULL;
+    p += *p == ',';
+    if (strncmp(p, " in ", 4) != 0)
+        return NULL;
+    const char *name = p + 4, *behind = name_end(name);
+    if (behind == name || (*end != ':' && *behind != '('))
+        return NULL;
+    push(frames, ref_n, file, (size_t)(end - file), line, name, (size_t)(behind - name));
+    return behind;
+}
+
+uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
+{
+    static const char head[] = "Traceback (most recent call last", backward[] = ".backward()";
+    uint32_t n = 0;
+    for (const char *p = window->text; *(p += strcspn(p, "TF.")) != '\0';) {
+        const char *next = NULL;
+        if (*p == 'T' && !strncmp(p, head, sizeof head - 1))
+            n = 0;
+        else if (*p == 'F' && !strncmp(p, "File ", 5))
+            next = read_plain(p + 5, ret_frames, &n);
+        else if (*p == '.' && !strncmp(p, ".py", 3))
+            next = read_colon(window->text, p, ret_frames, &n);
+        else if (n > 0 && !strncmp(p, backward, sizeof backward - 1)) { /* the frames below may be cut */
+            const struct plim_frame above = ret_frames[n - 1];
+            push(ret_frames, &n, above.file, strlen(above.file), above.line, "backward", sizeof "backward" - 1);
+        }
+        p = next ? next : p + 1;
+    }
+    return n;
+}

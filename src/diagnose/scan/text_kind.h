@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_TEXT_KIND_H
+#define PLIMSOLL_DIAGNOSE_SCAN_TEXT_KIND_H
+
+/*
+ * What kind of text the words of a failure stand in. A log says that memory ran out. A page explains when it does, code
+ * handles it, a list of changes has mended it, a help text offers to avoid it: none of these is a failure.
+ */
+
+#include "diagnose/scan/window.h"
+
+enum plim_text_kind {
+    PLIM_TEXT_KIND_LOG, /* as far as can be seen */
+    PLIM_TEXT_KIND_PROSE,
+    PLIM_TEXT_KIND_CODE,
+    PLIM_TEXT_KIND_CHANGES,
+    PLIM_TEXT_KIND_HELP,
+};
+
+struct plim_text_kinds;
+
+/* NULL: out of memory. */
+struct plim_text_kinds *plim_text_kinds_new(void);
+void plim_text_kinds_free(struct plim_text_kinds *text_kinds);
+
+/* Of the words between two places in the raw bytes that the window was built of. */
+enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *text_kinds, const struct plim_window *window,
+                                      const char *raw, uint32_t start, uint32_t end);
+
+#endif

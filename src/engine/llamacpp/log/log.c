@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/llamacpp/log/log.h"
+
+#include "base/text.h"
+#include "engine/log_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void init_start(struct plim_llama_start *log)
+{
+    memset(log, 0, sizeof *log);
+    plim_receipt_init(&log->done, "llama.cpp", "log");
+    plim_receipt_init(&log->load, "llama.cpp", "log");
+    plim_receipt_init(&log->beside, "llama.cpp", "log");
+    snprintf(log->projector_device, sizeof log->projector_device, "gpu0");
+}
+
+/* --- loads and starts --- */
+
+static bool has_lines(const struct plim_receipt *receipt)
+{
+    for (uint32_t i = 0; i < receipt->n_devices; i++)
+        if (receipt->device[i].n_lines)
+            return true;
+    return false;
+}
+
+static void add_all(const struct plim_receipt *from, const char *prefix, struct plim_receipt *to)
+{
+    char label[PLIM_RECEIPT_LABEL_BYTES + 8];
+    for (uint32_t i = 0; i < from->n_devices; i++) {
+        struct plim_receipt_device *device = NULL;
+        for (uint32_t k = 0; k < from->device[i].n_lines; k++) {
+            const struct plim_receipt_line *line = &from->device[i].line[k];
+            device = device ? device : plim_receipt_device(to, from->device[i].id);
+            snprintf(label, sizeof label, "%s%s", prefix, line->label);
+            plim_receipt_add(device, line->pillar, label, line->bytes, line->high_bytes - line->bytes);
+        }
+    }
+}
+
+static void end_load(struct plim_llama_start *log)
+{
+    bool is_trial = log->has_weights && log->weights_bytes == 0;
+    if (has_lines(&log->load) && !is_trial) {
+        if (log->n_loads == 0) {
+            memcpy(log->done.setting, log->load.setting, sizeof log->done.setting);
+            memcpy(log->done.model, log->load.model, sizeof log->done.model);
+            log->done.is_whole = log->load.is_whole;
+        }
+        add_all(&log->load, log->n_loads ? "draft " : "", &log->done);
+        log->n_loads++;
+    }
+    plim_receipt_init(&log->load, "llama.cpp", "log");
+    log->has_weights = log->has_context = log->is_context_over = false;
+    log->weights_bytes = 0;
+    log->n_contexts = 0;
+}
+
+/* "build: 6115 (9c35706b) with ..." */
+static bool read_build(const char *line, int64_t *ret_number)
+{
+    const char *text = plim_log_after(line, "build: ");
+    const char *end = text ? plim_log_number(text, ret_number) : NULL;
+    return end && *ret_number >= 0 && end[0] == ' ' && end[1] == '(';
+}
+
+static bool is_start(const char *line)
+{
+    static const char *const words[] = { "load_model: loading model '", "starting llama server",
+                                         "starting llama-server", "starting go runner", "msg=\"starting runner\"" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(line, words[i]))
+            return true;
+    int64_t build;
+    return read_build(line, &build);
+}
+
+/* --- buffers --- */
+
+static const struct kind {
+    const char *word, *label;
+    enum plim_pillar pillar;
+} kinds[] = {
+    { "model", "model buffer", PLIM_PILLAR_WEIGHTS },
+    { "KV", "KV buffer", PLIM_PILLAR_KV_CACHE },
+    { "RS", "RS buffer", PLIM_PILLAR_KV_CACHE },
+    { "compute", "compute buffer", PLIM_PILLAR_ACTIVATIONS },
+    { "output", "output buffer", PLIM_PILLAR_ACTIVATIONS },
+    { "LoRA", "LoRA buffer", PLIM_PILLAR_WEIGHTS },
+};
+enum { KIND_MODEL, KIND_KV, KIND_RS, KIND_COMPUTE, KIND_OUTPUT, KIND_LORA, N_KINDS };
+
+struct word {
+    const char *text;
+    size_t length;
+};
+
+/* The word that ends before `end`, in the line that begins at `line`; empty when there is none. */
+static struct word word_before(const char *line, const char *end)
+{
+    while (end > line && end[-1] == ' ')
+        end--;
+    const char *start = end;
+    while (start > line && start[-1] != ' ')
+        start--;
+    return (struct word){ start, (size_t)(end - start) };
+}
+
+static bool ends_with(struct word word, const char *text)
+{
+    size_t n = strlen(text);
+    return word.length >= n && !memcmp(word.text + word.length - n, text, n);
+}
+
+static int kind_named(struct word word)
+{
+    for (int i = 0; i < N_KINDS; i++)
+        if (strlen(kinds[i].word) == word.length && !memcmp(kinds[i].word, word.text, word.length))
+            return i;
+    return -1;
+}
+
+struct buffer {
+    int kind;
+    bool is_projector;
+    char id[PLIM_RECEIPT_ID_BYTES];
+    struct plim_log_size size;
+};
+
+/* "load_tensors:        CUDA0 model buffer size =  4403.49 MiB" */
+static bool read_buffer(const char *line, struct buffer *ret_buffer)
+{
+    const char *found = strstr(line, "buffer size");
+    const char *equals = found ? found + strlen("buffer size") : NULL;
+    if (!found || found == line || found[-1] != ' ')
+        return false;
+    equals += strspn(equals, " ");
+    if (*equals != '=' || !plim_log_size(equals + 1, &ret_buffer->size))
+        return false;
+    struct word word = word_before(line, found), device = word;
+    ret_buffer->kind = kind_named(word);
+    if (ret_buffer->kind >= 0)
+        device = word_before(line, word.text);
+    struct word function = word_before(line, device.text);
+    if (device.length == 0 || !ends_with(function, ":"))
+        return false;
+    if (ret_buffer->kind < 0 && !ends_with(function, "load_tensors:")) /* before the word "model" was added */
+        return false;
+    ret_buffer->kind = ret_buffer->kind < 0 ? KIND_MODEL : ret_buffer->kind;
+    ret_buffer->is_projector = ends_with(function, "compute_meta:");
+    plim_log_device_id(device.text, device.length, ret_buffer->id, sizeof ret_buffer->id);
+    return true;
+}
+
+static void add_line(struct plim_receipt *receipt, const char *prefix, const struct buffer *b)
+{
+    char label[PLIM_RECEIPT_LABEL_BYTES];
+    const struct kind *kind = &kinds[b->kind];
+    snprintf(label, sizeof label, "%s%s", prefix, kind->label);
+    plim_receipt_add(plim_receipt_device(receipt, b->id), kind->pillar, label, b->size.bytes, b->size.half_bytes);
+}
+
+static void forget_line(struct plim_receipt_device *device, const char *label)
+{
+    struct plim_receipt_line *line = plim_receipt_line(device, label);
+    if (line)
+        *line = device->line[--device->n_lines];
+}
+
+/* A context's compute buffers may be reserved anew: then the first ones are gone. */
+static void forget_compute(struct plim_llama_start *log, const char *prefix)
+{
+    char label[PLIM_RECEIPT_LABEL_BYTES];
+    snprintf(label, sizeof label, "%scompute buffer", prefix);
+    for (uint32_t i = 0; i < log->load.n_devices; i++)
+        forget_line(&log->load.device[i], label);
+}
+
+static void see_buffer(struct plim_llama_start *log, const struct buffer *b)
+{
+    if (b->is_projector) { /* reserved more than once: the last one stays */
+        forget_line(plim_receipt_device(&log->beside, b->id), "mmproj compute buffer");
+        add_line(&log->beside, "mmproj ", b);
+        return;
+    }
+    if (b->kind == KIND_LORA) {
+        add_line(&log->beside, "", b);
+        return;
+    }
+    if (b->kind == KIND_MODEL) {
+        if (log->has_context)
+            end_load(log);
+        log->has_weights = true;
+        log->weights_bytes += b->size.bytes;
+    } else if (log->is_context_over && b->kind != KIND_COMPUTE) {
+        log->n_contexts++;
+        log->is_context_over = false;
+    }
+    const char *prefix = log->n_contexts && b->kind != KIND_MODEL ? "MTP " : "";
+    if (log->is_context_over) {
+        forget_compute(log, prefix);
+        log->is_context_over = false;
+    }
+    add_line(&log->load, prefix, b);
+    log->has_context = log->has_context || b->kind != KIND_MODEL;
+    log->load.is_whole = log->load.is_whole || b->kind == KIND_COMPUTE;
+}
+
+/* --- everything else --- */
+
+static int64_t read_switch(const char *text)
+{
+    text += strspn(text, " ");
+    static const char *const on[] = { "1", "true", "enabled", "on" }, *const off[] = { "0", "false", "disabled",
+                                                                                       "off" };
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+        if (!strncmp(text, on[i], strlen(on[i])))
+            return 1;
+        if (!strncmp(text, off[i], strlen(off[i])))
+            return 0;
+    }
+    return -1; /* "auto" */
+}
+
+/* "llama_context: n_ctx                 = 8192", of the first context of a load */
+static void see_setting(struct plim_llama_start *log, const char *line)
+{
+    static const struct {
+        const char *name;
+        enum plim_receipt_setting setting;
+        bool is_switch;
+    } rows[] = { { "n_ctx", PLIM_SETTING_N_CTX, false },          { "n_batch", PLIM_SETTING_N_BATCH, false },
+                 { "n_ubatch", PLIM_SETTING_N_UBATCH, false },    { "n_seq_max", PLIM_SETTING_N_SEQ, false },
+                 { "flash_attn", PLIM_SETTING_FLASH_ATTN, true }, { "kv_unified", PLIM_SETTING_KV_UNIFIED, true } };
+    static const char *const functions[] = { "llama_context: ", "llama_new_context_with_model: ",
+                                             "llama_init_from_model: " };
+    const char *text = NULL;
+    for (size_t i = 0; !text && i < sizeof functions / sizeof *functions; i++)
+        text = plim_log_after(line, functions[i]);
+    if (!text || log->has_context)
+        return;
+    text += strspn(text, " ");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n = strlen(rows[i].name);
+        const char *value = text + n;
+        if (strncmp(text, rows[i].name, n) != 0)
+            continue;
+        value += strspn(value, " ");
+        int64_t number = -1;
+        if (*value != '=')
+            continue;
+        if (rows[i].is_switch)
+            number = read_switch(value + 1);
+        else if (!plim_log_number(value + 1, &number))
+            continue;
+        log->load.setting[rows[i].setting] = number;
+    }
+}
+
+static void see_cache_type(struct plim_llama_start *log, const char *line, const char *word,
+                           enum plim_receipt_setting setting)
+{
+    const char *text = plim_log_after(line, word);
+    char name[16];
+    if (!text || log->load.setting[setting] >= 0 || strcspn(text, ")") >= sizeof name)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ")"), text);
+    enum plim_dtype type = plim_dtype_named(name);
+    log->load.setting[setting] = type ? (int64_t)type : -1;
+}
+
+/* "offloaded 33/33 layers to GPU" */
+static void see_layers(struct plim_llama_start *log, const char *line)
+{
+    const char *text = plim_log_after(line, "offloaded ");
+    int64_t number;
+    const char *end = text ? plim_log_number(text, &number) : NULL;
+    if (!end || *end != '/' || number < 0)
+        return;
+    if (log->has_context)
+        end_load(log);
+    log->load.setting[PLIM_SETTING_N_GPU_LAYERS] = number;
+}
+
+/* "using device CUDA0 (NVIDIA GeForce RTX 4060) (0000:01:00.0) - 7056 MiB free" */
+static void see_card(struct plim_llama_start *log, const char *line)
+{
+    const char *text = plim_log_after(line, "using device "), *open = text ? strchr(text, '(') : NULL;
+    char id[PLIM_RECEIPT_ID_BYTES];
+    if (!open || open == text)
+        return;
+    plim_log_device_id(text, strcspn(text, " "), id, sizeof id);
+    struct plim_receipt_device *device = plim_receipt_device(&log->beside, id);
+    const char *dash = strstr(open, " - "), *close = strstr(open, ") (");
+    close = close ? close : strstr(open, ") - ");
+    struct plim_log_size size;
+    if (close)
+        snprintf(device->name, sizeof device->name, "%.*s", (int)(close - open - 1), open + 1);
+    plim_text_clean(device->name);
+    if (dash && plim_log_size(dash + 3, &size))
+        device->free_bytes = size.bytes;
+}
+
+static void see_projector(struct plim_llama_start *log, const char *line)
+{
+    const char *text = plim_log_after(line, "CLIP using ");
+    struct plim_log_size size;
+    if (text)
+        plim_log_device_id(text, strcspn(text, " "), log->projector_device, sizeof log->projector_device);
+    text = plim_log_after(line, "load_hparams: model size:");
+    if (!text || !plim_log_size(text, &size))
+        return;
+    struct plim_receipt_device *device = plim_receipt_device(&log->beside, log->projector_device);
+    forget_line(device, "mmproj buffer");
+    plim_receipt_add(device, PLIM_PILLAR_WEIGHTS, "mmproj buffer", size.bytes, size.half_bytes);
+}
+
+static void see_model(struct plim_llama_start *log, const char *line)
+{
+    if (strstr(line, "llama_model_loader: loaded meta data with") && log->has_context)
+        end_load(log);
+    int64_t build;
+    if (read_build(line, &build) && build > 1) /* 0 and 1: built outside of its repository */
+        snprintf(log->done.version, sizeof log->done.version, "b%" PRId64, build);
+    const char *name = plim_log_after(line, "general.name"), *equals = name ? strchr(name, '=') : NULL;
+    if (!equals)
+        return;
+    snprintf(log->load.model, sizeof log->load.model, "%s", equals + 1 + strspn(equals + 1, " "));
+    plim_text_clean(log->load.model);
+}
+
+static void see_line(struct plim_llama_start *log, const char *line)
+{
+    struct buffer buffer;
+    if (plim_breakdown_line(&log->table, line))
+        return;
+    if (read_buffer(line, &buffer)) {
+        see_buffer(log, &buffer);
+        return;
+    }
+    see_model(log, line);
+    see_layers(log, line);
+    see_setting(log, line);
+    see_cache_type(log, line, "K (", PLIM_SETTING_TYPE_K);
+    see_cache_type(log, line, "V (", PLIM_SETTING_TYPE_V);
+    see_card(log, line);
+    see_projector(log, line);
+    if (log->has_context && strstr(line, "graph") && strstr(line, "nodes") && !strstr(line, "compute_meta"))
+        log->is_context_over = true;
+    if (strstr(line, "using full-size SWA cache"))
+        log->load.setting[PLIM_SETTING_SWA_FULL] = 1;
+    else if (strstr(line, "creating non-SWA KV cache") && log->load.setting[PLIM_SETTING_SWA_FULL] < 0)
+        log->load.setting[PLIM_SETTING_SWA_FULL] = 0;
+    if (strstr(line, "Flash Attention enabled") || strstr(line, "Flash Attention was auto, set to enabled"))
+        log->load.setting[PLIM_SETTING_FLASH_ATTN] = 1;
+    if (strstr(line, "Flash Attention disabled") || strstr(line, "Flash Attention was auto, set to disabled"))
+        log->load.setting[PLIM_SETTING_FLASH_ATTN] = 0;
+}
+
+static void name_cards(const struct plim_receipt *cards, struct plim_receipt *receipt)
+{
+    for (uint32_t i = 0; i < receipt->n_devices; i++) {
+        struct plim_receipt_device *device = &receipt->device[i];
+        const struct plim_receipt_device *card = plim_receipt_find(cards, device->id);
+        if (card && card->name[0])
+            memcpy(device->name, card->name, sizeof device->name);
+        device->free_bytes = card ? card->free_bytes : 0;
+    }
+}
+
+static bool end_start(struct plim_llama_start *log, struct plim_receipt *ret_receipt)
+{
+    int64_t setting[PLIM_SETTING_MAX_];
+    memcpy(setting, log->load.setting, sizeof setting);
+    end_load(log);
+    if (log->n_loads == 0) /* only a table, or nothing */
+        memcpy(log->done.setting, setting, sizeof setting);
+    bool has_buffers = has_lines(&log->done);
+    if (!has_buffers && log->table.n_rows) {
+        log->done.is_whole = true;
+        log->done.is_estimate = plim_breakdown_is_estimate(&log->table);
+    }
+    add_all(&log->beside, "", &log->done);
+    plim_breakdown_add(&log->table, !has_buffers, &log->done);
+    name_cards(&log->beside, &log->done);
+    if (!has_lines(&log->done))
+        return false;
+    *ret_receipt = log->done;
+    return true;
+}
+
+void plim_llama_log_init(struct plim_llama_log *log)
+{
+    memset(log, 0, sizeof *log);
+    init_start(&log->start);
+}
+
+void plim_llama_log_line(struct plim_llama_log *log, const char *line)
+{
+    if (is_start(line)) {
+        log->n_before += end_start(&log->start, &log->before);
+        init_start(&log->start);
+    }
+    see_line(&log->start, line);
+}
+
+bool plim_llama_log_receipt(struct plim_llama_log *log, struct plim_receipt *ret_receipt)
+{
+    bool has_figures = end_start(&log->start, ret_receipt);
+    if (!has_figures && log->n_before)
+        *ret_receipt = log->before;
+    ret_receipt->n_starts = log->n_before + has_figures;
+    return ret_receipt->n_starts > 0;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A model as another mixture: llama-quantize without the weights.
+ *
+ * llama-quantize goes over the tensors layer by layer and counts the matrices of a role it has seen, so a type depends
+ * on the order as well. Here are the order, the counting and what shapes demand; what a name means and
+ * which type a role gets is in mixture_rules.c.
+ *
+ * Source: llama_model_quantize_impl(), init_quantize_state_counters() and tensor_type_fallback() of llama.cpp's
+ * src/llama-quant.cpp, weight_name_comparer of src/llama-model-loader.h; v0.5.0. Proof: tests/engine/quant_probe.c.
+ */
+#include "plimsoll/quant_recipe.h"
+
+#include "base/limits.h"
+#include "base/units.h"
+#include "model/model_impl.h"
+#include "model/quant_recipe_rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_BYTES = 160, HINT_BYTES = 400, DEFAULT_ALIGNMENT = 32, MAX_COUNT = 1 << 20 };
+
+static const uint64_t MAX_BYTES = (uint64_t)1 << 62; /* half of what 64 bits hold: no sum of two overflows */
+
+/* --- the model --- */
+
+struct quantizer {
+    const struct plim_model *model;
+    const struct plim_quant_recipe_rules *rules;
+    struct plim_error *err;
+    struct plim_matrix any; /* what all matrices of the model have in common */
+    uint32_t n_layer;
+    bool is_tied;      /* the token embedding is the output matrix as well */
+    bool has_3d_attn;  /* stacked matrices are experts only in the FFN */
+    uint32_t n_attn_v; /* of all tensors */
+    uint32_t n_seen[PLIM_MATRIX_ROLE_MAX_];
+};
+
+static const char *full_key(const struct plim_model *model, char key[KEY_BYTES], const char *name)
+{
+    snprintf(key, KEY_BYTES, "%.96s.%s", plim_model_arch(model), name);
+    return key;
+}
+
+/* A number, or the first layer's of a list; otherwise when the key is absent or the number no count. */
+static uint32_t count_or(const struct plim_model *model, const char *name, uint32_t otherwise)
+{
+    char key[KEY_BYTES];
+    int64_t first;
+    uint64_t number;
+    full_key(model, key, name);
+    if (plim_model_array(model, key, &first, 1) == 1)
+        number = (uint64_t)first;
+    else if (!plim_model_u64(model, key, &number))
+        return otherwise;
+    return number <= MAX_COUNT ? (uint32_t)number : otherwise;
+}
+
+/* What llama.cpp calls a 70B model: by architecture and layers alone (load_arch_hparams in src/models/). */
+static bool is_70b(const struct plim_model *model, uint32_t n_layer, uint32_t n_head, uint32_t n_head_kv)
+{
+    static const struct {
+        const char *arch;
+        uint32_t n_layer;
+        bool is_grouped; /* only with fewer KV heads than heads, and no Mixtral */
+    } models[] = {
+        { "deci", 80, false },       { "jais2", 68, false }, { "llama", 80, true },
+        { "llama-embed", 80, true }, { "olmo", 80, false },  { "qwen2", 80, false },
+    };
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (!strcmp(plim_model_arch(model), models[i].arch) && n_layer == models[i].n_layer)
+            return !models[i].is_grouped || (n_head != n_head_kv && count_or(model, "expert_count", 0) != 8);
+    return false;
+}
+
+static void count_tensors(struct quantizer *q)
+{
+    size_t n;
+    const struct plim_tensor *tensors = plim_model_tensors(q->model, &n);
+    q->is_tied = true;
+    for (size_t i = 0; i < n; i++) {
+        const enum plim_matrix_role role = plim_matrix_role(tensors[i].name);
+        q->n_attn_v += role == PLIM_MATRIX_ATTN_V;
+        if (role == PLIM_MATRIX_OUTPUT)
+            q->is_tied = false;
+    }
+}
+
+/* n_layer_all: two architectures have another number of layers than their key says. */
+static uint32_t layers_of(const struct plim_model *model, uint32_t n_blocks)
+{
+    if (!strcmp(plim_model_arch(model), "nanbeige"))
+        return n_blocks * count_or(model, "num_loops", 1);
+    if (!strcmp(plim_model_arch(model), "graniteswitch"))
+        return n_blocks + 1;
+    return n_blocks;
+}
+
+static int describe_language_model(struct quantizer *q)
+{
+    const struct plim_model *model = q->model;
+    const char *arch = plim_model_arch(model);
+    const uint32_t n_blocks = count_or(model, "block_count", 0);
+    if (n_blocks == 0 || n_blocks > PLIM_MAX_LAYERS) {
+        int code = plim_fail(q->err, PLIM_E_CORRUPT, PLIM_NO_OFFSET, "key '%.96s.block_count' must be 1 to %d", arch,
+                             PLIM_MAX_LAYERS);
+        plim_error_hint(q->err, "llama.cpp cannot load this file either; convert the model again");
+        return code;
+    }
+    const uint32_t n_head = count_or(model, "attention.head_count", 0);
+    const uint32_t n_head_kv = count_or(model, "attention.head_count_kv", n_head);
+    q->n_layer = layers_of(model, n_blocks);
+    q->has_3d_attn = !strcmp(arch, "bailingmoe3");
+    q->any.n_expert = count_or(model, "expert_count", 0);
+    q->any.n_gqa = n_head_kv ? n_head / n_head_kv : 0;
+    q->any.is_falcon = !strcmp(arch, "falcon");
+    q->any.is_70b = is_70b(model, n_blocks - count_or(model, "nextn_predict_layers", 0), n_head, n_head_kv);
+    return 0;
+}
+
+/* llama-quantize does not read a projector's keys: it has no layers and heads there, which some mixtures choke on. */
+static int describe(struct quantizer *q)
+{
+    count_tensors(q);
+    if (plim_model_kind(q->model) == PLIM_MODEL_ADAPTER)
+        return plim_fail(q->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "adapters are not quantized");
+    return plim_model_kind(q->model) == PLIM_MODEL_PROJECTOR ? 0 : describe_language_model(q);
+}
+
+/* --- one tensor --- */
+
+static bool is_ffn(enum plim_matrix_role role)
+{
+    return role == PLIM_MATRIX_FFN_UP || role == PLIM_MATRIX_FFN_GATE || role == PLIM_MATRIX_FFN_DOWN;
+}
+
+/*
+ * The type for rows that are not whole blocks of `type` (tensor_type_fallback). UNKNOWN where llama-quantize has no
+ * answer: a large block without a stand-in.
+ */
+static enum plim_dtype fit_row(enum plim_dtype type, uint64_t n_columns)
+{
+    static const uint8_t smaller[PLIM_DTYPE_MAX_] = {
+        [PLIM_DTYPE_IQ1_S] = PLIM_DTYPE_IQ4_NL,   [PLIM_DTYPE_IQ1_M] = PLIM_DTYPE_IQ4_NL,
+        [PLIM_DTYPE_IQ2_XXS] = PLIM_DTYPE_IQ4_NL, [PLIM_DTYPE_IQ2_XS] = PLIM_DTYPE_IQ4_NL,
+        [PLIM_DTYPE_IQ2_S] = PLIM_DTYPE_IQ4_NL,   [PLIM_DTYPE_IQ3_XXS] = PLIM_DTYPE_IQ4_NL,
+        [PLIM_DTYPE_IQ3_S] = PLIM_DTYPE_IQ4_NL,   [PLIM_DTYPE_IQ4_XS] = PLIM_DTYPE_IQ4_NL,
+        [PLIM_DTYPE_Q2_K] = PLIM_DTYPE_Q4_0,      [PLIM_DTYPE_Q3_K] = PLIM_DTYPE_Q4_0,
+        [PLIM_DTYPE_TQ1_0] = PLIM_DTYPE_Q4_0,     [PLIM_DTYPE_TQ2_0] = PLIM_DTYPE_Q4_0,
+        [PLIM_DTYPE_Q2_0] = PLIM_DTYPE_Q4_0,      [PLIM_DTYPE_Q4_K] = PLIM_DTYPE_Q5_0,
+        [PLIM_DTYPE_Q5_K] = PLIM_DTYPE_Q5_1,      [PLIM_DTYPE_Q6_K] = PLIM_DTYPE_Q8_0,
+    };
+    const uint32_t block = plim_dtype_block_elements(type);
+    if (n_columns % block == 0)
+        return type;
+    if (!smaller[type])
+        return block <= 32 ? PLIM_DTYPE_F16 : PLIM_DTYPE_UNKNOWN;
+    type = (enum plim_dtype)smaller[type];
+    return n_columns % plim_dtype_block_elements(type) == 0 ? type : PLIM_DTYPE_F16;
+}
+
+/* The layer of an FFN matrix: by name in models of experts, else by counting (layer_info). */
+static int place_in_ffn(const struct quantizer *q, const struct plim_tensor *tensor, struct plim_matrix *matrix)
+{
+    if (matrix->n_expert <= 1 || !plim_quant_recipe_asks_for_layers(q->rules))
+        return 0;
+    const int layer = plim_matrix_layer(tensor->name);
+    if (layer < 0 || (uint32_t)layer >= q->n_layer)
+        return plim_fail(q->err, PLIM_E_UNSUPPORTED, tensor->info_at,
+                         "tensor '%.64s' belongs to none of the %" PRIu32 " layers; llama-quantize stops there",
+                         tensor->name, q->n_layer);
+    matrix->place = (uint32_t)layer;
+    return 0;
+}
+
+static int choose_type(struct quantizer *q, const struct plim_tensor *tensor, enum plim_dtype *ret_type)
+{
+    struct plim_matrix matrix = q->any;
+    matrix.role = plim_matrix_role(tensor->name);
+    if (matrix.role == PLIM_MATRIX_TOKEN_EMBD && q->is_tied)
+        matrix.role = PLIM_MATRIX_OUTPUT;
+    matrix.n_columns = tensor->ne[0];
+    matrix.is_experts = tensor->ne[2] > 1 && (!q->has_3d_attn || is_ffn(matrix.role));
+    matrix.n_before = matrix.place = q->n_seen[matrix.role]++;
+    matrix.n_places = matrix.role == PLIM_MATRIX_ATTN_V ? q->n_attn_v : q->n_layer;
+    int result = is_ffn(matrix.role) ? place_in_ffn(q, tensor, &matrix) : 0;
+    if (result < 0)
+        return result;
+    const enum plim_dtype wanted = plim_quant_recipe_type(q->rules, &matrix), type = fit_row(wanted, tensor->ne[0]);
+    if (type == PLIM_DTYPE_UNKNOWN) {
+        result = plim_fail(q->err, PLIM_E_UNSUPPORTED, tensor->info_at,
+                           "rows of tensor '%.64s' have %" PRIu64 " elements; %s needs a multiple of %" PRIu32,
+                           tensor->name, tensor->ne[0], plim_dtype_name(wanted), plim_dtype_block_elements(wanted));
+        plim_error_hint(q->err, "llama-quantize has no type to put in its place and stops there; try another mixture");
+        return result;
+    }
+    *ret_type = type;
+    return 0;
+}
+
+/* --- the new model --- */
+
+/* By layer, those outside the layers first; by name within (weight_name_comparer). */
+static int compare_places(const void *a, const void *b)
+{
+    const struct plim_tensor *x = a, *y = b;
+    const int order = plim_matrix_layer(x->name) - plim_matrix_layer(y->name);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static uint64_t alignment_of(const struct plim_model *model)
+{
+    uint64_t alignment;
+    return plim_model_u64(model, "general.alignment", &alignment) && alignment ? alignment : DEFAULT_ALIGNMENT;
+}
+
+static uint64_t padded_bytes(const struct plim_model *model)
+{
+    const uint64_t alignment = alignment_of(model);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < model->n_tensors; i++)
+        bytes += plim_align_up(model->tensors[i].bytes, alignment);
+    return bytes;
+}
+
+static int fill_tensors(struct quantizer *q, struct plim_model *made)
+{
+    const struct plim_model *model = q->model;
+    const uint64_t alignment = alignment_of(model);
+    uint64_t offset = 0;
+    made->tensors = plim_arena_alloc(&made->arena, model->n_tensors, sizeof *made->tensors);
+    if (!made->tensors)
+        return plim_fail(q->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    made->n_tensors = model->n_tensors;
+    memcpy(made->tensors, model->tensors, made->n_tensors * sizeof *made->tensors);
+    qsort(made->tensors, made->n_tensors, sizeof *made->tensors, compare_places);
+    for (size_t i = 0; i < made->n_tensors; i++) {
+        struct plim_tensor *tensor = &made->tensors[i];
+        int result = plim_matrix_is_quantized(tensor) ? choose_type(q, tensor, &tensor->type) : 0;
+        if (result < 0)
+            return result;
+        const uint64_t n_rows = tensor->ne[1] * tensor->ne[2] * tensor->ne[3];
+        if (offset > MAX_BYTES || n_rows * tensor->ne[0] > MAX_BYTES / sizeof(float))
+            return plim_fail(q->err, PLIM_E_TOO_BIG, tensor->info_at, "the model would exceed 2^62 bytes");
+        tensor->bytes = plim_dtype_row_bytes(tensor->type, tensor->ne[0]) * n_rows;
+        tensor->offset = offset;
+        tensor->shard = 0;
+        offset += plim_align_up(tensor->bytes, alignment);
+    }
+    return 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct plim_key *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* The same keys, but for the file type and how the file was split. */
+static int fill_keys(struct quantizer *q, struct plim_model *made)
+{
+    static const char file_type[] = "general.file_type";
+    made->keys = plim_arena_alloc(&made->arena, q->model->n_keys + 1, sizeof *made->keys);
+    if (!made->keys)
+        return plim_fail(q->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    made->keys[made->n_keys++] =
+        (struct plim_key){ .name = file_type, .type = PLIM_GGUF_U32, .u = plim_quant_recipe_file_type(q->rules) };
+    for (size_t i = 0; i < q->model->n_keys; i++) {
+        const struct plim_key *key = &q->model->keys[i];
+        if (strcmp(key->name, file_type) && strncmp(key->name, "split.", 6))
+            made->keys[made->n_keys++] = *key;
+    }
+    qsort(made->keys, made->n_keys, sizeof *made->keys, compare_keys);
+    return 0;
+}
+
+static int fill(struct quantizer *q, struct plim_model *made)
+{
+    const struct plim_model *model = q->model;
+    const uint64_t old_data_bytes = padded_bytes(model);
+    int result = describe(q);
+    if (result == 0)
+        result = fill_keys(q, made);
+    if (result == 0)
+        result = fill_tensors(q, made);
+    if (result == 0)
+        result = plim_model_index(made, q->err);
+    if (result < 0)
+        return result;
+    made->name = model->name;
+    made->arch = model->arch;
+    made->kind = model->kind;
+    made->n_shards = 1;
+    made->file_bytes = padded_bytes(made);
+    if (model->file_bytes > old_data_bytes)
+        made->file_bytes += model->file_bytes - old_data_bytes;
+    return 0;
+}
+
+static int unknown_mixture(const char *name, struct plim_error *reterr)
+{
+    char names[HINT_BYTES];
+    size_t used = 0;
+    const struct plim_quant_recipe *mixture;
+    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", mixture->name);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.32s' is not a mixture of llama.cpp", name);
+    plim_error_hint(reterr, "one of %s", names);
+    return code;
+}
+
+int plim_model_requantize(const struct plim_model *model, const char *mixture, struct plim_model **ret_model,
+                          struct plim_error *reterr)
+{
+    struct quantizer q = { .model = model, .rules = plim_quant_recipe_rules(mixture), .err = reterr };
+    if (!q.rules)
+        return unknown_mixture(mixture, reterr);
+    struct plim_model *made = plim_model_new("");
+    if (!made)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    int result = fill(&q, made);
+    if (result < 0) {
+        plim_error_where(reterr, model->path);
+        plim_model_free(made);
+        return result;
+    }
+    *ret_model = made;
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "receipt/receipt.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void plim_receipt_init(struct plim_receipt *receipt, const char *engine, const char *from)
+{
+    memset(receipt, 0, sizeof *receipt);
+    snprintf(receipt->engine, sizeof receipt->engine, "%s", engine);
+    snprintf(receipt->from, sizeof receipt->from, "%s", from);
+    for (int i = 0; i < PLIM_SETTING_MAX_; i++)
+        receipt->setting[i] = -1;
+    receipt->kv_n_tokens = -1;
+}
+
+const struct plim_receipt_device *plim_receipt_find(const struct plim_receipt *receipt, const char *id)
+{
+    for (uint32_t i = 0; i < receipt->n_devices; i++)
+        if (!strcmp(receipt->device[i].id, id))
+            return &receipt->device[i];
+    return NULL;
+}
+
+struct plim_receipt_device *plim_receipt_device(struct plim_receipt *receipt, const char *id)
+{
+    for (uint32_t i = 0; i < receipt->n_devices; i++)
+        if (!strncmp(receipt->device[i].id, id, PLIM_RECEIPT_ID_BYTES - 1))
+            return &receipt->device[i];
+    if (receipt->n_devices == PLIM_RECEIPT_MAX_DEVICES)
+        return &receipt->device[PLIM_RECEIPT_MAX_DEVICES - 1];
+    struct plim_receipt_device *device = &receipt->device[receipt->n_devices++];
+    snprintf(device->id, sizeof device->id, "%.*s", PLIM_RECEIPT_ID_BYTES - 1, id);
+    return device;
+}
+
+struct plim_receipt_line *plim_receipt_line(struct plim_receipt_device *device, const char *label)
+{
+    for (uint32_t i = 0; i < device->n_lines; i++)
+        if (!strncmp(device->line[i].label, label, PLIM_RECEIPT_LABEL_BYTES - 1))
+            return &device->line[i];
+    return NULL;
+}
+
+/* What a hostile log says adds up to no more than this. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    const uint64_t most = PLIM_RECEIPT_MAX_BYTES;
+    a = a < most ? a : most;
+    return b < most - a ? a + b : most;
+}
+
+void plim_receipt_add(struct plim_receipt_device *device, enum plim_pillar pillar, const char *label, uint64_t bytes,
+                      uint64_t half_bytes)
+{
+    struct plim_receipt_line *line = plim_receipt_line(device, label);
+    if (!line && device->n_lines == PLIM_RECEIPT_MAX_LINES)
+        return;
+    if (!line) {
+        line = &device->line[device->n_lines++];
+        *line = (struct plim_receipt_line){ .pillar = pillar, .basis = PLIM_BASIS_MEASURED };
+        snprintf(line->label, sizeof line->label, "%.*s", PLIM_RECEIPT_LABEL_BYTES - 1, label);
+        plim_text_clean(line->label);
+    }
+    line->bytes = sum(line->bytes, bytes);
+    line->low_bytes = sum(line->low_bytes, bytes > half_bytes ? bytes - half_bytes : 0);
+    line->high_bytes = sum(line->high_bytes, sum(bytes, half_bytes));
+}
+
+/* gpu2 before gpu10, GPUs before the host. */
+static bool is_before(const char *a, const char *b)
+{
+    const bool is_gpu = !strncmp(a, "gpu", 3);
+    if (is_gpu && !strncmp(b, "gpu", 3))
+        return strlen(a) != strlen(b) ? strlen(a) < strlen(b) : strcmp(a, b) < 0;
+    return strcmp(a, b) < 0;
+}
+
+void plim_receipt_sort(struct plim_receipt *receipt)
+{
+    for (uint32_t i = 1; i < receipt->n_devices; i++) {
+        struct plim_receipt_device device = receipt->device[i];
+        uint32_t to = i;
+        for (; to > 0 && is_before(device.id, receipt->device[to - 1].id); to--)
+            receipt->device[to] = receipt->device[to - 1];
+        receipt->device[to] = device;
+    }
+}
+
+static void add_device(const struct plim_device_bill *from, struct plim_receipt *receipt)
+{
+    char id[PLIM_RECEIPT_ID_BYTES] = "host";
+    if (!from->is_host)
+        snprintf(id, sizeof id, "gpu%" PRIu32, from->index);
+    struct plim_receipt_device *device = plim_receipt_device(receipt, id);
+    device->total_bytes = from->total_bytes;
+    for (uint32_t i = 0; i < from->n_lines; i++) {
+        const struct plim_line *line = &from->line[i];
+        plim_receipt_add(device, line->pillar, line->label, line->bytes, 0);
+        struct plim_receipt_line *added = plim_receipt_line(device, line->label);
+        if (added) {
+            added->basis = line->basis;
+            added->low_bytes = line->low_bytes;
+            added->high_bytes = line->high_bytes;
+        }
+    }
+}
+
+void plim_receipt_of_bill(const struct plim_bill *bill, struct plim_receipt *ret_receipt)
+{
+    const struct plim_resolved *r = &bill->resolved;
+    plim_receipt_init(ret_receipt, "llama.cpp", "bill");
+    for (uint32_t i = 0; i < bill->n_devices; i++)
+        add_device(&bill->device[i], ret_receipt);
+    int64_t *setting = ret_receipt->setting;
+    setting[PLIM_SETTING_N_CTX] = r->n_ctx;
+    setting[PLIM_SETTING_N_BATCH] = r->n_batch;
+    setting[PLIM_SETTING_N_UBATCH] = r->n_ubatch;
+    setting[PLIM_SETTING_N_SEQ] = r->n_seq;
+    setting[PLIM_SETTING_N_GPU_LAYERS] = r->n_gpu_layers;
+    setting[PLIM_SETTING_FLASH_ATTN] = r->flash_attn;
+    setting[PLIM_SETTING_KV_UNIFIED] = r->kv_unified;
+    setting[PLIM_SETTING_SWA_FULL] = r->swa_full;
+    setting[PLIM_SETTING_TYPE_K] = r->type_k;
+    setting[PLIM_SETTING_TYPE_V] = r->type_v;
+    ret_receipt->is_whole = true;
+}
+
+static const struct {
+    const char *name, *flag;
+} settings[PLIM_SETTING_MAX_] = {
+    [PLIM_SETTING_N_CTX] = { "n_ctx", "-c" },
+    [PLIM_SETTING_N_BATCH] = { "n_batch", "-b" },
+    [PLIM_SETTING_N_UBATCH] = { "n_ubatch", "-ub" },
+    [PLIM_SETTING_N_SEQ] = { "n_seq", "-np" },
+    [PLIM_SETTING_N_GPU_LAYERS] = { "n_gpu_layers", "-ngl" },
+    [PLIM_SETTING_FLASH_ATTN] = { "flash_attn", "-fa" },
+    [PLIM_SETTING_KV_UNIFIED] = { "kv_unified", "-kvu" },
+    [PLIM_SETTING_SWA_FULL] = { "swa_full", "--swa-full" },
+    [PLIM_SETTING_TYPE_K] = { "type_k", "-ctk" },
+    [PLIM_SETTING_TYPE_V] = { "type_v", "-ctv" },
+};
+
+const char *plim_setting_name(enum plim_receipt_setting setting) { return settings[setting].name; }
+const char *plim_setting_flag(enum plim_receipt_setting setting) { return settings[setting].flag; }
+
+bool plim_setting_is_switch(enum plim_receipt_setting setting)
+{
+    return setting == PLIM_SETTING_FLASH_ATTN || setting == PLIM_SETTING_KV_UNIFIED || setting == PLIM_SETTING_SWA_FULL;
+}

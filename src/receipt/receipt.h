@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_RECEIPT_RECEIPT_H
+#define PLIMSOLL_RECEIPT_RECEIPT_H
+
+/*
+ * A receipt: what was allocated, in the lines of a bill. It comes from an engine's log, from a rehearsal or, so that
+ * both can be laid side by side, from a bill. A receipt is a plain struct that owns nothing.
+ *
+ * A figure that was printed is known as well as it was printed: low and high are what rounds to it.
+ */
+
+#include "plimsoll/bill.h"
+
+enum {
+    PLIM_RECEIPT_MAX_DEVICES = PLIM_SETUP_MAX_DEVICES + 2, /* the GPUs, the host, and one that is elsewhere */
+    PLIM_RECEIPT_MAX_LINES = 24,
+    PLIM_RECEIPT_LABEL_BYTES = 40,
+    PLIM_RECEIPT_ID_BYTES = 16,
+    PLIM_RECEIPT_NAME_BYTES = 64,
+};
+
+/* Of one line: then the lines of a device add up to less than 2^63. */
+#define PLIM_RECEIPT_MAX_BYTES ((uint64_t)1 << 57)
+
+struct plim_receipt_line {
+    char label[PLIM_RECEIPT_LABEL_BYTES];
+    enum plim_pillar pillar;
+    enum plim_basis basis;
+    uint64_t bytes, low_bytes, high_bytes;
+};
+
+struct plim_receipt_device {
+    char id[PLIM_RECEIPT_ID_BYTES]; /* "gpu0", "host" */
+    char name[PLIM_RECEIPT_NAME_BYTES];
+    uint64_t total_bytes; /* 0: unknown */
+    uint64_t free_bytes;  /* when the engine started; 0: unknown */
+    uint64_t peak_bytes;  /* of a rehearsal; 0: unknown */
+    uint32_t n_lines;
+    struct plim_receipt_line line[PLIM_RECEIPT_MAX_LINES];
+};
+
+/* What is known of the setup; -1: nothing. */
+enum plim_receipt_setting {
+    PLIM_SETTING_N_CTX,
+    PLIM_SETTING_N_BATCH,
+    PLIM_SETTING_N_UBATCH,
+    PLIM_SETTING_N_SEQ,
+    PLIM_SETTING_N_GPU_LAYERS,
+    PLIM_SETTING_FLASH_ATTN,
+    PLIM_SETTING_KV_UNIFIED,
+    PLIM_SETTING_SWA_FULL,
+    PLIM_SETTING_TYPE_K, /* enum plim_dtype */
+    PLIM_SETTING_TYPE_V,
+    PLIM_SETTING_MAX_,
+};
+
+struct plim_receipt {
+    char engine[16];  /* "llama.cpp", "ollama", "vllm" */
+    char version[24]; /* "v0.5.0", "b3813"; may be empty */
+    char from[16];    /* "log", "rehearse", "bill" */
+    char model[PLIM_RECEIPT_NAME_BYTES];
+    int64_t setting[PLIM_SETTING_MAX_];
+    uint32_t n_starts;   /* of the engine in the log: the last one is the receipt */
+    bool is_whole;       /* the engine came as far as its compute buffers */
+    bool is_estimate;    /* the engine's own forecast, from before it allocated anything */
+    int64_t kv_n_tokens; /* vLLM: what its cache holds; -1: unknown */
+    uint32_t n_devices;
+    struct plim_receipt_device device[PLIM_RECEIPT_MAX_DEVICES];
+};
+
+void plim_receipt_init(struct plim_receipt *receipt, const char *engine, const char *from);
+
+/* The device of this name, made when it is new; a receipt that is full returns its last one. */
+struct plim_receipt_device *plim_receipt_device(struct plim_receipt *receipt, const char *id);
+
+/* NULL when there is none. */
+const struct plim_receipt_device *plim_receipt_find(const struct plim_receipt *receipt, const char *id);
+struct plim_receipt_line *plim_receipt_line(struct plim_receipt_device *device, const char *label);
+
+/* Add to the line with this label. The sum is off by at most half_bytes more. Lines over the limit are dropped. */
+void plim_receipt_add(struct plim_receipt_device *device, enum plim_pillar pillar, const char *label, uint64_t bytes,
+                      uint64_t half_bytes);
+
+/* The GPUs in their order, then the others. */
+void plim_receipt_sort(struct plim_receipt *receipt);
+
+/* What a bill claims, as a receipt. */
+void plim_receipt_of_bill(const struct plim_bill *bill, struct plim_receipt *ret_receipt);
+
+/* "n_ctx" and the flag that sets it, "-c". */
+const char *plim_setting_name(enum plim_receipt_setting setting);
+const char *plim_setting_flag(enum plim_receipt_setting setting);
+bool plim_setting_is_switch(enum plim_receipt_setting setting);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules for names that programs and libraries document or that are part of their interfaces: llama.cpp's classes
+ * (v0.5.0 and the versions before it), PyTorch's and transformers' public methods. A stack that no rule knows has no
+ * label: nothing is guessed from sizes.
+ */
+#include "rehearse/attribution.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t plim_attribution_frames(char *stack, char *ret_frames[PLIM_ATTRIBUTION_MAX_FRAMES])
+{
+    size_t n = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(stack, "\n", &rest); line && n < PLIM_ATTRIBUTION_MAX_FRAMES;
+         line = strtok_r(NULL, "\n", &rest))
+        ret_frames[n++] = line;
+    return n;
+}
+
+/* The part behind the library or the line number. */
+static const char *function_of(const char *frame)
+{
+    const char *space = strrchr(frame, ' ');
+    return space ? space + 1 : frame;
+}
+
+static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+
+struct stack {
+    char text[PLIM_LEDGER_STACK_BYTES];
+    char *frame[PLIM_ATTRIBUTION_MAX_FRAMES];
+    size_t n;
+};
+
+static void read_stack(struct stack *stack, const char *text)
+{
+    snprintf(stack->text, sizeof stack->text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, text);
+    stack->n = plim_attribution_frames(stack->text, stack->frame);
+}
+
+/* --- llama.cpp --- */
+
+static bool calls(const struct stack *stack, const char *function)
+{
+    for (size_t i = 0; i < stack->n; i++)
+        if (begins(function_of(stack->frame[i]), function))
+            return true;
+    return false;
+}
+
+/* The first that matches: a cache is made by a context, so it comes before it. */
+static void find_label(const struct stack *native, struct plim_attribution *origin)
+{
+    static const struct {
+        const char *function, *and;
+        const char *label;
+        enum plim_pillar pillar;
+        const char *phase;
+    } rules[] = {
+        { "llama_model_loader::load_all_data", "", NULL, PLIM_PILLAR_MAX_, "load" }, /* on its way to the card */
+        { "llama_model_base::load_tensors", "", "model buffer", PLIM_PILLAR_WEIGHTS, "load" },
+        { "llama_model::load_tensors", "", "model buffer", PLIM_PILLAR_WEIGHTS, "load" },
+        { "llama_kv_cache_recurrent", "", "RS buffer", PLIM_PILLAR_KV_CACHE, "KV cache" },
+        { "llama_memory_recurrent", "", "RS buffer", PLIM_PILLAR_KV_CACHE, "KV cache" },
+        { "llama_kv_cache", "", "KV buffer", PLIM_PILLAR_KV_CACHE, "KV cache" },
+        { "llama_context::output_reserve", "", "output buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
+        { "ggml_backend_sched_", "llama_context::", "compute buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !origin->phase; i++)
+        if (calls(native, rules[i].function) && (!rules[i].and[0] || calls(native, rules[i].and))) {
+            origin->label = rules[i].label;
+            origin->pillar = rules[i].pillar;
+            origin->phase = rules[i].phase;
+        }
+}
+
+/* --- PyTorch --- */
+
+/* What a Python frame is a sign of; NULL: of nothing. */
+static const char *phase_of(const char *frame)
+{
+    static const struct {
+        const char *file, *function, *phase; /* file: a part of its path; "" any */
+    } rules[] = {
+        { "/torch/optim/", "", "optimizer step" },
+        { "/torch/autograd/", "backward", "backward" },
+        { "/torch/_tensor.py", "backward", "backward" },
+        { "/torch/nn/modules/module.py", "_apply", "load" },
+        { "/torch/nn/modules/module.py", "to", "load" },
+        { "/torch/nn/modules/module.py", "cuda", "load" },
+        { "", "from_pretrained", "load" },
+        { "", "load_state_dict", "load" },
+        { "", "load_checkpoint_and_dispatch", "load" },
+        { "", "load_model", "load" },
+        { "", "load_weights", "load" },
+        { "", "determine_available_memory", "profile run" },
+        { "", "initialize_kv_cache", "KV cache" },
+        { "", "capture_model", "graph capture" },
+        { "", "generate", "generate" },
+        { "", "forward", "forward" },
+    };
+    const char *function = function_of(frame);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if ((!rules[i].file[0] || strstr(frame, rules[i].file)) &&
+            (!rules[i].function[0] || !strcmp(function, rules[i].function)))
+            return rules[i].phase;
+    return NULL;
+}
+
+/*
+ * The innermost sign counts, but a loop that generates, or a profile run, is more to the point than the forward passes
+ * in it. The backward pass has a thread of its own, without Python.
+ */
+static void find_phase(const struct stack *native, const struct stack *python, struct plim_attribution *origin)
+{
+    if (calls(native, "torch::autograd::Engine::evaluate_function"))
+        origin->phase = "backward";
+    for (size_t i = 0; i < python->n; i++) {
+        const char *phase = phase_of(python->frame[i]);
+        if (phase && (!origin->phase || !strcmp(origin->phase, "forward")))
+            origin->phase = phase;
+    }
+}
+
+/* --- where --- */
+
+bool plim_attribution_is_plumbing(const char *frame)
+{
+    const char *function = function_of(frame);
+    static const char *const names[] = { "+0x",
+                                         "c10::",
+                                         "at::detail::",
+                                         "at::empty",
+                                         "at::_empty",
+                                         "ffi_",
+                                         "ggml_cuda_",
+                                         "ggml_backend_buft_",
+                                         "ggml_backend_cuda_buffer_",
+                                         "ggml_backend_alloc_ctx_",
+                                         "ggml_backend_sched_",
+                                         "ggml_gallocr_",
+                                         "operator",
+                                         "std::",
+                                         "_start",
+                                         "__libc_" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (begins(function, names[i]))
+            return true;
+    return false;
+}
+
+bool plim_attribution_is_installed(const char *frame)
+{
+    return strstr(frame, "site-packages/") || strstr(frame, "dist-packages/") || strstr(frame, "/lib/python3") ||
+           begins(frame, "<frozen");
+}
+
+static void find_where(const struct stack *native, const struct stack *python, struct plim_attribution *origin)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < python->n && !found; i++)
+        if (!plim_attribution_is_installed(python->frame[i]))
+            found = python->frame[i];
+    if (!found && python->n)
+        found = python->frame[0];
+    for (size_t i = 0; i < native->n && !found; i++)
+        if (!plim_attribution_is_plumbing(native->frame[i]))
+            found = function_of(native->frame[i]);
+    snprintf(origin->where, sizeof origin->where, "%s", found ? found : native->n ? native->frame[0] : "");
+}
+
+void plim_attribution_of(const struct plim_ledger_stack *stack, struct plim_attribution *ret_origin)
+{
+    struct stack native, python;
+    *ret_origin = (struct plim_attribution){ .pillar = PLIM_PILLAR_MAX_ };
+    read_stack(&native, stack->native);
+    read_stack(&python, stack->python);
+    find_label(&native, ret_origin);
+    if (!ret_origin->label)
+        find_phase(&native, &python, ret_origin);
+    find_where(&native, &python, ret_origin);
+}

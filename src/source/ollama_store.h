@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_SOURCE_OLLAMA_STORE_H
+#define PLIMSOLL_SOURCE_OLLAMA_STORE_H
+
+/* Models by their Ollama names: "llama3.1:8b" is a manifest that names files of the store. */
+
+#include "plimsoll/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PLIM_STORE_PATH_BYTES = 1024 };
+
+struct plim_ollama_model {
+    char model[PLIM_STORE_PATH_BYTES], projector[PLIM_STORE_PATH_BYTES]; /* projector may be empty */
+    uint32_t num_ctx, num_batch;                                         /* of its Modelfile; 0: not set */
+    int32_t num_gpu;                                                     /* -1: not set */
+};
+
+/* True when this may be the name of a model in a store: no path, no file of that name. */
+bool plim_ollama_is_name(const char *name);
+
+/* Find a model in OLLAMA_MODELS, in ~/.ollama/models or where the service of a Linux package keeps them. */
+int plim_ollama_find(const char *name, struct plim_ollama_model *ret_model, struct plim_error *reterr);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/paths.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "source/gguf_split.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { PATH_BYTES = 4096, MAX_DEPTH = 8, MAX_ARENA_BYTES = 16 << 20 };
+
+static int out_of_memory(struct plim_error *reterr)
+{
+    return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+}
+
+static int add(struct plim_paths *paths, const char *text, bool is_found, struct plim_error *reterr)
+{
+    if (paths->n == PLIM_MAX_FILES)
+        return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "more than %d models", PLIM_MAX_FILES);
+    char *copy = plim_arena_copy(&paths->arena, text, strlen(text));
+    if (!copy)
+        return out_of_memory(reterr);
+    paths->paths[paths->n++] = (struct plim_path){ copy, is_found, NULL };
+    return 0;
+}
+
+/* --- directories --- */
+
+static bool is_later_part(const char *path)
+{
+    uint32_t part, count;
+    return plim_split_parse(path, &part, &count) && part > 1;
+}
+
+/* The blobs of an Ollama store have no ending: there the first bytes decide. */
+static bool has_magic(const char *path)
+{
+    char magic[4] = "";
+    FILE *file = fopen(path, "rb");
+    bool is_gguf = file && fread(magic, 1, sizeof magic, file) == sizeof magic && !memcmp(magic, "GGUF", sizeof magic);
+    if (file)
+        fclose(file);
+    return is_gguf;
+}
+
+static bool looks_like_model(const char *path, const char *name)
+{
+    size_t n = strlen(name);
+    if (n > 5 && !strcasecmp(name + n - 5, ".gguf"))
+        return !is_later_part(path);
+    return !strncmp(name, "sha256-", 7) && has_magic(path);
+}
+
+static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr);
+
+/* Links to directories are not followed: they may lead back up. */
+static int add_entry(struct plim_paths *paths, const char *path, const char *name, unsigned depth,
+                     struct plim_error *reterr)
+{
+    struct stat self, target;
+    if (name[0] == '.' || lstat(path, &self) < 0)
+        return 0;
+    if (S_ISDIR(self.st_mode))
+        return depth < MAX_DEPTH ? add_directory(paths, path, depth + 1, reterr) : 0;
+    if (stat(path, &target) < 0 || !S_ISREG(target.st_mode) || !looks_like_model(path, name))
+        return 0;
+    return add(paths, path, true, reterr);
+}
+
+static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr)
+{
+    struct dirent **entries;
+    int result = 0, n = scandir(directory, &entries, NULL, alphasort);
+    if (n < 0) {
+        result = plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "the directory cannot be read");
+        plim_error_where(reterr, directory);
+        return depth ? 0 : result;
+    }
+    for (int i = 0; i < n; i++) {
+        char path[PATH_BYTES];
+        int length = snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
+        if (result == 0 && length > 0 && length < PATH_BYTES)
+            result = add_entry(paths, path, entries[i]->d_name, depth, reterr);
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}
+
+static int expand_directory(struct plim_paths *paths, const char *given, struct plim_error *reterr)
+{
+    char directory[PATH_BYTES];
+    const size_t before = paths->n;
+    int length = snprintf(directory, sizeof directory, "%s", given);
+    while (length > 1 && length < PATH_BYTES && directory[length - 1] == '/')
+        directory[--length] = '\0';
+    paths->has_directory = true;
+    int result = add_directory(paths, directory, 0, reterr);
+    if (result == 0 && paths->n == before) {
+        result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no GGUF file in this directory");
+        plim_error_where(reterr, given);
+    }
+    return result;
+}
+
+/* --- Ollama --- */
+
+static int add_ollama(struct plim_paths *paths, const char *name, struct plim_error *reterr)
+{
+    struct plim_ollama_model model;
+    int result = plim_ollama_find(name, &model, reterr);
+    if (result == 0)
+        result = add(paths, model.model, false, reterr);
+    if (result < 0)
+        return result;
+    struct plim_ollama_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
+    if (!copy)
+        return out_of_memory(reterr);
+    *copy = model;
+    paths->paths[paths->n - 1].ollama = copy;
+    return 0;
+}
+
+/* --- the command line --- */
+
+static int standard_input(struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a model cannot be read from standard input");
+    plim_error_hint(reterr, "name the file; for one that is called '-', write ./-");
+    return code;
+}
+
+/* A later part of a split whose first part is named as well, as by dir/\*.gguf. */
+static bool is_named_already(const char *path, const char *const *given, size_t n)
+{
+    char first[PATH_BYTES];
+    uint32_t part, count;
+    if (!plim_split_parse(path, &part, &count) || part == 1 || !plim_split_path(path, 1, count, first, sizeof first))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(given[i], first))
+            return true;
+    return false;
+}
+
+int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret_paths, struct plim_error *reterr)
+{
+    struct plim_paths *paths = ret_paths;
+    struct stat status;
+    int result = 0;
+    memset(paths, 0, sizeof *paths);
+    plim_arena_init(&paths->arena, MAX_ARENA_BYTES);
+    paths->paths = plim_alloc(PLIM_MAX_FILES, sizeof *paths->paths);
+    if (!paths->paths)
+        return out_of_memory(reterr);
+    for (size_t i = 0; i < n && result == 0; i++) {
+        if (is_named_already(given[i], given, n))
+            continue;
+        if (!strcmp(given[i], "-"))
+            result = standard_input(reterr);
+        else if (stat(given[i], &status) == 0 && S_ISDIR(status.st_mode))
+            result = expand_directory(paths, given[i], reterr);
+        else if (plim_ollama_is_name(given[i]))
+            result = add_ollama(paths, given[i], reterr);
+        else
+            result = add(paths, given[i], false, reterr);
+    }
+    return result;
+}
+
+void plim_paths_done(struct plim_paths *paths)
+{
+    plim_free(paths->paths);
+    plim_arena_done(&paths->arena);
+    paths->paths = NULL;
+}

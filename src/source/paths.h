@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_SOURCE_PATHS_H
+#define PLIMSOLL_SOURCE_PATHS_H
+
+/* Which models a command line means: files as they are named, Ollama's names, directories as every model below them. */
+
+#include "base/mem.h"
+#include "plimsoll/error.h"
+#include "source/ollama_store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plim_path {
+    const char *text;
+    bool is_found;                          /* in a directory: what does not run by itself is passed over in silence */
+    const struct plim_ollama_model *ollama; /* named as Ollama names it; NULL: named as a file */
+};
+
+struct plim_paths {
+    struct plim_path *paths;
+    size_t n;
+    bool has_directory;
+    struct plim_arena arena;
+};
+
+/* Of a split model one part is enough: further ones are dropped. An empty directory is an error. */
+int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret_paths, struct plim_error *reterr);
+void plim_paths_done(struct plim_paths *paths);
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounding. What cudaMalloc takes beyond what it is asked for is not documented. The programming guide promises
+ * pointers aligned to at least 256 bytes; cuMemGetAllocationGranularity documents 2 MiB as the unit of physical memory
+ * on present cards. So: requests up to 1 MiB are rounded to 512 bytes and share chunks of 2 MiB per process, larger
+ * ones are rounded up to 2 MiB. Basis: assumed, until it is measured on a card.
+ */
+#include "vgpu/core/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const uint64_t magic = 0x706c696d76677532; /* "plimvgu2": changes with the layout */
+static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
+
+static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static uint64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+uint64_t plim_ledger_now_us(const struct plim_ledger *ledger) { return clock_us() - ledger->start_us; }
+
+/* --- the file --- */
+
+struct plim_ledger *plim_ledger_create(int fd)
+{
+    if (fd >= 0 && ftruncate(fd, sizeof(struct plim_ledger)) < 0)
+        return NULL;
+    int flags = fd >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
+    struct plim_ledger *ledger =
+        mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd >= 0 ? fd : -1, 0);
+    if (ledger == MAP_FAILED)
+        return NULL;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&ledger->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    ledger->start_us = clock_us();
+    ledger->magic = magic;
+    return ledger;
+}
+
+struct plim_ledger *plim_ledger_open(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    void *start = MAP_FAILED;
+    if (fstat(fd, &status) == 0 && status.st_size == (off_t)sizeof(struct plim_ledger))
+        start = mmap(NULL, sizeof(struct plim_ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (start == MAP_FAILED)
+        return NULL;
+    struct plim_ledger *ledger = start;
+    if (ledger->magic == magic && ledger->n_cards <= PLIM_LEDGER_MAX_CARDS)
+        return ledger;
+    munmap(start, sizeof *ledger);
+    return NULL;
+}
+
+void plim_ledger_close(struct plim_ledger *ledger)
+{
+    if (ledger)
+        munmap(ledger, sizeof *ledger);
+}
+
+uint32_t plim_ledger_n_cards(const struct plim_ledger *ledger)
+{
+    return ledger->n_cards < PLIM_LEDGER_MAX_CARDS ? ledger->n_cards : PLIM_LEDGER_MAX_CARDS;
+}
+
+/* --- accounts --- */
+
+static uint64_t small_charge(const struct plim_ledger_process *process, uint32_t device)
+{
+    return round_up(process->small_bytes[device], chunk_bytes);
+}
+
+static bool is_small(const struct plim_ledger *ledger, uint32_t kind, uint64_t size)
+{
+    return kind == PLIM_KIND_ALLOC && !ledger->is_raw && size <= small_max_bytes;
+}
+
+static bool is_rounded(uint32_t kind) { return kind == PLIM_KIND_ALLOC || kind == PLIM_KIND_MANAGED; }
+
+/* --- sites --- */
+
+/* How often what it is part of reached a new peak. */
+static uint64_t peaks_of(const struct plim_ledger *ledger, const struct plim_ledger_site *site)
+{
+    if (site->kind == PLIM_KIND_PINNED)
+        return ledger->n_pinned_peaks;
+    return ledger->card[site->device < PLIM_LEDGER_MAX_CARDS ? site->device : 0].n_peaks;
+}
+
+/* Before what a site holds changes: what it held at the peak, if that has come since. */
+static struct plim_ledger_site *settled(struct plim_ledger *ledger, uint32_t number)
+{
+    struct plim_ledger_site *site = &ledger->site[number < PLIM_LEDGER_MAX_SITES ? number : 0];
+    const uint64_t n = peaks_of(ledger, site);
+    if (site->settled_peak != n) {
+        site->settled_peak = n;
+        site->settled_bytes = site->live_bytes;
+    }
+    return site;
+}
+
+uint64_t plim_ledger_site_peak(const struct plim_ledger *ledger, const struct plim_ledger_site *site)
+{
+    return site->settled_peak == peaks_of(ledger, site) ? site->settled_bytes : site->live_bytes;
+}
+
+uint32_t plim_ledger_site(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind, uint64_t hash,
+                          const struct plim_ledger_stack *stack)
+{
+    enum { PLACES = PLIM_LEDGER_MAX_SITES - 1 }; /* without number 0 */
+    uint32_t found = 0;
+    plim_ledger_lock(ledger);
+    for (uint32_t i = 0; i < PLACES && !found; i++) {
+        const uint32_t number = 1 + (uint32_t)((hash + i) % PLACES);
+        struct plim_ledger_site *place = &ledger->site[number];
+        if (place->hash == hash) {
+            found = number;
+        } else if (!place->hash && ledger->n_sites < PLACES / 4 * 3) { /* a full table would be slow to search */
+            *place = (struct plim_ledger_site){
+                .hash = hash, .device = device, .kind = kind, .first_us = plim_ledger_now_us(ledger)
+            };
+            place->settled_peak = peaks_of(ledger, place);
+            ledger->stack[number] = *stack;
+            ledger->n_sites++;
+            found = number;
+        } else if (!place->hash) {
+            break;
+        }
+    }
+    plim_ledger_unlock(ledger);
+    return found;
+}
+
+/* The account of a card, as its records and processes have it. */
+static void recount(struct plim_ledger *ledger)
+{
+    for (uint32_t d = 0; d < PLIM_LEDGER_MAX_CARDS; d++) {
+        ledger->card[d].used_bytes = 0;
+        memset(ledger->card[d].kind_bytes, 0, sizeof ledger->card[d].kind_bytes);
+    }
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++)
+        if (i == 0 || ledger->site[i].hash)
+            settled(ledger, i)->live_bytes = 0;
+    ledger->pinned_bytes = 0;
+    ledger->free_record = 0;
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
+        memset(ledger->process[p].small_bytes, 0, sizeof ledger->process[p].small_bytes);
+        memset(ledger->process[p].used_bytes, 0, sizeof ledger->process[p].used_bytes);
+    }
+    if (ledger->n_records > PLIM_LEDGER_MAX_RECORDS)
+        ledger->n_records = PLIM_LEDGER_MAX_RECORDS;
+    for (uint32_t i = 0; i < ledger->n_records; i++) {
+        struct plim_ledger_record *r = &ledger->record[i];
+        bool is_sound =
+            r->process < PLIM_LEDGER_MAX_PROCESSES && r->device < PLIM_LEDGER_MAX_CARDS && r->kind < PLIM_KIND_MAX_;
+        if (!r->is_used || !is_sound) {
+            r->is_used = 0;
+            r->next = ledger->free_record;
+            ledger->free_record = i + 1;
+            continue;
+        }
+        ledger->site[r->next < PLIM_LEDGER_MAX_SITES ? r->next : 0].live_bytes += r->size;
+        if (r->kind == PLIM_KIND_PINNED) {
+            ledger->pinned_bytes += r->size;
+            continue;
+        }
+        struct plim_ledger_process *process = &ledger->process[r->process];
+        ledger->card[r->device].kind_bytes[r->kind] += r->size;
+        ledger->card[r->device].used_bytes += r->charged_bytes;
+        process->used_bytes[r->device] += r->charged_bytes;
+        if (is_small(ledger, r->kind, r->size))
+            process->small_bytes[r->device] += round_up(r->size, small_unit_bytes);
+    }
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++) {
+            ledger->card[d].used_bytes += small_charge(&ledger->process[p], d);
+            ledger->process[p].used_bytes[d] += small_charge(&ledger->process[p], d);
+        }
+}
+
+void plim_ledger_lock(struct plim_ledger *ledger)
+{
+    if (pthread_mutex_lock(&ledger->lock) == EOWNERDEAD) {
+        pthread_mutex_consistent(&ledger->lock);
+        recount(ledger);
+    }
+}
+
+void plim_ledger_unlock(struct plim_ledger *ledger) { pthread_mutex_unlock(&ledger->lock); }
+
+uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card)
+{
+    uint64_t gone = card->reserved_bytes + card->others_bytes + card->used_bytes;
+    return gone < card->total_bytes ? card->total_bytes - gone : 0;
+}
+
+/* Of points that come too fast the highest stays; when there is no room, two become one. */
+static void add_point(struct plim_ledger_card *card, uint64_t time_us, uint32_t site)
+{
+    if (card->n_points > PLIM_LEDGER_MAX_POINTS)
+        card->n_points = PLIM_LEDGER_MAX_POINTS; /* another program wrote here */
+    struct plim_ledger_point *last = card->n_points ? &card->point[card->n_points - 1] : NULL;
+    if (last && time_us < last->time_us + card->point_us) {
+        if (card->used_bytes > last->bytes) {
+            last->bytes = card->used_bytes;
+            last->site = site;
+        }
+        return;
+    }
+    if (card->n_points == PLIM_LEDGER_MAX_POINTS) {
+        for (uint32_t i = 0; i < PLIM_LEDGER_MAX_POINTS / 2; i++) {
+            const struct plim_ledger_point *a = &card->point[2 * i], *b = a + 1;
+            card->point[i] = a->bytes >= b->bytes ? *a : *b;
+        }
+        card->n_points = PLIM_LEDGER_MAX_POINTS / 2;
+        card->point_us = card->point_us ? 2 * card->point_us : 1000;
+    }
+    card->point[card->n_points++] = (struct plim_ledger_point){ time_us, card->used_bytes, site };
+}
+
+static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card *card, uint32_t site)
+{
+    uint64_t now = plim_ledger_now_us(ledger);
+    if (card->used_bytes > card->peak_bytes) {
+        card->peak_bytes = card->used_bytes;
+        card->peak_us = now;
+        card->n_peaks++;
+        memcpy(card->peak_kind_bytes, card->kind_bytes, sizeof card->kind_bytes);
+    }
+    add_point(card, now, site);
+}
+
+/* --- processes --- */
+
+/* Field 22 of /proc/PID/stat. Its state is Z and it has no threads left (field 20): the first thread may end before the
+ * others. */
+uint64_t plim_process_start_ticks(int pid, bool *ret_is_gone)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    *ret_is_gone = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')'); /* the name before it may hold anything */
+    const bool is_zombie = p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
+    for (int field = 2; p && field < 22; field++) {
+        p = strchr(p + 1, ' ');
+        if (p && field + 1 == 20)
+            *ret_is_gone = is_zombie && strtoull(p + 1, NULL, 10) <= 1;
+    }
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static bool is_dead(const struct plim_ledger_process *process)
+{
+    if (kill(process->pid, 0) < 0 && errno == ESRCH)
+        return true;
+    bool is_gone;
+    const uint64_t ticks = plim_process_start_ticks(process->pid, &is_gone);
+    return is_gone || (ticks && process->start_ticks && ticks != process->start_ticks);
+}
+
+static void reap_locked(struct plim_ledger *ledger)
+{
+    bool is_changed = false, is_gone[PLIM_LEDGER_MAX_PROCESSES] = { false };
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (ledger->process[p].pid && is_dead(&ledger->process[p]))
+            is_gone[p] = is_changed = true;
+    if (!is_changed)
+        return;
+    for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
+        if (ledger->record[i].process < PLIM_LEDGER_MAX_PROCESSES && is_gone[ledger->record[i].process])
+            ledger->record[i].is_used = 0;
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (is_gone[p])
+            memset(&ledger->process[p], 0, sizeof ledger->process[p]);
+    recount(ledger);
+    for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++)
+        account_changed(ledger, &ledger->card[d], 0);
+}
+
+void plim_ledger_reap(struct plim_ledger *ledger)
+{
+    plim_ledger_lock(ledger);
+    reap_locked(ledger);
+    plim_ledger_unlock(ledger);
+}
+
+static int free_slot(const struct plim_ledger *ledger)
+{
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (!ledger->process[p].pid)
+            return p;
+    return -1;
+}
+
+int plim_ledger_join(struct plim_ledger *ledger)
+{
+    bool is_gone;
+    plim_ledger_lock(ledger);
+    int slot = free_slot(ledger);
+    if (slot < 0) {
+        reap_locked(ledger);
+        slot = free_slot(ledger);
+    }
+    if (slot >= 0) {
+        memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
+        ledger->process[slot].pid = getpid();
+        ledger->process[slot].start_ticks = plim_process_start_ticks(getpid(), &is_gone);
+    }
+    plim_ledger_unlock(ledger);
+    return slot;
+}
+
+/* --- taking and giving --- */
+
+static uint64_t charge_of(const struct plim_ledger *ledger, const struct plim_ledger_process *process, uint32_t device,
+                          enum plim_ledger_kind kind, uint64_t size)
+{
+    if (is_small(ledger, kind, size))
+        return round_up(process->small_bytes[device] + round_up(size, small_unit_bytes), chunk_bytes) -
+               small_charge(process, device);
+    return is_rounded(kind) && !ledger->is_raw ? round_up(size, chunk_bytes) : size;
+}
+
+/* A free record, or UINT32_MAX. */
+static uint32_t new_record(struct plim_ledger *ledger)
+{
+    if (ledger->free_record && ledger->free_record <= PLIM_LEDGER_MAX_RECORDS) {
+        uint32_t record = ledger->free_record - 1;
+        ledger->free_record = ledger->record[record].next;
+        return record;
+    }
+    return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
+}
+
+/* The first, as it was when it was made for the last time: after an allocator had given back what it could. */
+static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
+                               enum plim_ledger_kind kind, uint64_t size, uint32_t site)
+{
+    const struct plim_ledger_card *card = &ledger->card[device];
+    ledger->n_out_of_memory++;
+    process->refused_bytes[device] = size;
+    const struct plim_ledger_oom *first = &ledger->oom;
+    const bool is_again = first->is_set && first->pid == process->pid && first->device == device && first->size == size;
+    if (!first->is_set || is_again)
+        ledger->oom = (struct plim_ledger_oom){ .is_set = 1,
+                                                .device = device,
+                                                .kind = kind,
+                                                .pid = process->pid,
+                                                .site = site,
+                                                .size = size,
+                                                .free_bytes = plim_ledger_free_bytes(card),
+                                                .used_bytes = card->used_bytes,
+                                                .time_us = plim_ledger_now_us(ledger) };
+}
+
+/* Allocators with a cache give it back and ask again: a request that is met then was not the end. */
+static void note_met(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device, uint64_t size)
+{
+    if (!process->refused_bytes[device] || size < process->refused_bytes[device])
+        return;
+    process->refused_bytes[device] = 0;
+    ledger->n_met_later++;
+    if (ledger->oom.is_set && ledger->oom.pid == process->pid && ledger->oom.device == device)
+        ledger->oom.is_set = 0;
+}
+
+static bool has_room(struct plim_ledger *ledger, struct plim_ledger_card *card, uint64_t charge)
+{
+    if (charge <= plim_ledger_free_bytes(card))
+        return true;
+    reap_locked(ledger);
+    return charge <= plim_ledger_free_bytes(card);
+}
+
+static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot, uint32_t device,
+                                           enum plim_ledger_kind kind, uint64_t size, uint32_t site,
+                                           uint32_t *ret_record)
+{
+    struct plim_ledger_process *process = &ledger->process[slot];
+    struct plim_ledger_card *card = &ledger->card[device];
+    const bool is_host = kind == PLIM_KIND_PINNED;
+    const bool is_impossible = size > (uint64_t)1 << 50; /* rounding would overflow, and no machine has it */
+    uint64_t charge = is_host ? 0 : is_impossible ? UINT64_MAX : charge_of(ledger, process, device, kind, size);
+    if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && !has_room(ledger, card, charge))) {
+        if (!is_host)
+            note_out_of_memory(ledger, process, device, kind, size, site);
+        return PLIM_LEDGER_FULL;
+    }
+    uint32_t i = new_record(ledger);
+    if (i == UINT32_MAX)
+        return PLIM_LEDGER_NO_RECORD;
+    const bool is_in_chunk = is_small(ledger, kind, size);
+    ledger->record[i] = (struct plim_ledger_record){ .size = size,
+                                                     .charged_bytes = is_in_chunk ? 0 : charge,
+                                                     .time_us = plim_ledger_now_us(ledger),
+                                                     .pid = process->pid,
+                                                     .process = (uint16_t)slot,
+                                                     .device = (uint8_t)device,
+                                                     .kind = (uint8_t)kind,
+                                                     .is_used = 1,
+                                                     .next = site };
+    *ret_record = i;
+    struct plim_ledger_site *place = settled(ledger, site);
+    place->live_bytes += size;
+    place->n_taken++;
+    if (is_host) {
+        ledger->pinned_bytes += size;
+        if (ledger->pinned_bytes > ledger->pinned_peak_bytes) {
+            ledger->pinned_peak_bytes = ledger->pinned_bytes;
+            ledger->n_pinned_peaks++;
+        }
+        return PLIM_LEDGER_TAKEN;
+    }
+    if (is_in_chunk)
+        process->small_bytes[device] += round_up(size, small_unit_bytes);
+    process->used_bytes[device] += charge;
+    card->used_bytes += charge;
+    card->kind_bytes[kind] += size;
+    card->n_taken++;
+    note_met(ledger, process, device, size);
+    account_changed(ledger, card, site);
+    return PLIM_LEDGER_TAKEN;
+}
+
+enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process, uint32_t device,
+                                         enum plim_ledger_kind kind, uint64_t size, uint32_t site, uint32_t *ret_record)
+{
+    if (process < 0 || device >= plim_ledger_n_cards(ledger))
+        return PLIM_LEDGER_NO_RECORD;
+    plim_ledger_lock(ledger);
+    enum plim_ledger_result result = take_locked(ledger, process, device, kind, size, site, ret_record);
+    plim_ledger_unlock(ledger);
+    return result;
+}
+
+void plim_ledger_place(struct plim_ledger *ledger, uint32_t record, uint64_t address)
+{
+    ledger->record[record].address = address; /* nobody else writes to a record that is in use */
+}
+
+static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r)
+{
+    struct plim_ledger_card *card = &ledger->card[r->device];
+    struct plim_ledger_process *process = &ledger->process[r->process];
+    r->is_used = 0;
+    settled(ledger, r->next)->live_bytes -= r->size;
+    if (r->kind == PLIM_KIND_PINNED) {
+        ledger->pinned_bytes -= r->size;
+        return;
+    }
+    uint64_t charge = r->charged_bytes;
+    if (is_small(ledger, r->kind, r->size)) {
+        charge = small_charge(process, r->device);
+        process->small_bytes[r->device] -= round_up(r->size, small_unit_bytes);
+        charge -= small_charge(process, r->device);
+    }
+    process->used_bytes[r->device] -= charge;
+    card->used_bytes -= charge;
+    card->kind_bytes[r->kind] -= r->size;
+    account_changed(ledger, card, 0);
+}
+
+void plim_ledger_give(struct plim_ledger *ledger, uint32_t record)
+{
+    struct plim_ledger_record *r = &ledger->record[record];
+    plim_ledger_lock(ledger);
+    if (r->is_used) {
+        give_locked(ledger, r);
+        r->next = ledger->free_record;
+        ledger->free_record = record + 1;
+    }
+    plim_ledger_unlock(ledger);
+}
+
+/* --- remarks --- */
+
+bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what)
+{
+    bool is_new = false;
+    plim_ledger_lock(ledger);
+    uint32_t i = 0;
+    while (i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS &&
+           (strncmp(ledger->warning[i].kind, kind, sizeof ledger->warning[i].kind - 1) != 0 ||
+            strncmp(ledger->warning[i].what, what, sizeof ledger->warning[i].what - 1) != 0))
+        i++;
+    if (i < PLIM_LEDGER_MAX_WARNINGS) {
+        struct plim_ledger_warning *warning = &ledger->warning[i];
+        if (i == ledger->n_warnings) {
+            snprintf(warning->kind, sizeof warning->kind, "%s", kind);
+            snprintf(warning->what, sizeof warning->what, "%s", what);
+            ledger->n_warnings++;
+            is_new = true;
+        }
+        warning->count++;
+    }
+    plim_ledger_unlock(ledger);
+    return is_new;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "vgpu/core/steps.h"
+
+#include <stdatomic.h>
+
+static _Atomic(struct plim_ledger_process *) mine;
+
+static struct plim_ledger_process *process(void)
+{
+    struct plim_ledger_process *found = atomic_load_explicit(&mine, memory_order_relaxed);
+    if (!found) {
+        found = plim_vgpu_process();
+        atomic_store_explicit(&mine, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+void plim_vgpu_launched(const void *what)
+{
+    struct plim_ledger_process *p = process();
+    if (!p)
+        return;
+    uint64_t z = (uint64_t)(uintptr_t)what + 0x9e3779b97f4a7c15; /* SplitMix64: sums of plain addresses are alike */
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    atomic_fetch_add_explicit(&p->n_launches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&p->cycle_hash, z ^ (z >> 31), memory_order_relaxed);
+}
+
+void plim_vgpu_waited(void)
+{
+    struct plim_ledger_process *p = process();
+    if (!p || atomic_load_explicit(&p->cycle_hash, memory_order_relaxed) == 0)
+        return;
+    const uint64_t hash = atomic_exchange_explicit(&p->cycle_hash, 0, memory_order_relaxed);
+    const uint64_t n = atomic_load_explicit(&p->n_launches, memory_order_relaxed);
+    const uint64_t before = atomic_exchange_explicit(&p->cycle_launches, n, memory_order_relaxed);
+    if (!hash) /* another thread was faster */
+        return;
+    uint64_t used_bytes = 0;
+    for (int i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
+        used_bytes += p->used_bytes[i];
+    const uint64_t nth = atomic_load_explicit(&p->n_cycles, memory_order_relaxed);
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (!ledger)
+        return;
+    ledger->cycle[p - ledger->process][nth % PLIM_LEDGER_MAX_CYCLES] =
+        (struct plim_ledger_cycle){ hash, n - before, used_bytes };
+    atomic_store_explicit(&p->n_cycles, nth + 1, memory_order_release);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_DRIVER_CUBIN_H
+#define PLIMSOLL_VGPU_DRIVER_CUBIN_H
+
+/*
+ * What code that a program loads says of its kernels. A cubin is an ELF file with a section of code per kernel; PTX is
+ * text. Fat binaries are not opened: what is in them is not known, and not denied.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plim_cubin_kernel {
+    int n_registers, max_threads, shared_bytes, local_bytes;
+};
+
+/* Of an image in memory nobody says the length: no more than this is read. */
+#define PLIM_CUBIN_MOST_BYTES ((uint64_t)1 << 30)
+
+enum plim_cubin_answer { PLIM_CUBIN_NO, PLIM_CUBIN_YES, PLIM_CUBIN_UNKNOWN };
+
+/* A kernel by name, within the first `limit` bytes; text ends with a zero. With UNKNOWN, *ret_kernel is zero. */
+enum plim_cubin_answer plim_cubin_kernel(const void *image, uint64_t limit, const char *name,
+                                         struct plim_cubin_kernel *ret_kernel);
+
+/* A variable by name, and its size. */
+enum plim_cubin_answer plim_cubin_variable(const void *image, uint64_t limit, const char *name, uint64_t *ret_size);
+
+/* The i-th kernel of a cubin; NULL: there are no more, or the image is none. */
+const char *plim_cubin_name(const void *image, uint64_t limit, unsigned i);
+
+/* Bytes of a cubin from its beginning; 0: not a cubin. */
+uint64_t plim_cubin_size(const void *image, uint64_t limit);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* libcuda: memory of the card and of the host, and the reserve/create/map calls. */
+#include "vgpu/core/space.h"
+#include "vgpu/driver/contexts.h"
+#include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/memory.h"
+#include "vgpu/driver/schedule.h"
+
+#include <stdlib.h>
+
+typedef unsigned long long device_pointer;
+
+static status ready(void)
+{
+    int error;
+    plim_vgpu_ledger(&error);
+    return error;
+}
+
+/* Not while a capture goes on that forbids it. */
+static status may_allocate(void)
+{
+    status error = plim_context_need();
+    return error ? error : plim_capture_unsafe();
+}
+
+status cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+    status error = plim_context_need();
+    const struct plim_ledger_card *card = error ? NULL : plim_vgpu_card(plim_context_device());
+    if (!card)
+        return error ? error : PLIM_CUDA_INVALID_CONTEXT;
+    *free_bytes = plim_ledger_free_bytes(card);
+    *total_bytes = card->total_bytes - card->reserved_bytes;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuMemAlloc_v2(device_pointer *address, size_t size)
+{
+    uint64_t found;
+    status error = may_allocate();
+    if (!error && (size == 0 || !address))
+        error = PLIM_CUDA_INVALID_VALUE;
+    if (!error && !(error = plim_vgpu_memory_alloc(plim_context_device(), size, &found)))
+        *address = found;
+    return error;
+}
+
+/* Rows of 512 bytes, as texture alignment wants them. */
+status cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, size_t height, unsigned element)
+{
+    enum { ROW_BYTES = 512 };
+    if (width == 0 || height == 0 || width > SIZE_MAX - ROW_BYTES || (element != 4 && element != 8 && element != 16))
+        return PLIM_CUDA_INVALID_VALUE;
+    const size_t row = (width + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+    if (height > SIZE_MAX / row)
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    status error = cuMemAlloc_v2(address, row * height);
+    if (!error)
+        *pitch = row;
+    return error;
+}
+
+status cuMemFreeAsync(device_pointer address, void *stream);
+
+status cuMemFree_v2(device_pointer address)
+{
+    struct plim_vgpu_memory memory;
+    status error = ready();
+    if (error || !address)
+        return error;
+    if ((error = plim_capture_unsafe()))
+        return error;
+    if (plim_vgpu_managed_free((void *)(uintptr_t)address))
+        return PLIM_CUDA_SUCCESS;
+    if (!plim_vgpu_memory_at(address, &memory) && memory.kind == PLIM_VGPU_MEMORY_POOL)
+        return cuMemFreeAsync(address, NULL);
+    plim_schedule_finish_all(-1);
+    return plim_vgpu_memory_free(address);
+}
+
+status cuMemAllocManaged(device_pointer *address, size_t size, unsigned flags)
+{
+    void *start;
+    status error = may_allocate();
+    (void)flags;
+    if (!error && !(error = plim_vgpu_managed_alloc(&start, size, plim_context_device())))
+        *address = (device_pointer)(uintptr_t)start;
+    return error;
+}
+
+status cuMemGetAddressRange_v2(device_pointer *base, size_t *size, device_pointer address)
+{
+    struct plim_vgpu_memory memory;
+    status error = ready();
+    if (error || (error = plim_vgpu_memory_at(address, &memory)))
+        return error == PLIM_CUDA_INVALID_VALUE ? PLIM_CUDA_NOT_FOUND : error;
+    if (base)
+        *base = memory.base;
+    if (size)
+        *size = memory.size;
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* --- memory of the host --- */
+
+status cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
+{
+    status error = may_allocate();
+    (void)flags;
+    return error ? error : pointer ? plim_vgpu_host_alloc(pointer, size) : PLIM_CUDA_INVALID_VALUE;
+}
+
+status cuMemAllocHost_v2(void **pointer, size_t size) { return cuMemHostAlloc(pointer, size, 0); }
+
+status cuMemFreeHost(void *pointer)
+{
+    status error = ready();
+    if (!error)
+        plim_schedule_finish_all(-1);
+    return error ? error : plim_vgpu_host_free(pointer, false);
+}
+
+status cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags)
+{
+    status error = plim_context_need();
+    (void)flags;
+    return error ? error : plim_vgpu_host_register(pointer, size);
+}
+
+status cuMemHostUnregister(void *pointer)
+{
+    status error = ready();
+    return error ? error : plim_vgpu_host_free(pointer, true);
+}
+
+status cuMemHostGetDevicePointer_v2(device_pointer *address, void *pointer, unsigned flags)
+{
+    if (flags || !address || plim_vgpu_host_kind(pointer) == PLIM_KIND_MAX_)
+        return PLIM_CUDA_INVALID_VALUE;
+    *address = (device_pointer)(uintptr_t)pointer;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuMemHostGetFlags(unsigned *flags, void *pointer)
+{
+    enum { PORTABLE_AND_MAPPED = 3 };
+    if (!flags || plim_vgpu_host_kind(pointer) != PLIM_KIND_PINNED)
+        return PLIM_CUDA_INVALID_VALUE;
+    *flags = PORTABLE_AND_MAPPED;
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* Hints: where managed memory should be, and what is done with it. The location differs between versions; none is read.
+ */
+status cuMemAdvise_v2(device_pointer address, size_t size, int advice, uint64_t location)
+{
+    (void)address, (void)size, (void)advice, (void)location;
+    return plim_context_need();
+}
+
+status cuMemAdvise(device_pointer address, size_t size, int advice, int device)
+{
+    (void)device;
+    return cuMemAdvise_v2(address, size, advice, 0);
+}
+
+status cuMemPrefetchAsync_v2(device_pointer address, size_t size, uint64_t location, unsigned flags, void *stream)
+{
+    (void)address, (void)size, (void)location, (void)flags;
+    return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuMemPrefetchAsync(device_pointer address, size_t size, int device, void *stream)
+{
+    (void)device;
+    return cuMemPrefetchAsync_v2(address, size, 0, 0, stream);
+}
+
+/* --- virtual memory management --- */
+
+/* CUmemAllocationProp, as far as it is read. */
+struct allocation_prop {
+    int type, handle_types, location_type, location_id;
+    void *security;
+    unsigned char flags[8];
+};
+_Static_assert(sizeof(struct allocation_prop) == 32, "CUmemAllocationProp");
+enum { PINNED = 1, ON_DEVICE = 1, HANDLE_POSIX = 1, HANDLE_FABRIC = 8 };
+
+static status check(const struct allocation_prop *prop)
+{
+    if (!prop || prop->type != PINNED)
+        return PLIM_CUDA_INVALID_VALUE;
+    if (prop->location_type != ON_DEVICE || (prop->handle_types & ~HANDLE_POSIX))
+        return PLIM_CUDA_NOT_SUPPORTED; /* memory of the host; fabrics of several machines */
+    return plim_context_check_device(prop->location_id);
+}
+
+status cuMemGetAllocationGranularity(size_t *granularity, const struct allocation_prop *prop, int option)
+{
+    (void)option;
+    status error = check(prop);
+    if (!error)
+        *granularity = PLIM_SPACE_SLOT_BYTES;
+    return error;
+}
+
+status cuMemAddressReserve(device_pointer *address, size_t size, size_t alignment, device_pointer wish,
+                           unsigned long long flags)
+{
+    uint64_t found;
+    status error = ready();
+    (void)wish; /* only a wish */
+    if (error)
+        return error;
+    if (!address || flags || alignment > PLIM_SPACE_SLOT_BYTES)
+        return PLIM_CUDA_INVALID_VALUE;
+    if (!(error = plim_vgpu_memory_reserve(size, &found)))
+        *address = found;
+    return error;
+}
+
+status cuMemAddressFree(device_pointer address, size_t size)
+{
+    status error = ready();
+    return error ? error : plim_vgpu_memory_unreserve(address, size);
+}
+
+status cuMemCreate(unsigned long long *handle, size_t size, const struct allocation_prop *prop,
+                   unsigned long long flags)
+{
+    uint64_t found;
+    status error = ready();
+    if (error || (error = check(prop)))
+        return error;
+    if (!handle || flags)
+        return PLIM_CUDA_INVALID_VALUE;
+    if (!(error = plim_vgpu_memory_create(prop->location_id, size, (unsigned)prop->handle_types, &found)))
+        *handle = found;
+    return error;
+}
+
+status cuMemRelease(unsigned long long handle)
+{
+    status error = ready();
+    return error ? error : plim_vgpu_memory_release(handle);
+}
+
+/* The offset must be 0 (driver API reference). */
+status cuMemMap(device_pointer address, size_t size, size_t offset, unsigned long long handle, unsigned long long flags)
+{
+    status error = ready();
+    return error ? error : offset || flags ? PLIM_CUDA_INVALID_VALUE : plim_vgpu_memory_map(address, size, handle);
+}
+
+status cuMemUnmap(device_pointer address, size_t size)
+{
+    status error = ready();
+    return error ? error : plim_vgpu_memory_unmap(address, size);
+}
+
+/* CUmemAccessDesc */
+struct access {
+    int location_type, location_id, flags;
+};
+
+status cuMemSetAccess(device_pointer address, size_t size, const struct access *access, size_t count)
+{
+    status error = ready();
+    if (!access || count == 0)
+        return PLIM_CUDA_INVALID_VALUE;
+    for (size_t i = 0; i < count && !error; i++) {
+        if (access[i].location_type != ON_DEVICE)
+            error = PLIM_CUDA_NOT_SUPPORTED;
+        else if (!(error = plim_context_check_device(access[i].location_id)))
+            error = plim_vgpu_memory_set_access(address, size, access[i].location_id, (unsigned)access[i].flags);
+    }
+    return error;
+}
+
+status cuMemGetAccess(unsigned long long *flags, const struct access *location, device_pointer address)
+{
+    unsigned access = 0;
+    if (!flags || !location || location->location_type != ON_DEVICE)
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = plim_context_check_device(location->location_id);
+    if (!error && !(error = plim_vgpu_memory_get_access(address, location->location_id, &access)))
+        *flags = access;
+    return error;
+}
+
+status cuMemRetainAllocationHandle(unsigned long long *handle, void *address)
+{
+    struct plim_vgpu_memory memory;
+    status error = plim_vgpu_memory_at((uint64_t)(uintptr_t)address, &memory);
+    if (error || memory.kind != PLIM_VGPU_MEMORY_MAPPED || !handle)
+        return PLIM_CUDA_INVALID_VALUE;
+    if (!(error = plim_vgpu_memory_retain(memory.handle)))
+        *handle = memory.handle;
+    return error;
+}
+
+status cuMemGetAllocationPropertiesFromHandle(struct allocation_prop *prop, unsigned long long number)
+{
+    struct plim_vgpu_memory_handle handle;
+    status error = plim_vgpu_memory_handle_at(number, &handle);
+    if (error || !prop)
+        return PLIM_CUDA_INVALID_VALUE;
+    *prop = (struct allocation_prop){ PINNED, (int)handle.share, ON_DEVICE, handle.device, NULL, { 0 } };
+    return PLIM_CUDA_SUCCESS;
+}

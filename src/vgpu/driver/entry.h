@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_DRIVER_ENTRY_H
+#define PLIMSOLL_VGPU_DRIVER_ENTRY_H
+
+/* The table of cuGetProcAddress(), made from entry.names: rows of a name stand together, older versions first. */
+
+struct plim_driver_entry {
+    const char *name;
+    int version; /* of CUDA: 12030 is 12.3 */
+    const char *symbol;
+};
+
+extern const struct plim_driver_entry plim_driver_entries[];
+extern const unsigned plim_n_entries;
+
+#endif

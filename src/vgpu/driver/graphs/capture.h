@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_DRIVER_GRAPHS_CAPTURE_H
+#define PLIMSOLL_VGPU_DRIVER_GRAPHS_CAPTURE_H
+
+/*
+ * Streams, and the capture of what is put into them. Work in a stream that captures becomes a node of a graph; other
+ * work is done at once. A capture begins in one stream, spreads to others through events and ends where it began.
+ */
+
+#include "vgpu/driver/graphs/graphs.h"
+
+struct plim_stream;
+
+struct plim_capture {
+    struct plim_object *graph;
+    struct plim_stream *origin, *members; /* members: all of its streams */
+    uint64_t id;
+    int mode, status; /* CUstreamCaptureMode, CUstreamCaptureStatus */
+    pthread_t thread;
+    struct plim_capture *next;
+    bool is_graph_given; /* cuStreamBeginCaptureToGraph: the graph is the program's */
+};
+
+enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED = 2 };
+
+struct plim_stream {
+    unsigned flags; /* 1: does not wait for the legacy stream */
+    int priority, device;
+    void *context;
+    struct plim_capture *_Atomic capture;
+    struct plim_nodes last; /* while it captures: what the next node waits for */
+    struct plim_stream *next_member;
+    bool is_legacy;
+    struct plim_stream_work *work; /* what is not done yet: schedule.c's */
+};
+
+/* The stream of a handle: NULL, 1 and 2 are the default streams. NULL: no such stream. */
+struct plim_stream *plim_stream_of(const void *handle);
+
+/* A stream goes: a capture in it is lost. With the lock of the objects held. */
+void plim_capture_forget(struct plim_stream *stream);
+
+/*
+ * Work is put into a stream. *ret_node is the node it became, for its parameters, or NULL: not captured, do it now.
+ * The error says that it must not be put there.
+ */
+status plim_capture_work(void *stream, enum plim_node_type type, struct plim_node **ret_node);
+
+/* Calls that are not allowed while a capture goes on (cuMemAlloc and the like): an error then, and the capture is lost.
+ */
+status plim_capture_unsafe(void);
+
+/* An event is recorded into, or waited for in, a stream: what it stands for when that stream, or it, is captured. */
+struct plim_event_capture {
+    uint64_t id; /* of the capture; 0: recorded outside */
+    struct plim_nodes nodes;
+};
+status plim_capture_record(void *stream, struct plim_event_capture *event, bool *ret_is_captured);
+status plim_capture_wait(void *stream, const struct plim_event_capture *event, bool *ret_is_captured);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs and their nodes, as programs build them. */
+#include "vgpu/driver/graphs/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sets of nodes --- */
+
+bool plim_nodes_add(struct plim_nodes *nodes, struct plim_object *node)
+{
+    for (uint32_t i = 0; i < nodes->n; i++)
+        if (nodes->at[i] == node)
+            return true;
+    if (nodes->n == nodes->room) {
+        const uint32_t room = nodes->room ? 2 * nodes->room : 2;
+        struct plim_object **at = realloc(nodes->at, room * sizeof *at);
+        if (!at)
+            return false;
+        nodes->at = at;
+        nodes->room = room;
+    }
+    nodes->at[nodes->n++] = node;
+    return true;
+}
+
+bool plim_nodes_copy(struct plim_nodes *to, const struct plim_nodes *from)
+{
+    to->n = 0;
+    for (uint32_t i = 0; i < from->n; i++)
+        if (!plim_nodes_add(to, from->at[i]))
+            return false;
+    return true;
+}
+
+void plim_nodes_clear(struct plim_nodes *nodes)
+{
+    free(nodes->at);
+    *nodes = (struct plim_nodes){ 0 };
+}
+
+static void nodes_remove(struct plim_nodes *nodes, const struct plim_object *node)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nodes->n; i++)
+        if (nodes->at[i] != node)
+            nodes->at[n++] = nodes->at[i];
+    nodes->n = n;
+}
+
+struct plim_cuda_graph *plim_cuda_graph_of(const void *handle)
+{
+    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_GRAPH);
+    return object ? PLIM_BODY(object, plim_cuda_graph) : NULL;
+}
+
+struct plim_node *plim_node_of(const void *handle)
+{
+    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_NODE);
+    return object ? PLIM_BODY(object, plim_node) : NULL;
+}
+/* --- graphs and nodes --- */
+
+struct plim_object *plim_cuda_graph_make(void) { return plim_object_make(PLIM_OBJECT_GRAPH); }
+
+static void node_free(struct plim_object *object)
+{
+    struct plim_node *node = PLIM_BODY(object, plim_node);
+    if (node->type == PLIM_NODE_CONDITIONAL || node->type == PLIM_NODE_GRAPH) {
+        struct plim_object **graphs = node->data;
+        for (unsigned i = 0; i < node->n_data; i++)
+            plim_cuda_graph_free(graphs[i]);
+        free(graphs);
+    }
+    plim_nodes_clear(&node->waits_for);
+    plim_object_drop(object);
+}
+
+/* What the graph holds of the program's is given back by the caller, who has the lock not. */
+static struct plim_cuda_graph_user *graph_free(struct plim_object *object)
+{
+    struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
+    struct plim_cuda_graph_user *users = graph->users;
+    for (struct plim_object *node = graph->first, *next; node; node = next) {
+        next = PLIM_BODY(node, plim_node)->next;
+        node_free(node);
+    }
+    plim_object_drop(object);
+    return users;
+}
+
+void plim_cuda_graph_free(struct plim_object *graph)
+{
+    if (!graph)
+        return;
+    struct plim_cuda_graph_user *users = graph_free(graph);
+    if (users) {
+        plim_objects_unlock();
+        plim_cuda_graph_users_free(users);
+        plim_objects_lock();
+    }
+}
+
+struct plim_object *plim_cuda_graph_add(struct plim_object *object, enum plim_node_type type,
+                                        const struct plim_nodes *waits_for)
+{
+    struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
+    struct plim_object *made = plim_object_make(PLIM_OBJECT_NODE);
+    if (!made)
+        return NULL;
+    struct plim_node *node = PLIM_BODY(made, plim_node);
+    *node = (struct plim_node){ .type = type, .number = graph->n_ever++, .graph = object, .previous = graph->last };
+    if (waits_for && !plim_nodes_copy(&node->waits_for, waits_for)) {
+        plim_nodes_clear(&node->waits_for);
+        plim_object_drop(made);
+        return NULL;
+    }
+    if (graph->last)
+        PLIM_BODY(graph->last, plim_node)->next = made;
+    else
+        graph->first = made;
+    graph->last = made;
+    graph->n_nodes++;
+    return made;
+}
+
+status cuGraphCreate(void **ret_graph, unsigned flags)
+{
+    if (!ret_graph || flags)
+        return PLIM_CUDA_INVALID_VALUE;
+    plim_objects_lock();
+    *ret_graph = plim_cuda_graph_make();
+    plim_objects_unlock();
+    return *ret_graph ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+}
+
+status cuGraphDestroy(void *handle)
+{
+    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_GRAPH);
+    if (!object || PLIM_BODY(object, plim_cuda_graph)->owner)
+        return PLIM_CUDA_INVALID_VALUE;
+    plim_objects_lock();
+    plim_cuda_graph_free(object);
+    plim_objects_unlock();
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* Nodes that a program adds by itself. */
+static status add(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
+                  struct plim_node **ret_body)
+{
+    struct plim_nodes waits_for = { 0 };
+    struct plim_object *object = plim_object_of(graph, PLIM_OBJECT_GRAPH), *made = NULL;
+    if (!object || !ret_node || (n > 0 && !nodes))
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = PLIM_CUDA_SUCCESS;
+    plim_objects_lock();
+    for (size_t i = 0; i < n && !error; i++) {
+        struct plim_object *node = plim_object_of(nodes[i], PLIM_OBJECT_NODE);
+        if (!node || PLIM_BODY(node, plim_node)->graph != object)
+            error = PLIM_CUDA_INVALID_VALUE;
+        else if (!plim_nodes_add(&waits_for, node))
+            error = PLIM_CUDA_OUT_OF_MEMORY;
+    }
+    if (!error && !(made = plim_cuda_graph_add(object, type, &waits_for)))
+        error = PLIM_CUDA_OUT_OF_MEMORY;
+    plim_nodes_clear(&waits_for);
+    plim_objects_unlock();
+    if (!error) {
+        *ret_node = made;
+        *ret_body = PLIM_BODY(made, plim_node);
+    }
+    return error;
+}
+
+status cuGraphAddEmptyNode(void **ret_node, void *graph, void *const *nodes, size_t n)
+{
+    struct plim_node *node;
+    return add(ret_node, graph, nodes, n, PLIM_NODE_EMPTY, &node);
+}
+
+status cuGraphAddKernelNode_v2(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
+{
+    struct plim_node *node;
+    return parameters ? add(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, &node) : PLIM_CUDA_INVALID_VALUE;
+}
+
+status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
+{
+    return cuGraphAddKernelNode_v2(ret_node, graph, nodes, n, parameters);
+}
+
+status cuGraphAddMemcpyNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *copy, void *context)
+{
+    struct plim_node *node;
+    (void)context;
+    return copy ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, &node) : PLIM_CUDA_INVALID_VALUE;
+}
+
+status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *set, void *context)
+{
+    struct plim_node *node;
+    (void)context;
+    return set ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, &node) : PLIM_CUDA_INVALID_VALUE;
+}
+
+status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n,
+                          const struct plim_cuda_graph_call *call)
+{
+    struct plim_node *node;
+    status error =
+        call && call->function ? add(ret_node, graph, nodes, n, PLIM_NODE_HOST, &node) : PLIM_CUDA_INVALID_VALUE;
+    if (!error) {
+        node->function = call->function;
+        node->data = call->data;
+    }
+    return error;
+}
+
+status cuGraphAddEventRecordNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *event)
+{
+    struct plim_node *node;
+    if (!plim_object_of(event, PLIM_OBJECT_EVENT))
+        return PLIM_CUDA_INVALID_HANDLE;
+    return add(ret_node, graph, nodes, n, PLIM_NODE_EVENT_RECORD, &node);
+}
+
+status cuGraphAddEventWaitNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *event)
+{
+    struct plim_node *node;
+    if (!plim_object_of(event, PLIM_OBJECT_EVENT))
+        return PLIM_CUDA_INVALID_HANDLE;
+    return add(ret_node, graph, nodes, n, PLIM_NODE_WAIT_EVENT, &node);
+}
+
+/* Nodes and edges of a graph, into another that is empty. With the lock held. */
+static bool copy_nodes(struct plim_object *to, const struct plim_cuda_graph *from)
+{
+    struct plim_object **made = calloc(from->n_ever ? from->n_ever : 1, sizeof *made);
+    bool is_right = made != NULL;
+    for (struct plim_object *object = from->first; object && is_right; object = PLIM_BODY(object, plim_node)->next) {
+        const struct plim_node *node = PLIM_BODY(object, plim_node);
+        struct plim_object *copy = plim_cuda_graph_add(to, node->type, NULL);
+        if (!(is_right = copy != NULL))
+            break;
+        PLIM_BODY(copy, plim_node)->address = node->address;
+        if (node->type == PLIM_NODE_HOST) {
+            PLIM_BODY(copy, plim_node)->function = node->function;
+            PLIM_BODY(copy, plim_node)->data = node->data;
+        }
+        made[node->number] = copy;
+    }
+    for (struct plim_object *object = from->first; object && is_right; object = PLIM_BODY(object, plim_node)->next) {
+        const struct plim_node *node = PLIM_BODY(object, plim_node);
+        struct plim_node *copy = PLIM_BODY(made[node->number], plim_node);
+        for (uint32_t i = 0; i < node->waits_for.n && is_right; i++)
+            is_right = plim_nodes_add(&copy->waits_for, made[PLIM_BODY(node->waits_for.at[i], plim_node)->number]);
+    }
+    free(made);
+    return is_right;
+}
+
+static struct plim_object *copy_graph(const struct plim_cuda_graph *graph)
+{
+    struct plim_object *copy = plim_cuda_graph_make();
+    if (copy && (!copy_nodes(copy, graph) ||
+                 !plim_cuda_graph_users_copy(&PLIM_BODY(copy, plim_cuda_graph)->users, graph->users))) {
+        plim_cuda_graph_free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+status cuGraphClone(void **ret_graph, void *handle)
+{
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    if (!graph || !ret_graph)
+        return PLIM_CUDA_INVALID_VALUE;
+    plim_objects_lock();
+    *ret_graph = copy_graph(graph);
+    plim_objects_unlock();
+    return *ret_graph ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+}
+
+/* Graphs that belong to a node: the child, or the bodies of a condition. */
+static status own_graphs(struct plim_node *node, unsigned n, const struct plim_cuda_graph *from)
+{
+    struct plim_object **graphs = calloc(n, sizeof *graphs);
+    status error = graphs ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+    plim_objects_lock();
+    for (unsigned i = 0; i < n && !error; i++) {
+        graphs[i] = from ? copy_graph(from) : plim_cuda_graph_make();
+        if (graphs[i])
+            PLIM_BODY(graphs[i], plim_cuda_graph)->owner = node;
+        else
+            error = PLIM_CUDA_OUT_OF_MEMORY;
+    }
+    node->data = graphs;
+    node->n_data = graphs ? n : 0;
+    plim_objects_unlock();
+    return error;
+}
+
+status cuGraphAddChildGraphNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *child)
+{
+    struct plim_node *node;
+    const struct plim_cuda_graph *from = plim_cuda_graph_of(child);
+    status error = from ? add(ret_node, graph, nodes, n, PLIM_NODE_GRAPH, &node) : PLIM_CUDA_INVALID_VALUE;
+    return error ? error : own_graphs(node, 1, from);
+}
+
+status cuGraphChildGraphNodeGetGraph(void *handle, void **ret_graph)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || node->type != PLIM_NODE_GRAPH || !ret_graph)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_graph = ((struct plim_object **)node->data)[0];
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* CUgraphNodeParams: the type, and what is read of the parameters of some. */
+struct node_parameters {
+    int type, reserved[3];
+    union {
+        struct plim_cuda_graph_call host;
+        struct {
+            uint64_t handle;
+            int type;
+            unsigned size;
+            void **ret_graphs;
+            void *context;
+        } conditional;
+        void *handle; /* a graph, an event */
+        uint64_t words[29];
+    } of;
+    uint64_t reserved_2;
+};
+_Static_assert(sizeof(struct node_parameters) == 256, "CUgraphNodeParams");
+
+status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const void *edges, size_t n,
+                         struct node_parameters *parameters)
+{
+    enum { MAX_BODIES = 64 };
+    struct plim_node *node;
+    (void)edges;
+    if (!parameters)
+        return PLIM_CUDA_INVALID_VALUE;
+    switch (parameters->type) {
+    case PLIM_NODE_KERNEL:
+    case PLIM_NODE_MEMCPY:
+    case PLIM_NODE_MEMSET:
+    case PLIM_NODE_EMPTY:
+    case PLIM_NODE_BATCH_MEM_OP:
+        return add(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, &node);
+    case PLIM_NODE_HOST:
+        return cuGraphAddHostNode(ret_node, graph, nodes, n, &parameters->of.host);
+    case PLIM_NODE_GRAPH:
+        return cuGraphAddChildGraphNode(ret_node, graph, nodes, n, parameters->of.handle);
+    case PLIM_NODE_WAIT_EVENT:
+        return cuGraphAddEventWaitNode(ret_node, graph, nodes, n, parameters->of.handle);
+    case PLIM_NODE_EVENT_RECORD:
+        return cuGraphAddEventRecordNode(ret_node, graph, nodes, n, parameters->of.handle);
+    case PLIM_NODE_CONDITIONAL: {
+        const unsigned size = parameters->of.conditional.size;
+        if (size == 0 || size > MAX_BODIES)
+            return PLIM_CUDA_INVALID_VALUE;
+        status error = add(ret_node, graph, nodes, n, PLIM_NODE_CONDITIONAL, &node);
+        if (!error && !(error = own_graphs(node, size, NULL)))
+            parameters->of.conditional.ret_graphs = node->data;
+        return error;
+    }
+    default:
+        return plim_vgpu_unsupported("cuGraphAddNode with this type of node", __builtin_return_address(0));
+    }
+}
+
+status cuGraphAddNode(void **ret_node, void *graph, void *const *nodes, size_t n, struct node_parameters *parameters)
+{
+    return cuGraphAddNode_v2(ret_node, graph, nodes, NULL, n, parameters);
+}
+
+status cuGraphConditionalHandleCreate(uint64_t *ret_handle, void *graph, void *context, unsigned value, unsigned flags)
+{
+    static _Atomic uint64_t last;
+    (void)context, (void)value, (void)flags;
+    if (!ret_handle || !plim_cuda_graph_of(graph))
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_handle = atomic_fetch_add(&last, 1) + 1;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphDestroyNode(void *handle)
+{
+    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_NODE);
+    if (!object)
+        return PLIM_CUDA_INVALID_VALUE;
+    plim_objects_lock();
+    struct plim_node *node = PLIM_BODY(object, plim_node);
+    struct plim_cuda_graph *graph = PLIM_BODY(node->graph, plim_cuda_graph);
+    for (struct plim_object *other = graph->first; other; other = PLIM_BODY(other, plim_node)->next)
+        nodes_remove(&PLIM_BODY(other, plim_node)->waits_for, object);
+    if (node->previous)
+        PLIM_BODY(node->previous, plim_node)->next = node->next;
+    else
+        graph->first = node->next;
+    if (node->next)
+        PLIM_BODY(node->next, plim_node)->previous = node->previous;
+    else
+        graph->last = node->previous;
+    graph->n_nodes--;
+    node_free(object);
+    plim_objects_unlock();
+    return PLIM_CUDA_SUCCESS;
+}

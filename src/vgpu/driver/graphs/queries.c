@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* What programs ask of a graph: its nodes and edges. A list is filled up to the room given; without one it is counted.
+ */
+#include "vgpu/driver/graphs/graphs.h"
+
+#include <stdio.h>
+
+/* A list that the caller gave, or only its length. */
+struct list {
+    void **at;
+    size_t n, room;
+};
+
+static void put(struct list *list, void *node)
+{
+    if (list->at && list->n < list->room)
+        list->at[list->n] = node;
+    list->n++;
+}
+
+/* What is left of the room is set to NULL, and the number is what was filled in. */
+static void end(struct list *list, size_t *ret_n)
+{
+    for (size_t i = list->n; list->at && i < list->room; i++)
+        list->at[i] = NULL;
+    *ret_n = list->at && list->n > list->room ? list->room : list->n;
+}
+
+status cuGraphGetNodes(void *handle, void **nodes, size_t *n)
+{
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    if (!graph || !n)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct list list = { nodes, 0, *n };
+    plim_objects_lock();
+    for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
+        put(&list, node);
+    plim_objects_unlock();
+    end(&list, n);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphGetRootNodes(void *handle, void **nodes, size_t *n)
+{
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    if (!graph || !n)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct list list = { nodes, 0, *n };
+    plim_objects_lock();
+    for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
+        if (PLIM_BODY(node, plim_node)->waits_for.n == 0)
+            put(&list, node);
+    plim_objects_unlock();
+    end(&list, n);
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* CUgraphEdgeData: 8 bytes of zeros is a plain edge. */
+static void plain_edges(uint64_t *edges, size_t n)
+{
+    for (size_t i = 0; edges && i < n; i++)
+        edges[i] = 0;
+}
+
+status cuGraphGetEdges_v2(void *handle, void **from, void **to, uint64_t *edges, size_t *n)
+{
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    if (!graph || !n || !from != !to)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct list starts = { from, 0, *n }, ends = { to, 0, *n };
+    plim_objects_lock();
+    for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next) {
+        const struct plim_nodes *waits_for = &PLIM_BODY(node, plim_node)->waits_for;
+        for (uint32_t i = 0; i < waits_for->n; i++) {
+            put(&starts, waits_for->at[i]);
+            put(&ends, node);
+        }
+    }
+    plim_objects_unlock();
+    end(&starts, n);
+    end(&ends, n);
+    plain_edges(edges, *n);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphGetEdges(void *graph, void **from, void **to, size_t *n)
+{
+    return cuGraphGetEdges_v2(graph, from, to, NULL, n);
+}
+
+status cuGraphNodeGetDependencies_v2(void *handle, void **nodes, uint64_t *edges, size_t *n)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || !n)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct list list = { nodes, 0, *n };
+    plim_objects_lock();
+    for (uint32_t i = 0; i < node->waits_for.n; i++)
+        put(&list, node->waits_for.at[i]);
+    plim_objects_unlock();
+    end(&list, n);
+    plain_edges(edges, nodes ? *n : 0);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphNodeGetDependencies(void *node, void **nodes, size_t *n)
+{
+    return cuGraphNodeGetDependencies_v2(node, nodes, NULL, n);
+}
+
+status cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, uint64_t *edges, size_t *n)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || !n)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct list list = { nodes, 0, *n };
+    plim_objects_lock();
+    for (struct plim_object *after = node->next; after; after = PLIM_BODY(after, plim_node)->next)
+        for (uint32_t i = 0; i < PLIM_BODY(after, plim_node)->waits_for.n; i++)
+            if (PLIM_BODY(after, plim_node)->waits_for.at[i] == handle)
+                put(&list, after);
+    plim_objects_unlock();
+    end(&list, n);
+    plain_edges(edges, nodes ? *n : 0);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphNodeGetDependentNodes(void *node, void **nodes, size_t *n)
+{
+    return cuGraphNodeGetDependentNodes_v2(node, nodes, NULL, n);
+}
+
+status cuGraphAddDependencies_v2(void *handle, void *const *from, void *const *to, const void *edges, size_t n)
+{
+    (void)edges;
+    if (!plim_cuda_graph_of(handle) || (n > 0 && (!from || !to)))
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = PLIM_CUDA_SUCCESS;
+    plim_objects_lock();
+    for (size_t i = 0; i < n && !error; i++) {
+        const struct plim_node *start = plim_node_of(from[i]);
+        struct plim_node *node = plim_node_of(to[i]);
+        if (!start || !node || start->graph != handle || node->graph != handle)
+            error = PLIM_CUDA_INVALID_VALUE;
+        else if (!plim_nodes_add(&node->waits_for, from[i]))
+            error = PLIM_CUDA_OUT_OF_MEMORY;
+    }
+    plim_objects_unlock();
+    return error;
+}
+
+status cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t n)
+{
+    return cuGraphAddDependencies_v2(graph, from, to, NULL, n);
+}
+
+status cuGraphNodeGetType(void *handle, int *ret_type)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || !ret_type)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_type = (int)node->type;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphNodeGetContainingGraph(void *handle, void **ret_graph)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || !ret_graph)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_graph = node->graph;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphNodeGetLocalId(void *handle, unsigned *ret_id)
+{
+    const struct plim_node *node = plim_node_of(handle);
+    if (!node || !ret_id)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_id = node->number;
+    return PLIM_CUDA_SUCCESS;
+}
+
+static status id_of(const struct plim_object *object, uint64_t *ret_id)
+{
+    if (!object || !ret_id)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_id = object->id;
+    return PLIM_CUDA_SUCCESS;
+}
+
+static status short_id_of(const struct plim_object *object, unsigned *ret_id)
+{
+    if (!object || !ret_id)
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_id = (unsigned)object->id;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphNodeGetToolsId(void *node, uint64_t *ret_id)
+{
+    return id_of(plim_object_of(node, PLIM_OBJECT_NODE), ret_id);
+}
+status cuGraphGetId(void *graph, unsigned *ret_id)
+{
+    return short_id_of(plim_object_of(graph, PLIM_OBJECT_GRAPH), ret_id);
+}
+status cuGraphExecGetId(void *exec, unsigned *ret_id)
+{
+    return short_id_of(plim_object_of(exec, PLIM_OBJECT_EXEC), ret_id);
+}
+
+/* Dot, the language of Graphviz: nodes with their types, and edges. */
+status cuGraphDebugDotPrint(void *handle, const char *path, unsigned flags)
+{
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    FILE *file = graph && path ? fopen(path, "w") : NULL;
+    (void)flags;
+    if (!file)
+        return PLIM_CUDA_INVALID_VALUE;
+    fprintf(file, "digraph {\n");
+    plim_objects_lock();
+    for (struct plim_object *object = graph->first; object; object = PLIM_BODY(object, plim_node)->next) {
+        const struct plim_node *node = PLIM_BODY(object, plim_node);
+        fprintf(file, "  n%u [label=\"%u: type %d\"]\n", node->number, node->number, (int)node->type);
+        for (uint32_t i = 0; i < node->waits_for.n; i++)
+            fprintf(file, "  n%u -> n%u\n", PLIM_BODY(node->waits_for.at[i], plim_node)->number, node->number);
+    }
+    plim_objects_unlock();
+    fprintf(file, "}\n");
+    return fclose(file) ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* libcuda: launches, and what is asked of kernels. A launch does nothing; what it would refuse is refused. */
+#include "vgpu/core/attributes.h"
+#include "vgpu/core/steps.h"
+#include "vgpu/driver/contexts.h"
+#include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/memory.h"
+#include "vgpu/driver/modules.h"
+#include "vgpu/driver/shadow.h"
+
+#include <string.h>
+
+/* --- launches --- */
+
+static status launch(void *function, const unsigned grid[3], const unsigned block[3], uint64_t shared_bytes,
+                     void *stream)
+{
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    struct plim_node *node;
+    status error = plim_context_need();
+    if (error || !kernel)
+        return error ? error : PLIM_CUDA_INVALID_HANDLE;
+    if (!plim_card_takes(grid, block) || block[0] * block[1] * block[2] > (unsigned)kernel->code.max_threads)
+        return PLIM_CUDA_INVALID_VALUE;
+    int most = kernel->max_dynamic_shared_bytes;
+    if (shared_bytes > (uint64_t)most)
+        return PLIM_CUDA_INVALID_VALUE;
+    if ((error = plim_vgpu_need_kernels(plim_context_device())))
+        return error;
+    error = plim_capture_work(stream, PLIM_NODE_KERNEL, &node);
+    if (!error) {
+        plim_shadow_launched();
+        plim_vgpu_launched(function);
+    }
+    return error;
+}
+
+status cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                      unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **parameters,
+                      void **extra)
+{
+    (void)parameters, (void)extra;
+    return launch(function, (const unsigned[]){ grid_x, grid_y, grid_z },
+                  (const unsigned[]){ block_x, block_y, block_z }, shared_bytes, stream);
+}
+
+status cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                 unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream,
+                                 void **parameters)
+{
+    return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
+                          NULL);
+}
+
+/* CUlaunchConfig */
+struct configuration {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream, *attributes;
+    unsigned n_attributes;
+};
+_Static_assert(sizeof(struct configuration) == 56, "CUlaunchConfig");
+
+status cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra)
+{
+    if (!c)
+        return PLIM_CUDA_INVALID_VALUE;
+    return cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+                          c->shared_bytes, c->stream, parameters, extra);
+}
+
+/* For libcudart, whose kernels are functions of the host: one more launch into a stream. */
+status plim_vgpu_launch(void *stream)
+{
+    struct plim_node *node;
+    status error = plim_vgpu_need_kernels(plim_context_device());
+    return error ? error : plim_capture_work(stream, PLIM_NODE_KERNEL, &node);
+}
+
+int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
+{
+    return plim_vgpu_memory_place(PLIM_VGPU_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
+}
+
+/* A copy or a fill into a stream: it is done by who calls, whether or not it is captured. */
+status plim_vgpu_note_copy(void *stream)
+{
+    struct plim_node *node;
+    return plim_capture_work(stream, PLIM_NODE_MEMCPY, &node);
+}
+
+bool plim_vgpu_is_stream(const void *stream) { return plim_stream_of(stream) != NULL; }
+
+/* --- attributes --- */
+
+/* CUfunction_attribute */
+enum attribute {
+    MAX_THREADS_PER_BLOCK = 0,
+    SHARED_SIZE = 1,
+    CONSTANT_SIZE = 2,
+    LOCAL_SIZE = 3,
+    NUM_REGS = 4,
+    PTX_VERSION = 5,
+    BINARY_VERSION = 6,
+    CACHE_MODE = 7,
+    MAX_DYNAMIC_SHARED = 8,
+    CARVEOUT = 9,
+    CLUSTER_FIRST = 10,
+    LARGE_CLUSTERS = 14,
+    CLUSTER_POLICY = 15,
+};
+
+static status get_attribute(int *value, int attribute, const struct plim_kernel *kernel, int device)
+{
+    const struct plim_ledger_card *card = plim_vgpu_card(device);
+    switch (attribute) {
+    case MAX_THREADS_PER_BLOCK:
+        *value = kernel->code.max_threads;
+        break;
+    case SHARED_SIZE:
+        *value = kernel->code.shared_bytes;
+        break;
+    case LOCAL_SIZE:
+        *value = kernel->code.local_bytes;
+        break;
+    case NUM_REGS:
+        *value = kernel->code.n_registers;
+        break;
+    case PTX_VERSION:
+    case BINARY_VERSION:
+        *value = card ? (int)card->compute_capability : 0;
+        break;
+    case MAX_DYNAMIC_SHARED:
+        *value = kernel->max_dynamic_shared_bytes;
+        break;
+    case CARVEOUT:
+        *value = kernel->carveout;
+        break;
+    case LARGE_CLUSTERS:
+        *value = kernel->may_have_large_clusters;
+        break;
+    default:
+        if (attribute < 0 || attribute > CLUSTER_POLICY)
+            return PLIM_CUDA_INVALID_VALUE;
+        *value = 0;
+        break;
+    }
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuDeviceGetAttribute(int *value, int attribute, int device);
+
+static status set_attribute(struct plim_kernel *kernel, int attribute, int value, int device)
+{
+    enum { SHARED_PER_BLOCK_OPTIN = 97 };
+    int most = 0;
+    switch (attribute) {
+    case MAX_DYNAMIC_SHARED:
+        if (cuDeviceGetAttribute(&most, SHARED_PER_BLOCK_OPTIN, device) || value < 0 ||
+            value > most - kernel->code.shared_bytes)
+            return PLIM_CUDA_INVALID_VALUE;
+        kernel->max_dynamic_shared_bytes = value;
+        return PLIM_CUDA_SUCCESS;
+    case CARVEOUT:
+        kernel->carveout = value;
+        return PLIM_CUDA_SUCCESS;
+    case LARGE_CLUSTERS:
+        kernel->may_have_large_clusters = value != 0;
+        return PLIM_CUDA_SUCCESS;
+    default:
+        return attribute >= CLUSTER_FIRST && attribute <= CLUSTER_POLICY ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+    }
+}
+
+status cuFuncGetAttribute(int *value, int attribute, void *function)
+{
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    if (!kernel || !value)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    return get_attribute(value, attribute, kernel, plim_context_device());
+}
+
+status cuFuncSetAttribute(void *function, int attribute, int value)
+{
+    struct plim_kernel *kernel = plim_kernel_of(function);
+    return kernel ? set_attribute(kernel, attribute, value, plim_context_device()) : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuKernelGetAttribute(int *value, int attribute, void *handle, int device)
+{
+    const struct plim_kernel *kernel = plim_kernel_of(handle);
+    if (!kernel || !value)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    return get_attribute(value, attribute, kernel, device);
+}
+
+status cuKernelSetAttribute(int attribute, int value, void *handle, int device)
+{
+    struct plim_kernel *kernel = plim_kernel_of(handle);
+    return kernel ? set_attribute(kernel, attribute, value, device) : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuFuncSetCacheConfig(void *function, int configuration)
+{
+    (void)configuration;
+    return plim_kernel_of(function) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuKernelSetCacheConfig(void *kernel, int configuration, int device)
+{
+    (void)device;
+    return cuFuncSetCacheConfig(kernel, configuration);
+}
+
+status cuFuncSetSharedMemConfig(void *function, int configuration)
+{
+    return cuFuncSetCacheConfig(function, configuration);
+}
+
+status cuFuncIsLoaded(int *state, void *function)
+{
+    if (!plim_kernel_of(function) || !state)
+        return PLIM_CUDA_INVALID_HANDLE;
+    *state = 1;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuFuncLoad(void *function) { return plim_kernel_of(function) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE; }
+
+/* --- occupancy --- */
+
+int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_size, size_t shared_bytes)
+{
+    enum {
+        THREADS_PER_SM = 39,
+        REGISTERS_PER_SM = 82,
+        SHARED_PER_SM = 81,
+        BLOCKS_PER_SM = 106,
+        WARP = 32,
+        KEPT = 1024
+    };
+    int threads = 0, registers = 0, shared = 0, blocks = 0;
+    if (block_size <= 0 || block_size > code->max_threads || cuDeviceGetAttribute(&threads, THREADS_PER_SM, device) ||
+        cuDeviceGetAttribute(&registers, REGISTERS_PER_SM, device) ||
+        cuDeviceGetAttribute(&shared, SHARED_PER_SM, device) || cuDeviceGetAttribute(&blocks, BLOCKS_PER_SM, device))
+        return 0;
+    if (shared_bytes > (size_t)shared) /* the sum below would overflow */
+        return 0;
+    /* Warps get registers in units of 256 (8 for each thread); each block keeps 1 KiB of shared memory for the driver.
+     */
+    const int n_warps = (block_size + WARP - 1) / WARP;
+    const int per_warp = (code->n_registers + 7) / 8 * 8 * WARP;
+    const size_t per_block = shared_bytes + (size_t)code->shared_bytes + KEPT;
+    int n = blocks;
+    if (threads / (n_warps * WARP) < n)
+        n = threads / (n_warps * WARP);
+    if (per_warp && registers / per_warp / n_warps < n)
+        n = registers / per_warp / n_warps;
+    if ((size_t)shared / per_block < (size_t)n)
+        n = (int)((size_t)shared / per_block);
+    return n;
+}
+
+status cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n_blocks, void *function, int block_size,
+                                                            size_t shared_bytes, unsigned flags)
+{
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    (void)flags;
+    if (!kernel || !n_blocks || block_size <= 0)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    *n_blocks = plim_occupancy(plim_context_device(), &kernel->code, block_size, shared_bytes);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n_blocks, void *function, int block_size, size_t shared_bytes)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n_blocks, function, block_size, shared_bytes, 0);
+}
+
+status cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block_size, void *function,
+                                                 size_t (*shared_for)(int), size_t shared_bytes, int limit,
+                                                 unsigned flags)
+{
+    enum { SM_COUNT = 16, STEP = 32 };
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    int n_sm = 0, best = 0;
+    (void)flags;
+    if (!kernel || !min_grid || !block_size)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    const int most = limit > 0 && limit < kernel->code.max_threads ? limit : kernel->code.max_threads;
+    *block_size = most < STEP ? most : STEP;
+    for (int size = most / STEP * STEP; size >= STEP; size -= STEP) {
+        const size_t shared = shared_for ? shared_for(size) : shared_bytes;
+        const int n = plim_occupancy(plim_context_device(), &kernel->code, size, shared);
+        if (n * size > best) {
+            best = n * size;
+            *block_size = size;
+        }
+    }
+    cuDeviceGetAttribute(&n_sm, SM_COUNT, plim_context_device());
+    *min_grid = n_sm * (best / *block_size > 0 ? best / *block_size : 1);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, void *function, size_t (*shared_for)(int),
+                                        size_t shared_bytes, int limit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function, shared_for, shared_bytes, limit,
+                                                     0);
+}
+
+/* Clusters of 8 blocks are portable; 16 where the kernel allows more. */
+status cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct configuration *configuration)
+{
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    if (!kernel || !size || !configuration)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    *size = kernel->may_have_large_clusters ? 16 : 8;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuOccupancyMaxActiveClusters(int *n_clusters, void *function, const struct configuration *c)
+{
+    enum { SM_COUNT = 16, CLUSTER_DIMENSION = 4 };
+    struct {
+        int id, pad;
+        unsigned size[16];
+    } attribute;
+    _Static_assert(sizeof attribute == 72, "CUlaunchAttribute");
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    int n_sm = 0;
+    unsigned cluster = 1;
+    if (!kernel || !n_clusters || !c)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    for (unsigned i = 0; i < c->n_attributes && c->attributes; i++) {
+        memcpy(&attribute, (const char *)c->attributes + i * sizeof attribute, sizeof attribute);
+        if (attribute.id == CLUSTER_DIMENSION)
+            cluster = attribute.size[0] * attribute.size[1] * attribute.size[2];
+    }
+    cuDeviceGetAttribute(&n_sm, SM_COUNT, plim_context_device());
+    const int per_sm = plim_occupancy(plim_context_device(), &kernel->code,
+                                      (int)(c->block[0] * c->block[1] * c->block[2]), c->shared_bytes);
+    *n_clusters = cluster ? (int)((unsigned)(n_sm * per_sm) / cluster) : 0;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, void *function, int n_blocks, int block_size)
+{
+    enum { SHARED_PER_SM = 81, KEPT = 1024 };
+    const struct plim_kernel *kernel = plim_kernel_of(function);
+    int shared = 0;
+    if (!kernel || !shared_bytes || n_blocks <= 0 || block_size <= 0)
+        return kernel ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    cuDeviceGetAttribute(&shared, SHARED_PER_SM, plim_context_device());
+    const int left = shared / n_blocks - KEPT - kernel->code.shared_bytes;
+    *shared_bytes = left > 0 ? (size_t)left : 0;
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* --- descriptors of tensors: 128 bytes that only the card reads --- */
+
+enum { TENSOR_MAP_BYTES = 128 };
+
+static status encode(void *map, unsigned rank, const void *address)
+{
+    static const char magic[16] = "plimsoll tensor";
+    if (!map || rank == 0 || rank > 5 || ((uintptr_t)map & 63) || ((uintptr_t)address & 15))
+        return PLIM_CUDA_INVALID_VALUE;
+    memset(map, 0, TENSOR_MAP_BYTES);
+    memcpy(map, &address, sizeof address);
+    memcpy((char *)map + 16, magic, sizeof magic);
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address)
+{
+    (void)type;
+    return encode(map, rank, address);
+}
+
+status cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address)
+{
+    return cuTensorMapEncodeTiled(map, type, rank, address);
+}
+
+status cuTensorMapEncodeIm2colWide(void *map, int type, unsigned rank, void *address)
+{
+    return cuTensorMapEncodeTiled(map, type, rank, address);
+}
+
+status cuTensorMapReplaceAddress(void *map, void *address)
+{
+    if (!map || ((uintptr_t)address & 15))
+        return PLIM_CUDA_INVALID_VALUE;
+    memcpy(map, &address, sizeof address);
+    return PLIM_CUDA_SUCCESS;
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A slot of the address space is owned by an allocation (its record in the ledger), by a reservation, or by a block: a
+ * mapping in a reservation, a piece of a pool, memory of another process. Memory of cuMemCreate is charged as long as a
+ * reference is left: one from its creation until its release, and one for each mapping. So a program may release a
+ * handle right after mapping it, as ggml's pool does.
+ */
+#include "vgpu/driver/memory.h"
+
+#include "vgpu/core/space.h"
+#include "vgpu/driver/shadow.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const plim_space_owner tag_alloc = 1u << 30, tag_reserved = 2u << 30, tag_block = 3u << 30, tag_mask = 3u << 30;
+enum { MAX_BLOCKS = 1 << 22, MAX_HANDLES = 1 << 20, NO_RECORD = -1 };
+
+struct handle {
+    uint64_t size;
+    int64_t record; /* NO_RECORD: another process pays */
+    int device;
+    unsigned share, n_references, n_held; /* no reference: it is free; held: by the program, until it releases */
+    uint32_t generation, next_free;       /* 1 + the next free one */
+};
+
+struct block {
+    uint64_t address, size, id;
+    struct handle *handle; /* of a mapping */
+    void *pool;
+    uint32_t access; /* two bits for each device */
+    uint32_t next_free;
+    int16_t device;
+    uint8_t kind, is_used;
+};
+
+struct reservation {
+    uint64_t address, size;
+    struct reservation *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle *handles; /* [MAX_HANDLES] */
+static uint32_t n_handles, free_handle;
+static struct reservation *reservations;
+static struct block *blocks;
+static uint32_t n_blocks, free_block;
+static uint64_t last_id;
+
+static struct plim_ledger *ledger(void)
+{
+    int error;
+    return plim_vgpu_ledger(&error);
+}
+
+/* --- blocks --- */
+
+static struct block *new_block(void)
+{
+    struct block *made = NULL;
+    if (!blocks) {
+        void *start = mmap(NULL, MAX_BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        blocks = start == MAP_FAILED ? NULL : start;
+    }
+    if (blocks && free_block) {
+        made = &blocks[free_block - 1];
+        free_block = made->next_free;
+    } else if (blocks && n_blocks < MAX_BLOCKS) {
+        made = &blocks[n_blocks++];
+    }
+    if (made)
+        *made = (struct block){ .is_used = 1, .id = ++last_id };
+    return made;
+}
+
+static void drop_block(struct block *block)
+{
+    block->is_used = 0;
+    block->next_free = free_block;
+    free_block = (uint32_t)(block - blocks) + 1;
+}
+
+static plim_space_owner owner_for(const struct block *block) { return tag_block | (plim_space_owner)(block - blocks); }
+
+static struct block *block_at(uint64_t address)
+{
+    const plim_space_owner owner = plim_space_owner_of(address);
+    if ((owner & tag_mask) != tag_block || (owner & ~tag_mask) >= n_blocks)
+        return NULL;
+    struct block *block = &blocks[owner & ~tag_mask];
+    return block->is_used && address - block->address < block->size ? block : NULL;
+}
+
+int plim_vgpu_memory_place(enum plim_vgpu_memory_kind kind, int device, uint64_t size, void *pool,
+                           uint64_t *ret_address)
+{
+    int error = PLIM_CUDA_OUT_OF_MEMORY;
+    pthread_mutex_lock(&lock);
+    struct block *block = new_block();
+    if (block) {
+        block->address = plim_space_take(size, owner_for(block));
+        block->size = size;
+        block->kind = (uint8_t)kind;
+        block->device = (int16_t)device;
+        block->pool = pool;
+        if (block->address) {
+            *ret_address = block->address;
+            error = PLIM_CUDA_SUCCESS;
+        } else {
+            drop_block(block);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* A number is an index and how often it was given before, so that one that was released is known as such. */
+static uint64_t number_of(const struct handle *handle)
+{
+    return handle ? (uint64_t)handle->generation << 32 | (uint64_t)(handle - handles + 1) : 0;
+}
+
+static void describe(const struct block *block, struct plim_vgpu_memory *ret_memory)
+{
+    *ret_memory = (struct plim_vgpu_memory){
+        block->address, block->size, (enum plim_vgpu_memory_kind)block->kind, block->device, number_of(block->handle),
+        block->pool,    block->id
+    };
+}
+
+int plim_vgpu_memory_unplace(enum plim_vgpu_memory_kind kind, uint64_t address, struct plim_vgpu_memory *ret_memory)
+{
+    int error = PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    struct block *block = block_at(address);
+    if (block && block->address == address && block->kind == kind) {
+        describe(block, ret_memory);
+        plim_shadow_forget((const void *)(uintptr_t)address, block->size);
+        plim_space_own(address, block->size, 0);
+        drop_block(block);
+        error = PLIM_CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* --- allocations --- */
+
+int plim_vgpu_memory_alloc(int device, uint64_t size, uint64_t *ret_address)
+{
+    uint32_t record;
+    int error = plim_vgpu_charge(device, PLIM_KIND_ALLOC, size, &record);
+    if (error)
+        return error;
+    pthread_mutex_lock(&lock);
+    uint64_t address = plim_space_take(size, tag_alloc | record);
+    pthread_mutex_unlock(&lock);
+    if (!address) {
+        plim_vgpu_uncharge(record);
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    }
+    plim_ledger_place(ledger(), record, address);
+    *ret_address = address;
+    return PLIM_CUDA_SUCCESS;
+}
+
+static const struct plim_ledger_record *record_at(uint64_t address)
+{
+    const struct plim_ledger *l = ledger();
+    const plim_space_owner owner = plim_space_owner_of(address);
+    if (!l || (owner & tag_mask) != tag_alloc || (owner & ~tag_mask) >= PLIM_LEDGER_MAX_RECORDS)
+        return NULL;
+    const struct plim_ledger_record *record = &l->record[owner & ~tag_mask];
+    return address - record->address < record->size ? record : NULL;
+}
+
+int plim_vgpu_memory_free(uint64_t address)
+{
+    struct plim_ledger *l = ledger();
+    if (!l)
+        return PLIM_CUDA_NOT_INITIALIZED;
+    pthread_mutex_lock(&lock);
+    const struct plim_ledger_record *record = record_at(address);
+    const bool is_ours = record && record->address == address;
+    if (is_ours) {
+        plim_shadow_forget((const void *)(uintptr_t)address, record->size);
+        plim_space_own(address, record->size, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!is_ours)
+        return PLIM_CUDA_INVALID_VALUE;
+    plim_vgpu_uncharge((uint32_t)(record - l->record));
+    return PLIM_CUDA_SUCCESS;
+}
+
+int plim_vgpu_memory_at(uint64_t address, struct plim_vgpu_memory *ret_memory)
+{
+    int error = PLIM_CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    const struct plim_ledger_record *record = record_at(address);
+    const struct block *block = record ? NULL : block_at(address);
+    if (record)
+        *ret_memory = (struct plim_vgpu_memory){ .base = record->address,
+                                                 .size = record->size,
+                                                 .kind = PLIM_VGPU_MEMORY_ALLOC,
+                                                 .device = plim_vgpu_device_of(record->device),
+                                                 .id = record->time_us << 20 | (uint64_t)(record - ledger()->record) };
+    else if (block)
+        describe(block, ret_memory);
+    else
+        error = PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* --- address space --- */
+
+static bool is_granular(uint64_t n) { return n > 0 && n % PLIM_SPACE_SLOT_BYTES == 0; }
+
+int plim_vgpu_memory_reserve(uint64_t size, uint64_t *ret_address)
+{
+    struct reservation *r = is_granular(size) ? malloc(sizeof *r) : NULL;
+    if (!r)
+        return is_granular(size) ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    *r = (struct reservation){ plim_space_take(size, tag_reserved), size, reservations };
+    const bool is_taken = r->address != 0;
+    if (is_taken) {
+        reservations = r;
+        *ret_address = r->address;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!is_taken)
+        free(r);
+    return is_taken ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+}
+
+/* All slots of a stretch are reserved, and nothing is mapped there. */
+static bool is_free_reservation(uint64_t address, uint64_t size)
+{
+    for (uint64_t at = address; at - address < size; at += PLIM_SPACE_SLOT_BYTES)
+        if (plim_space_owner_of(at) != tag_reserved)
+            return false;
+    return true;
+}
+
+int plim_vgpu_memory_unreserve(uint64_t address, uint64_t size)
+{
+    struct reservation *found = NULL;
+    pthread_mutex_lock(&lock);
+    struct reservation **link = &reservations;
+    while (*link && ((*link)->address != address || (*link)->size != size))
+        link = &(*link)->next;
+    if (*link && is_free_reservation(address, size)) {
+        found = *link;
+        *link = found->next;
+        plim_space_own(address, size, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    free(found);
+    return found ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+/* --- physical memory --- */
+
+static struct handle *handle_of(uint64_t number)
+{
+    const uint32_t index = (uint32_t)number - 1;
+    return index < n_handles && handles[index].n_references > 0 && number_of(&handles[index]) == number
+               ? &handles[index]
+               : NULL;
+}
+
+static void drop_reference(struct handle *handle)
+{
+    if (--handle->n_references > 0)
+        return;
+    if (handle->record != NO_RECORD)
+        plim_vgpu_uncharge((uint32_t)handle->record);
+    handle->generation++;
+    handle->next_free = free_handle;
+    free_handle = (uint32_t)(handle - handles) + 1;
+}
+
+static int add_handle(int device, uint64_t size, unsigned share, int64_t record, uint64_t *ret_handle)
+{
+    struct handle *handle = NULL;
+    pthread_mutex_lock(&lock);
+    if (!handles) {
+        void *start = mmap(NULL, MAX_HANDLES * sizeof *handles, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        handles = start == MAP_FAILED ? NULL : start;
+    }
+    if (handles && free_handle) {
+        handle = &handles[free_handle - 1];
+        free_handle = handle->next_free;
+    } else if (handles && n_handles < MAX_HANDLES) {
+        handle = &handles[n_handles++];
+    }
+    if (handle) {
+        *handle = (struct handle){ .size = size,
+                                   .record = record,
+                                   .device = device,
+                                   .share = share,
+                                   .n_references = 1,
+                                   .n_held = 1,
+                                   .generation = handle->generation };
+        *ret_handle = number_of(handle);
+    }
+    pthread_mutex_unlock(&lock);
+    return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+}
+
+int plim_vgpu_memory_create(int device, uint64_t size, unsigned share, uint64_t *ret_handle)
+{
+    uint32_t record;
+    if (!is_granular(size))
+        return PLIM_CUDA_INVALID_VALUE;
+    int error = plim_vgpu_charge(device, PLIM_KIND_VMM, size, &record);
+    if (!error && (error = add_handle(device, size, share, record, ret_handle)))
+        plim_vgpu_uncharge(record);
+    return error;
+}
+
+int plim_vgpu_memory_adopt(int device, uint64_t size, uint64_t *ret_handle)
+{
+    return is_granular(size) ? add_handle(device, size, 0, NO_RECORD, ret_handle) : PLIM_CUDA_INVALID_VALUE;
+}
+
+/* One reference more for the program to release. */
+int plim_vgpu_memory_retain(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    struct handle *handle = handle_of(number);
+    if (handle) {
+        handle->n_held++;
+        handle->n_references++;
+    }
+    pthread_mutex_unlock(&lock);
+    return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+int plim_vgpu_memory_release(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    struct handle *handle = handle_of(number);
+    const bool is_held = handle && handle->n_held > 0;
+    if (is_held) {
+        handle->n_held--;
+        drop_reference(handle);
+    }
+    pthread_mutex_unlock(&lock);
+    return is_held ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+int plim_vgpu_memory_handle_at(uint64_t number, struct plim_vgpu_memory_handle *ret_handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct handle *handle = handle_of(number);
+    if (handle)
+        *ret_handle = (struct plim_vgpu_memory_handle){ handle->device, handle->size, handle->share };
+    pthread_mutex_unlock(&lock);
+    return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+int plim_vgpu_memory_map(uint64_t address, uint64_t size, uint64_t number)
+{
+    int error = PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    struct handle *handle = handle_of(number);
+    struct block *block = NULL;
+    if (handle && handle->n_held > 0 && is_granular(size) && size <= handle->size &&
+        address % PLIM_SPACE_SLOT_BYTES == 0 && is_free_reservation(address, size))
+        error = (block = new_block()) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+    if (block) {
+        block->address = address;
+        block->size = size;
+        block->kind = PLIM_VGPU_MEMORY_MAPPED;
+        block->device = (int16_t)handle->device;
+        block->handle = handle;
+        handle->n_references++;
+        plim_space_own(address, size, owner_for(block));
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* The mapping that begins at address and ends before limit, or NULL. */
+static struct block *whole_mapping(uint64_t address, uint64_t limit)
+{
+    struct block *block = block_at(address);
+    return block && block->kind == PLIM_VGPU_MEMORY_MAPPED && block->address == address &&
+                   block->size <= limit - address
+               ? block
+               : NULL;
+}
+
+/* A stretch of whole mappings. */
+int plim_vgpu_memory_unmap(uint64_t address, uint64_t size)
+{
+    const uint64_t limit = address + size;
+    bool is_right = size > 0 && limit > address;
+    pthread_mutex_lock(&lock);
+    for (uint64_t at = address; is_right && at < limit;) {
+        const struct block *block = whole_mapping(at, limit);
+        is_right = block != NULL;
+        at += block ? block->size : 0;
+    }
+    for (uint64_t at = address; is_right && at < limit;) {
+        struct block *block = whole_mapping(at, limit);
+        at += block->size;
+        plim_space_own(block->address, block->size, tag_reserved);
+        drop_reference(block->handle);
+        drop_block(block);
+    }
+    if (is_right)
+        plim_shadow_forget((const void *)(uintptr_t)address, size);
+    pthread_mutex_unlock(&lock);
+    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+/* --- access --- */
+
+enum { ACCESS_MASK = 3 };
+
+int plim_vgpu_memory_set_access(uint64_t address, uint64_t size, int device, unsigned access)
+{
+    const uint64_t limit = address + size;
+    bool is_right = size > 0 && limit > address && access <= ACCESS_MASK;
+    pthread_mutex_lock(&lock);
+    for (uint64_t at = address; is_right && at < limit;) {
+        struct block *block = whole_mapping(at, limit);
+        is_right = block != NULL;
+        if (!block)
+            break;
+        block->access = (block->access & ~((uint32_t)ACCESS_MASK << 2 * device)) | access << 2 * device;
+        at += block->size;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}
+
+int plim_vgpu_memory_get_access(uint64_t address, int device, unsigned *ret_access)
+{
+    pthread_mutex_lock(&lock);
+    const struct block *block = block_at(address);
+    if (block)
+        *ret_access = block->access >> 2 * device & ACCESS_MASK;
+    pthread_mutex_unlock(&lock);
+    return block ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
+}

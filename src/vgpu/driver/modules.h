@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_DRIVER_MODULES_H
+#define PLIMSOLL_VGPU_DRIVER_MODULES_H
+
+/* Code that programs load, and the kernels in it. One handle serves as module and library, one as function and kernel.
+ */
+
+#include "vgpu/core/objects.h"
+#include "vgpu/driver/cubin.h"
+
+struct plim_kernel {
+    struct plim_object *module;
+    char *name;
+    struct plim_cubin_kernel code;
+    int max_dynamic_shared_bytes, carveout;
+    bool may_have_large_clusters;
+};
+
+/* NULL: not a kernel. */
+struct plim_kernel *plim_kernel_of(const void *handle);
+
+/* How many blocks of a kernel fit on one multiprocessor of a device, by threads, registers and shared memory. */
+int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_size, size_t shared_bytes);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* libcuda: streams and events. What is put into a stream is complete at once, unless the stream captures it. */
+#include "vgpu/core/steps.h"
+#include "vgpu/driver/contexts.h"
+#include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/schedule.h"
+
+/* --- streams --- */
+
+status cuStreamCreateWithPriority(void **ret_stream, unsigned flags, int priority)
+{
+    status error = plim_context_need();
+    if (error || !ret_stream || flags > 1)
+        return error ? error : PLIM_CUDA_INVALID_VALUE;
+    struct plim_object *object = plim_object_make(PLIM_OBJECT_STREAM);
+    if (!object)
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    struct plim_stream *stream = PLIM_BODY(object, plim_stream);
+    _Static_assert(sizeof *stream <= sizeof object->body, "a stream fits its slot");
+    stream->flags = flags;
+    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    stream->device = plim_context_device();
+    stream->context = plim_context_current();
+    *ret_stream = object;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuStreamCreate(void **ret_stream, unsigned flags) { return cuStreamCreateWithPriority(ret_stream, flags, 0); }
+
+status cuStreamDestroy_v2(void *handle)
+{
+    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_STREAM);
+    if (!object)
+        return PLIM_CUDA_INVALID_HANDLE;
+    plim_schedule_forget(PLIM_BODY(object, plim_stream));
+    plim_objects_lock();
+    plim_capture_forget(PLIM_BODY(object, plim_stream));
+    plim_object_drop(object);
+    plim_objects_unlock();
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuStreamGetPriority(void *handle, int *priority)
+{
+    const struct plim_stream *stream = plim_stream_of(handle);
+    if (stream)
+        *priority = stream->priority;
+    return stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuStreamGetFlags(void *handle, unsigned *flags)
+{
+    const struct plim_stream *stream = plim_stream_of(handle);
+    if (stream)
+        *flags = stream->flags;
+    return stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuStreamGetId(void *handle, unsigned long long *id)
+{
+    const struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_STREAM);
+    if (!plim_stream_of(handle))
+        return PLIM_CUDA_INVALID_HANDLE;
+    *id = object ? object->id : (uintptr_t)handle;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuStreamGetCtx(void *handle, void **ret_context)
+{
+    const struct plim_stream *stream = plim_stream_of(handle);
+    if (stream)
+        *ret_context = stream->context ? stream->context : plim_context_current();
+    return stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuStreamGetDevice(void *handle, int *device)
+{
+    const struct plim_stream *stream = plim_stream_of(handle);
+    if (stream)
+        *device = stream->context ? stream->device : plim_context_device();
+    return stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuStreamCopyAttributes(void *to, void *from)
+{
+    return plim_stream_of(to) && plim_stream_of(from) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+/* Windows of L2 and the like: hints. */
+status cuStreamSetAttribute(void *stream, int attribute, const void *value)
+{
+    (void)attribute, (void)value;
+    return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+status cuStreamAttachMemAsync(void *stream, unsigned long long address, size_t size, unsigned flags)
+{
+    (void)address, (void)size, (void)flags;
+    return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+/* Not while it captures: that spoils the capture. */
+static status wait_for(void *handle)
+{
+    struct plim_stream *stream = plim_stream_of(handle);
+    if (!stream)
+        return PLIM_CUDA_INVALID_HANDLE;
+    if (stream->is_legacy)
+        return plim_capture_unsafe();
+    if (!atomic_load_explicit(&stream->capture, memory_order_acquire))
+        return PLIM_CUDA_SUCCESS;
+    plim_objects_lock();
+    struct plim_capture *capture = atomic_load(&stream->capture);
+    if (capture)
+        capture->status = PLIM_CAPTURE_INVALIDATED;
+    plim_objects_unlock();
+    return PLIM_CUDA_CAPTURE_UNSUPPORTED;
+}
+
+void plim_pools_settle(void); /* what was freed goes back to the card at a synchronization */
+
+status cuStreamSynchronize(void *stream)
+{
+    plim_vgpu_waited();
+    status error = wait_for(stream);
+    if (!error) {
+        plim_schedule_finish(plim_stream_of(stream));
+        plim_pools_settle();
+    }
+    return error;
+}
+
+status cuStreamQuery(void *stream)
+{
+    status error = wait_for(stream);
+    return error || plim_schedule_is_idle(plim_stream_of(stream)) ? error : PLIM_CUDA_NOT_READY;
+}
+
+status cuCtxSynchronize(void)
+{
+    status error = plim_context_need();
+    if (error || (error = plim_capture_unsafe()))
+        return error;
+    plim_vgpu_waited();
+    plim_schedule_finish_all(plim_context_device());
+    plim_pools_settle();
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuCtxSynchronize_v2(void *context)
+{
+    return context && plim_context_device_of(context) < 0 ? PLIM_CUDA_INVALID_CONTEXT : cuCtxSynchronize();
+}
+
+/* What the program wants to happen behind its kernels happens: they are done. */
+status cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
+{
+    struct plim_node *node;
+    if (!function)
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = plim_capture_work(stream, PLIM_NODE_HOST, &node);
+    if (node) {
+        node->function = function;
+        node->data = data;
+    } else if (!error) {
+        function(data);
+    }
+    return error;
+}
+
+status cuLaunchHostFunc_v2(void *stream, void (*function)(void *), void *data, unsigned mode)
+{
+    (void)mode;
+    return cuLaunchHostFunc(stream, function, data);
+}
+
+status cuStreamAddCallback(void *handle, void (*function)(void *, status, void *), void *data, unsigned flags)
+{
+    const struct plim_stream *stream = plim_stream_of(handle);
+    if (!stream || !function || flags)
+        return stream ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
+    if (atomic_load(&stream->capture))
+        return wait_for(handle);
+    function(handle, PLIM_CUDA_SUCCESS, data);
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* Words in memory that streams wait for and write: nothing waits here. */
+static status memory_operation(void *stream)
+{
+    struct plim_node *node;
+    return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, &node);
+}
+
+status cuStreamWriteValue32_v2(void *stream, unsigned long long address, uint32_t value, unsigned flags)
+{
+    (void)address, (void)value, (void)flags;
+    return memory_operation(stream);
+}
+
+status cuStreamWriteValue64_v2(void *stream, unsigned long long address, uint64_t value, unsigned flags)
+{
+    (void)address, (void)value, (void)flags;
+    return memory_operation(stream);
+}
+
+status cuStreamWaitValue32_v2(void *stream, unsigned long long address, uint32_t value, unsigned flags)
+{
+    (void)address, (void)value, (void)flags;
+    return memory_operation(stream);
+}
+
+status cuStreamWaitValue64_v2(void *stream, unsigned long long address, uint64_t value, unsigned flags)
+{
+    (void)address, (void)value, (void)flags;
+    return memory_operation(stream);
+}
+
+status cuStreamBatchMemOp_v2(void *stream, unsigned count, void *operations, unsigned flags)
+{
+    (void)count, (void)flags;
+    return operations ? memory_operation(stream) : PLIM_CUDA_INVALID_VALUE;
+}

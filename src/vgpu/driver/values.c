@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "vgpu/driver/values.h"
+
+#include "vgpu/core/callsite.h"
+#include "vgpu/core/space.h"
+#include "vgpu/driver/shadow.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A copy to the host up to this size is a value that the program looks at: .item(), a count, a token, a flag. */
+enum { STEERING_BYTES = 64 };
+
+/* Managed memory beyond this is not written: a model there would take as much of the host as the model is large. */
+enum { MANAGED_BYTES = 64 << 10 };
+
+enum policy { POLICY_SHADOW, POLICY_ZERO, POLICY_MAX };
+
+static enum policy policy;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void read_policy(void)
+{
+    const char *text = getenv("PLIM_VGPU_VALUES");
+    policy = text && !strcmp(text, "zero") ? POLICY_ZERO : text && !strcmp(text, "max") ? POLICY_MAX : POLICY_SHADOW;
+}
+
+/* How many inputs the last kernel of this thread had to select from; 0: it selects nothing. */
+static _Thread_local uint64_t n_to_select;
+
+void plim_vgpu_selects(uint64_t n) { n_to_select = n; }
+
+/* --- what is said of values --- */
+
+/* The innermost frame of Python, "folder/file:line function"; empty: none, or there was no time to look. */
+static void find_place(const struct plim_ledger *ledger, char *ret_text, size_t size)
+{
+    enum { MOST_PART = 50 }; /* one part in so many of the time, at most */
+    static atomic_ullong spent_us;
+    char stack[PLIM_LEDGER_STACK_BYTES];
+    const uint64_t start_us = plim_ledger_now_us(ledger);
+    ret_text[0] = '\0';
+    if (atomic_load(&spent_us) > start_us / MOST_PART)
+        return;
+    plim_python_stack(stack, sizeof stack);
+    stack[strcspn(stack, "\n")] = '\0';
+    const char *from = stack + strlen(stack);
+    for (int n_slashes = 0; from > stack && n_slashes < 2; from--)
+        n_slashes += from[-1] == '/';
+    while (*from == '/')
+        from++;
+    snprintf(ret_text, size, "%s", from);
+    atomic_fetch_add(&spent_us, plim_ledger_now_us(ledger) - start_us);
+}
+
+/* kind: value (nobody knows it) or value_kept (the host wrote it, before kernels ran). */
+static void remark(const char *kind, const char *what, size_t size)
+{
+    enum { MAX_PLACES = 24 }; /* the ledger has room for few remarks */
+    static atomic_uint n_places;
+    char text[PLIM_LEDGER_WHAT_BYTES], place[64] = "";
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (!ledger)
+        return;
+    if (atomic_load(&n_places) < MAX_PLACES)
+        find_place(ledger, place, sizeof place);
+    snprintf(text, sizeof text, "%zu bytes read back: %s%s%s", size, what, *place ? ", at " : "", place);
+    if (plim_ledger_warn(ledger, kind, text) && *place)
+        atomic_fetch_add(&n_places, 1);
+}
+
+void plim_vgpu_answered(size_t size) { remark("value", "computed by the card, taken as zero", size); }
+
+static void note_evictions(void)
+{
+    static atomic_ullong noted;
+    int error;
+    const unsigned long long n = plim_shadow_n_evicted();
+    struct plim_ledger *ledger = n != atomic_load(&noted) ? plim_vgpu_ledger(&error) : NULL;
+    if (!ledger)
+        return;
+    atomic_store(&noted, n);
+    plim_ledger_warn(ledger, "value_lost",
+                     "more small values were written to the card than are kept: the oldest are zero");
+}
+
+/* --- copies --- */
+
+enum place { PLACE_DEVICE, PLACE_KNOWN_HOST, PLACE_HOST, PLACE_NONE };
+
+/* Device memory that is nobody's is no place: freed, or never given. */
+static enum place place_of(const void *start, size_t size)
+{
+    const uint64_t first = (uint64_t)(uintptr_t)start;
+    if (!plim_space_contains(first))
+        return plim_vgpu_host_kind(start) == PLIM_KIND_MAX_ ? PLACE_HOST : PLACE_KNOWN_HOST;
+    return size <= UINT64_MAX - first && plim_space_owner_of(first) && plim_space_owner_of(first + size - 1)
+               ? PLACE_DEVICE
+               : PLACE_NONE;
+}
+
+static bool is_right(enum place to, enum place from, enum plim_copy_kind kind)
+{
+    const bool is_device_to = to != PLACE_HOST, is_device_from = from != PLACE_HOST;
+    if (to == PLACE_NONE || from == PLACE_NONE)
+        return false;
+    switch (kind) {
+    case PLIM_COPY_HOST:
+        return to != PLACE_DEVICE && from != PLACE_DEVICE;
+    case PLIM_COPY_TO_DEVICE:
+        return is_device_to && from != PLACE_DEVICE;
+    case PLIM_COPY_TO_HOST:
+        return to != PLACE_DEVICE && is_device_from;
+    case PLIM_COPY_ON_DEVICE:
+        return is_device_to && is_device_from;
+    case PLIM_COPY_ANY:
+        return true;
+    }
+    return false;
+}
+
+static enum plim_shadow_known read_row(void *to, const void *from, size_t size)
+{
+    if (policy != POLICY_ZERO)
+        return plim_shadow_read(to, from, size);
+    memset(to, 0, size);
+    return PLIM_SHADOW_UNKNOWN;
+}
+
+/* What the host reads, and what is said of it. */
+static void read_box(const struct plim_copy *copy, size_t total)
+{
+    enum plim_shadow_known known = PLIM_SHADOW_KNOWN;
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++) {
+            enum plim_shadow_known row =
+                read_row((char *)copy->to + z * copy->to_slice + y * copy->to_pitch,
+                         (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, copy->width);
+            known = row < known ? row : known;
+        }
+    const uint64_t count = n_to_select;
+    n_to_select = 0;
+    if (count && (total == 4 || total == 8)) { /* whatever was there before, the kernel has written it */
+        const uint64_t value = policy == POLICY_MAX ? count : 0;
+        memcpy(copy->to, &value, total);
+        remark("value",
+               policy == POLICY_MAX ? "how many are selected, taken as all" : "how many are selected, taken as none",
+               total);
+    } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_UNKNOWN) {
+        remark("value", "computed by the card, taken as zero", total);
+    } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_KEPT) {
+        remark("value_kept", "written by the host, taken as unchanged", total);
+    }
+}
+
+static void write_row(char *to, const char *from, size_t size, enum place to_place, enum place from_place, bool is_kept)
+{
+    if (to_place != PLACE_DEVICE)
+        memmove(to, from, size);
+    else if (!is_kept)
+        plim_shadow_forget(to, size);
+    else if (from_place == PLACE_DEVICE)
+        plim_shadow_move(to, from, size);
+    else
+        plim_shadow_write(to, from, size);
+}
+
+/* Bytes from the first to beyond the last; SIZE_MAX: too many. */
+static size_t extent(const struct plim_copy *copy, size_t pitch, size_t slice)
+{
+    size_t rows, layers, sum;
+    if (__builtin_mul_overflow(copy->height - 1, pitch, &rows) ||
+        __builtin_mul_overflow(copy->depth - 1, slice, &layers) || __builtin_add_overflow(rows, layers, &sum) ||
+        __builtin_add_overflow(sum, copy->width, &sum))
+        return SIZE_MAX;
+    return sum;
+}
+
+int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind)
+{
+    size_t total;
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0)
+        return PLIM_CUDA_SUCCESS;
+    pthread_once(&once, read_policy);
+    const size_t to_extent = extent(copy, copy->to_pitch, copy->to_slice);
+    const enum place to = place_of(copy->to, to_extent);
+    const enum place from = place_of(copy->from, extent(copy, copy->from_pitch, copy->from_slice));
+    if (!copy->to || !copy->from || !is_right(to, from, kind) ||
+        __builtin_mul_overflow(copy->width * copy->height, copy->depth, &total))
+        return PLIM_CUDA_INVALID_VALUE;
+    if (to != PLACE_DEVICE && total > MANAGED_BYTES && plim_vgpu_host_kind(copy->to) == PLIM_KIND_MANAGED)
+        return PLIM_CUDA_SUCCESS;
+    if (to != PLACE_DEVICE && from == PLACE_DEVICE) {
+        read_box(copy, total);
+        return PLIM_CUDA_SUCCESS;
+    }
+    const bool is_kept = policy != POLICY_ZERO && total <= PLIM_SHADOW_COPY_BYTES;
+    if (to == PLACE_DEVICE && !is_kept && to_extent == total) {
+        plim_shadow_forget(copy->to, total);
+        return PLIM_CUDA_SUCCESS;
+    }
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++)
+            write_row((char *)copy->to + z * copy->to_slice + y * copy->to_pitch,
+                      (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, copy->width, to, from,
+                      is_kept);
+    note_evictions();
+    return PLIM_CUDA_SUCCESS;
+}
+
+int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind)
+{
+    return plim_vgpu_copy_box(&(struct plim_copy){ .to = to, .from = from, .width = size, .height = 1, .depth = 1 },
+                              kind);
+}
+
+int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t n_rows)
+{
+    const struct plim_copy box = { .width = count * width, .height = n_rows, .depth = 1 };
+    if (count == 0 || n_rows == 0)
+        return PLIM_CUDA_SUCCESS;
+    if (count > SIZE_MAX / width)
+        return PLIM_CUDA_INVALID_VALUE;
+    pthread_once(&once, read_policy);
+    const enum place place = place_of(to, extent(&box, pitch, 0));
+    if (place == PLACE_NONE || place == PLACE_HOST)
+        return PLIM_CUDA_INVALID_VALUE;
+    for (size_t row = 0; row < n_rows; row++) {
+        char *start = (char *)to + row * pitch;
+        if (place == PLACE_DEVICE && policy != POLICY_ZERO)
+            plim_shadow_fill(start, value, width, count);
+        else if (place == PLACE_KNOWN_HOST && count * width <= MANAGED_BYTES)
+            for (size_t i = 0; i < count; i++)
+                memcpy(start + i * width, &value, width);
+    }
+    note_evictions();
+    return PLIM_CUDA_SUCCESS;
+}
+
+void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count)
+{
+    unsigned char bytes[512];
+    pthread_once(&once, read_policy);
+    if (policy == POLICY_ZERO || width > 8)
+        return;
+    const size_t n_at_once = sizeof bytes / width;
+    for (size_t i = 0; i < n_at_once && i < count; i++)
+        memcpy(bytes + i * width, value, width);
+    for (size_t i = 0; i < count; i += n_at_once)
+        plim_shadow_write((char *)to + i * width, bytes, (count - i < n_at_once ? count - i : n_at_once) * width);
+}

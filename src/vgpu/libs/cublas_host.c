@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libcublas: results that go to the host. With the pointer mode HOST a dot product or a norm is returned at once: zero,
+ * which is what a card full of zeros gives, and said in the receipt. Copies of vectors and matrices are copies.
+ */
+#include "vgpu/libs/cublas.h"
+
+#include "vgpu/driver/values.h"
+
+#include <string.h>
+
+/* size bytes of a result. */
+static status answer(const void *handle, void *result, size_t size)
+{
+    const struct plim_cublas *h = plim_cublas_of(handle);
+    const status done = plim_cublas_run(handle);
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    if (!result)
+        return CUBLAS_INVALID_VALUE;
+    if (h->pointer_mode == CUBLAS_POINTER_HOST)
+        plim_library_answer(result, size);
+    return CUBLAS_SUCCESS;
+}
+
+/* 1 is the first: all are equal. 0 where there are none. */
+static status index_of_extreme(const void *handle, int64_t n, void *result, size_t size)
+{
+    const struct plim_cublas *h = plim_cublas_of(handle);
+    const status done = answer(handle, result, size);
+    if (done == CUBLAS_SUCCESS && h->pointer_mode == CUBLAS_POINTER_HOST && n > 0)
+        memset(result, 1, 1);
+    return done;
+}
+
+/* bytes of a cudaDataType: 16-bit floats (2, 14) and pairs of them (6, 15), float, double, complex. */
+static size_t size_of(int type)
+{
+    return type == 2 || type == 14                ? 2
+           : type == 0 || type == 6 || type == 15 ? 4
+           : type == 1 || type == 4               ? 8
+           : type == 5                            ? 16
+                                                  : 0;
+}
+
+#define NORM(name, integer, bytes)                                                                                     \
+    status cublas##name(const void *handle, integer n, const void *x, integer step, void *result)                      \
+    {                                                                                                                  \
+        (void)n, (void)x, (void)step;                                                                                  \
+        return answer(handle, result, bytes);                                                                          \
+    }
+#define NORMS(name, bytes) NORM(name##_v2, int, bytes) NORM(name##_v2_64, int64_t, bytes)
+#define EXTREME(name, integer)                                                                                         \
+    status cublas##name(const void *handle, integer n, const void *x, integer step, integer *result)                   \
+    {                                                                                                                  \
+        (void)x, (void)step;                                                                                           \
+        return index_of_extreme(handle, n, result, sizeof(integer));                                                   \
+    }
+#define EXTREMES(name) EXTREME(name##_v2, int) EXTREME(name##_v2_64, int64_t)
+#define DOT(name, integer, bytes)                                                                                      \
+    status cublas##name(const void *handle, integer n, const void *x, integer x_step, const void *y, integer y_step,   \
+                        void *result)                                                                                  \
+    {                                                                                                                  \
+        (void)n, (void)x, (void)x_step, (void)y, (void)y_step;                                                         \
+        return answer(handle, result, bytes);                                                                          \
+    }
+#define DOTS(name, bytes) DOT(name##_v2, int, bytes) DOT(name##_v2_64, int64_t, bytes)
+
+NORMS(Snrm2, 4)
+NORMS(Dnrm2, 8)
+NORMS(Scnrm2, 4)
+NORMS(Dznrm2, 8)
+NORMS(Sasum, 4)
+NORMS(Dasum, 8)
+NORMS(Scasum, 4)
+NORMS(Dzasum, 8)
+EXTREMES(Isamax)
+EXTREMES(Idamax)
+EXTREMES(Icamax)
+EXTREMES(Izamax)
+EXTREMES(Isamin)
+EXTREMES(Idamin)
+EXTREMES(Icamin)
+EXTREMES(Izamin)
+DOTS(Sdot, 4)
+DOTS(Ddot, 8)
+DOTS(Cdotu, 8)
+DOTS(Cdotc, 8)
+DOTS(Zdotu, 16)
+DOTS(Zdotc, 16)
+
+#define TYPED_NORM(name, integer)                                                                                      \
+    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer step, void *result,          \
+                        int type, int work_type)                                                                       \
+    {                                                                                                                  \
+        (void)n, (void)x, (void)x_type, (void)step, (void)work_type;                                                   \
+        return size_of(type) ? answer(handle, result, size_of(type)) : CUBLAS_NOT_SUPPORTED;                           \
+    }
+#define TYPED_EXTREME(name, integer)                                                                                   \
+    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer step, integer *result)       \
+    {                                                                                                                  \
+        (void)x, (void)x_type, (void)step;                                                                             \
+        return index_of_extreme(handle, n, result, sizeof(integer));                                                   \
+    }
+#define TYPED_DOT(name, integer)                                                                                       \
+    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer x_step, const void *y,       \
+                        int y_type, integer y_step, void *result, int type, int work_type)                             \
+    {                                                                                                                  \
+        (void)n, (void)x, (void)x_type, (void)x_step, (void)y, (void)y_type, (void)y_step, (void)work_type;            \
+        return size_of(type) ? answer(handle, result, size_of(type)) : CUBLAS_NOT_SUPPORTED;                           \
+    }
+
+TYPED_NORM(Nrm2Ex, int)
+TYPED_NORM(Nrm2Ex_64, int64_t)
+TYPED_NORM(AsumEx, int)
+TYPED_NORM(AsumEx_64, int64_t)
+TYPED_EXTREME(IamaxEx, int)
+TYPED_EXTREME(IamaxEx_64, int64_t)
+TYPED_EXTREME(IaminEx, int)
+TYPED_EXTREME(IaminEx_64, int64_t)
+TYPED_DOT(DotEx, int)
+TYPED_DOT(DotEx_64, int64_t)
+TYPED_DOT(DotcEx, int)
+TYPED_DOT(DotcEx_64, int64_t)
+
+/* --- batched solvers: *info is in host memory and says whether the arguments are valid --- */
+
+#define SOLVER(name)                                                                                                   \
+    status cublas##name(const void *handle, int operation, int n, int n_right, const void *a, int a_step,              \
+                        const void *pivots, void *b, int b_step, int *info, int count)                                 \
+    {                                                                                                                  \
+        (void)operation, (void)n, (void)n_right, (void)a, (void)a_step, (void)pivots, (void)b, (void)b_step;           \
+        (void)count;                                                                                                   \
+        if (!info)                                                                                                     \
+            return CUBLAS_INVALID_VALUE;                                                                               \
+        *info = 0;                                                                                                     \
+        return plim_cublas_run(handle);                                                                                \
+    }
+#define ORTHOGONAL(name)                                                                                               \
+    status cublas##name(const void *handle, int m, int n, const void *a, int a_step, const void *tau, int *info,       \
+                        int count)                                                                                     \
+    {                                                                                                                  \
+        (void)m, (void)n, (void)a, (void)a_step, (void)tau, (void)count;                                               \
+        if (!info)                                                                                                     \
+            return CUBLAS_INVALID_VALUE;                                                                               \
+        *info = 0;                                                                                                     \
+        return plim_cublas_run(handle);                                                                                \
+    }
+#define LEAST_SQUARES(name)                                                                                            \
+    status cublas##name(const void *handle, int operation, int m, int n, int n_right, void *a, int a_step, void *c,    \
+                        int c_step, int *info, void *device_info, int count)                                           \
+    {                                                                                                                  \
+        (void)operation, (void)m, (void)n, (void)n_right, (void)a, (void)a_step, (void)c, (void)c_step;                \
+        (void)device_info, (void)count;                                                                                \
+        if (!info)                                                                                                     \
+            return CUBLAS_INVALID_VALUE;                                                                               \
+        *info = 0;                                                                                                     \
+        return plim_cublas_run(handle);                                                                                \
+    }
+
+SOLVER(SgetrsBatched)
+SOLVER(DgetrsBatched)
+SOLVER(CgetrsBatched)
+SOLVER(ZgetrsBatched)
+ORTHOGONAL(SgeqrfBatched)
+ORTHOGONAL(DgeqrfBatched)
+ORTHOGONAL(CgeqrfBatched)
+ORTHOGONAL(ZgeqrfBatched)
+LEAST_SQUARES(SgelsBatched)
+LEAST_SQUARES(DgelsBatched)
+LEAST_SQUARES(CgelsBatched)
+LEAST_SQUARES(ZgelsBatched)
+
+/* --- copies --- */
+
+/* n_rows elements side by side, n_columns times; steps in elements. */
+static status copy(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n_rows, int64_t n_columns,
+                   int64_t size, enum plim_copy_kind kind)
+{
+    if (n_rows < 0 || n_columns < 0 || size <= 0 || to_step <= 0 || from_step <= 0 || size > 64)
+        return CUBLAS_INVALID_VALUE;
+    if (!n_rows || !n_columns)
+        return CUBLAS_SUCCESS;
+    const struct plim_copy box = { .to = to,
+                                   .from = from,
+                                   .width = (size_t)(n_rows * size),
+                                   .height = (size_t)n_columns,
+                                   .depth = 1,
+                                   .to_pitch = (size_t)(to_step * size),
+                                   .from_pitch = (size_t)(from_step * size) };
+    return plim_vgpu_copy_box(&box, kind) == PLIM_CUDA_SUCCESS ? CUBLAS_SUCCESS : CUBLAS_MAPPING_ERROR;
+}
+
+#define COPY_VECTOR(name, integer, kind, more)                                                                         \
+    status cublas##name(integer n, integer size, const void *from, integer from_step, void *to, integer to_step more)  \
+    {                                                                                                                  \
+        return copy(to, to_step, from, from_step, 1, n, size, kind);                                                   \
+    }
+#define COPY_MATRIX(name, integer, kind, more)                                                                         \
+    status cublas##name(integer n_rows, integer n_columns, integer size, const void *from, integer from_step,          \
+                        void *to, integer to_step more)                                                                \
+    {                                                                                                                  \
+        return copy(to, to_step, from, from_step, n_rows, n_columns, size, kind);                                      \
+    }
+#define STREAM , void *stream __attribute__((unused))
+
+COPY_VECTOR(SetVector, int, PLIM_COPY_TO_DEVICE, )
+COPY_VECTOR(SetVector_64, int64_t, PLIM_COPY_TO_DEVICE, )
+COPY_VECTOR(SetVectorAsync, int, PLIM_COPY_TO_DEVICE, STREAM)
+COPY_VECTOR(SetVectorAsync_64, int64_t, PLIM_COPY_TO_DEVICE, STREAM)
+COPY_VECTOR(GetVector, int, PLIM_COPY_TO_HOST, )
+COPY_VECTOR(GetVector_64, int64_t, PLIM_COPY_TO_HOST, )
+COPY_VECTOR(GetVectorAsync, int, PLIM_COPY_TO_HOST, STREAM)
+COPY_VECTOR(GetVectorAsync_64, int64_t, PLIM_COPY_TO_HOST, STREAM)
+COPY_MATRIX(SetMatrix, int, PLIM_COPY_TO_DEVICE, )
+COPY_MATRIX(SetMatrix_64, int64_t, PLIM_COPY_TO_DEVICE, )
+COPY_MATRIX(SetMatrixAsync, int, PLIM_COPY_TO_DEVICE, STREAM)
+COPY_MATRIX(SetMatrixAsync_64, int64_t, PLIM_COPY_TO_DEVICE, STREAM)
+COPY_MATRIX(GetMatrix, int, PLIM_COPY_TO_HOST, )
+COPY_MATRIX(GetMatrix_64, int64_t, PLIM_COPY_TO_HOST, )
+COPY_MATRIX(GetMatrixAsync, int, PLIM_COPY_TO_HOST, STREAM)
+COPY_MATRIX(GetMatrixAsync_64, int64_t, PLIM_COPY_TO_HOST, STREAM)

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libcublasLt: descriptors, one algorithm for every product, products that compute nothing. The algorithm asks for no
+ * workspace: programs give their own, of a size they choose before they ask. One source serves both majors
+ * (PLIM_MAJOR).
+ */
+#include "vgpu/libs/cublas.h"
+#include "vgpu/libs/packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HANDLE = 1 };
+
+/* Attributes by number, with the defaults of the manual; places as small as the structures of 12.8 demand. */
+enum { LAYOUT_TYPE = 0, LAYOUT_ROWS = 2, LAYOUT_COLUMNS = 3, LAYOUT_STEP = 4 };
+static const struct plim_packed_attribute layout_attributes[] = {
+    { 0, 4, 4, 0 },  { 1, 4, 8, 0 },   { 2, 8, 16, 0 },  { 3, 8, 24, 0 },  { 4, 8, 32, 0 },
+    { 5, 4, 12, 1 }, { 6, 8, 40, 0 },  { 7, 8, 48, 0 },  { 8, 4, 56, 0 },
+#if PLIM_MAJOR >= 13
+    { 9, 8, 64, 0 }, { 10, 8, 72, 0 }, { 11, 8, 80, 0 }, { 12, 4, 60, 0 }, { 13, 4, 88, 0 },
+#endif
+};
+
+enum { MATMUL_COMPUTE_TYPE = 0, MATMUL_SCALE_TYPE = 1 };
+static const struct plim_packed_attribute matmul_attributes[] = {
+    { 0, 4, 4, 0 },     { 1, 4, 8, 0 },    { 2, 4, 12, 0 },    { 3, 4, 16, 0 },   { 4, 4, 20, 0 },   { 5, 4, 24, 0 },
+    { 6, 4, 28, 2 },    { 7, 4, 32, 1 },   { 8, 8, 40, 0 },    { 10, 8, 48, 0 },  { 11, 8, 56, 0 },  { 12, 8, 64, 0 },
+    { 13, 8, 72, 0 },   { 14, 8, 80, 0 },  { 15, 4, 36, 0 },   { 17, 8, 88, 0 },  { 18, 8, 96, 0 },  { 19, 8, 104, 0 },
+    { 20, 8, 112, 0 },  { 21, 8, 120, 0 }, { 22, 4, 128, -1 }, { 23, 8, 136, 0 }, { 24, 8, 144, 0 }, { 25, 1, 132, 0 },
+    { 26, 4, 152, -1 }, { 31, 4, 156, 0 }, { 32, 4, 160, 0 },  { 33, 4, 164, 0 }, { 34, 4, 168, 0 }, { 35, 4, 172, 0 },
+    { 36, 8, 176, 0 },  { 37, 4, 184, 0 },
+#if PLIM_MAJOR >= 13
+    { 38, 8, 192, 0 },  { 39, 8, 200, 0 }, { 40, 8, 208, 0 },
+#else
+    { 27, 4, 188, 0 },  { 28, 4, 192, 0 }, { 29, 8, 200, 0 },  { 30, 8, 208, 0 },
+#endif
+};
+
+enum { PREFERENCE_WORKSPACE = 1 };
+static const struct plim_packed_attribute preference_attributes[] = {
+    { 0, 4, 4, 0 },    { 1, 8, 8, 0 },    { 3, 4, 16, 7 },  { 5, 4, 20, 256 }, { 6, 4, 24, 256 },
+    { 7, 4, 28, 256 }, { 8, 4, 32, 256 }, { 9, 4, 36, 0 },  { 12, 8, 40, -1 },
+#if PLIM_MAJOR >= 13
+    { 13, 4, 48, 0 },  { 14, 4, 52, 0 },  { 15, 4, 56, 0 },
+#endif
+};
+
+static const struct plim_packed_attribute transform_attributes[] = {
+    { 0, 4, 4, 0 }, { 1, 4, 8, 0 }, { 2, 4, 12, 0 }, { 3, 4, 16, 0 }
+};
+
+static const struct plim_packed_attribute emulation_attributes[] = { { 0, 4, 4, 0 },  { 1, 4, 8, 0xffff },
+                                                                     { 2, 4, 12, 0 }, { 3, 4, 16, 0 },
+                                                                     { 4, 4, 20, 0 }, { 5, 8, 24, 0 } };
+
+enum { ALGORITHM_ID = 0 };
+static const struct plim_packed_attribute algorithm_attributes[] = {
+    { 0, 4, 4, 0 },  { 1, 4, 8, 0 },  { 2, 4, 12, 1 }, { 3, 4, 16, 0 }, { 4, 4, 20, 0 },
+    { 5, 4, 24, 0 }, { 6, 4, 28, 0 }, { 7, 2, 32, 0 }, { 8, 2, 34, 0 }
+};
+
+#define KIND(name, tag, words)                                                                                         \
+    static const struct plim_packed_kind name = { tag, 8 * (words),                                                    \
+                                                  sizeof name##_attributes / sizeof *name##_attributes,                \
+                                                  name##_attributes };
+KIND(layout, 0x506c4c61, PLIM_MAJOR >= 13 ? 14 : 8)
+KIND(matmul, 0x506c4d6d, 32)
+KIND(preference, 0x506c5072, PLIM_MAJOR >= 13 ? 12 : 8)
+KIND(transform, 0x506c5472, 8)
+KIND(emulation, 0x506c456d, 8)
+KIND(algorithm, 0x506c416c, 8)
+
+static status create(void **ret_data, const struct plim_packed_kind *kind)
+{
+    void *data = ret_data ? malloc(kind->size) : NULL;
+    if (!data)
+        return ret_data ? CUBLAS_ALLOC_FAILED : CUBLAS_INVALID_VALUE;
+    plim_packed_init(data, kind);
+    *ret_data = data;
+    return CUBLAS_SUCCESS;
+}
+
+static status init(void *data, size_t size, const struct plim_packed_kind *kind)
+{
+    if (!data || size < kind->size)
+        return CUBLAS_INVALID_VALUE;
+    plim_packed_init(data, kind);
+    return CUBLAS_SUCCESS;
+}
+
+static status destroy(void *data, const struct plim_packed_kind *kind)
+{
+    if (data && !plim_packed_is(data, kind))
+        return CUBLAS_INVALID_VALUE;
+    if (data)
+        memset(data, 0, kind->size);
+    free(data);
+    return CUBLAS_SUCCESS;
+}
+
+#define ATTRIBUTES(name, kind)                                                                                         \
+    status cublasLt##name##SetAttribute(void *data, int id, const void *value, size_t size)                            \
+    {                                                                                                                  \
+        return plim_packed_set(data, &kind, id, value, size) ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;                  \
+    }                                                                                                                  \
+    status cublasLt##name##GetAttribute(const void *data, int id, void *value, size_t size, size_t *ret_written)       \
+    {                                                                                                                  \
+        return plim_packed_get(data, &kind, id, value, size, ret_written) ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;     \
+    }
+#define DESTROY(name, kind)                                                                                            \
+    status cublasLt##name##Destroy(void *data) { return destroy(data, &kind); }
+
+ATTRIBUTES(MatrixLayout, layout)
+ATTRIBUTES(MatmulDesc, matmul)
+ATTRIBUTES(MatmulPreference, preference)
+ATTRIBUTES(MatrixTransformDesc, transform)
+ATTRIBUTES(EmulationDesc, emulation)
+ATTRIBUTES(MatmulAlgoConfig, algorithm)
+DESTROY(MatrixLayout, layout)
+DESTROY(MatmulDesc, matmul)
+DESTROY(MatmulPreference, preference)
+DESTROY(MatrixTransformDesc, transform)
+DESTROY(EmulationDesc, emulation)
+
+/* --- making them --- */
+
+static status fill_layout(status done, void *data, int type, uint64_t rows, uint64_t columns, int64_t step)
+{
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    plim_packed_put(data, &layout, LAYOUT_TYPE, type);
+    plim_packed_put(data, &layout, LAYOUT_ROWS, (int64_t)rows);
+    plim_packed_put(data, &layout, LAYOUT_COLUMNS, (int64_t)columns);
+    plim_packed_put(data, &layout, LAYOUT_STEP, step);
+    return done;
+}
+
+status cublasLtMatrixLayoutInit_internal(void *data, size_t size, int type, uint64_t rows, uint64_t columns,
+                                         int64_t step)
+{
+    return fill_layout(init(data, size, &layout), data, type, rows, columns, step);
+}
+
+status cublasLtMatrixLayoutCreate(void **ret_data, int type, uint64_t rows, uint64_t columns, int64_t step)
+{
+    const status done = create(ret_data, &layout);
+    return fill_layout(done, ret_data ? *ret_data : NULL, type, rows, columns, step);
+}
+
+#if PLIM_MAJOR >= 13
+enum { LAYOUT_COUNT = 5, LAYOUT_BATCH_MODE = 8, BATCH_GROUPED = 2 };
+
+static status fill_groups(status done, void *data, int type, int count, const void *const arrays[3])
+{
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    plim_packed_put(data, &layout, LAYOUT_TYPE, type);
+    plim_packed_put(data, &layout, LAYOUT_COUNT, count);
+    plim_packed_put(data, &layout, LAYOUT_BATCH_MODE, BATCH_GROUPED);
+    for (int i = 0; i < 3; i++)
+        plim_packed_put(data, &layout, 9 + i, (int64_t)(uintptr_t)arrays[i]);
+    return done;
+}
+
+status cublasLtGroupedMatrixLayoutInit_internal(void *data, size_t size, int type, int count, const void *rows,
+                                                const void *columns, const void *steps)
+{
+    return fill_groups(init(data, size, &layout), data, type, count, (const void *const[]){ rows, columns, steps });
+}
+
+status cublasLtGroupedMatrixLayoutCreate(void **ret_data, int type, int count, const void *rows, const void *columns,
+                                         const void *steps)
+{
+    const status done = create(ret_data, &layout);
+    return fill_groups(done, ret_data ? *ret_data : NULL, type, count, (const void *const[]){ rows, columns, steps });
+}
+#endif
+
+static status fill_types(status done, void *data, const struct plim_packed_kind *kind, int first, int second)
+{
+    if (done == CUBLAS_SUCCESS) {
+        plim_packed_put(data, kind, MATMUL_COMPUTE_TYPE, first);
+        if (kind == &matmul)
+            plim_packed_put(data, kind, MATMUL_SCALE_TYPE, second);
+    }
+    return done;
+}
+
+status cublasLtMatmulDescInit_internal(void *data, size_t size, int compute_type, int scale_type)
+{
+    return fill_types(init(data, size, &matmul), data, &matmul, compute_type, scale_type);
+}
+
+status cublasLtMatmulDescCreate(void **ret_data, int compute_type, int scale_type)
+{
+    const status done = create(ret_data, &matmul);
+    return fill_types(done, ret_data ? *ret_data : NULL, &matmul, compute_type, scale_type);
+}
+
+status cublasLtMatrixTransformDescInit_internal(void *data, size_t size, int scale_type)
+{
+    return fill_types(init(data, size, &transform), data, &transform, scale_type, 0);
+}
+
+status cublasLtMatrixTransformDescCreate(void **ret_data, int scale_type)
+{
+    const status done = create(ret_data, &transform);
+    return fill_types(done, ret_data ? *ret_data : NULL, &transform, scale_type, 0);
+}
+
+status cublasLtMatmulPreferenceInit_internal(void *data, size_t size) { return init(data, size, &preference); }
+status cublasLtMatmulPreferenceCreate(void **ret_data) { return create(ret_data, &preference); }
+status cublasLtEmulationDescInit_internal(void *data, size_t size) { return init(data, size, &emulation); }
+status cublasLtEmulationDescCreate(void **ret_data) { return create(ret_data, &emulation); }
+
+/* --- algorithms --- */
+
+struct algorithm {
+    uint64_t data[8];
+};
+
+struct heuristic {
+    struct algorithm algorithm;
+    size_t workspace_bytes;
+    status state;
+    float n_waves;
+    int reserved[4];
+};
+_Static_assert(sizeof(struct heuristic) == 96, "cublasLtMatmulHeuristicResult_t");
+
+/* What a card cannot do: 8-bit floats before 8.9, 4-bit floats before 10.0. */
+static bool is_possible(int type)
+{
+    enum { FLOAT_8_E4M3 = 28, FLOAT_8_E5M2 = 29, FLOAT_4_E2M1 = 33 };
+    const struct plim_ledger_card *card = plim_vgpu_card(plim_library_device());
+    const uint32_t capability = card ? card->compute_capability : 0;
+    return type == FLOAT_8_E4M3 || type == FLOAT_8_E5M2 ? capability >= 89
+           : type == FLOAT_4_E2M1                       ? capability >= 100
+                                                        : true;
+}
+
+static status check(const void *handle, const void *operation, const void *const layouts[4])
+{
+    if (!handle)
+        return CUBLAS_NOT_INITIALIZED;
+    if (!plim_packed_is(operation, &matmul))
+        return CUBLAS_INVALID_VALUE;
+    for (int i = 0; i < 4; i++)
+        if (!plim_packed_is(layouts[i], &layout))
+            return CUBLAS_INVALID_VALUE;
+    for (int i = 0; i < 4; i++)
+        if (!is_possible((int)plim_packed_value(layouts[i], &layout, LAYOUT_TYPE)))
+            return CUBLAS_NOT_SUPPORTED;
+    return CUBLAS_SUCCESS;
+}
+
+status cublasLtMatmulAlgoGetHeuristic(const void *handle, const void *operation, const void *a, const void *b,
+                                      const void *c, const void *d, const void *wish, int n_wanted,
+                                      struct heuristic *results, int *ret_n)
+{
+    if (!results || !ret_n || n_wanted < 1 || !plim_packed_is(wish, &preference))
+        return CUBLAS_INVALID_VALUE;
+    *ret_n = 0;
+    const status done = check(handle, operation, (const void *const[]){ a, b, c, d });
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    memset(results, 0, sizeof *results);
+    plim_packed_init(&results->algorithm, &algorithm);
+    results->n_waves = 1;
+    *ret_n = 1;
+    return CUBLAS_SUCCESS;
+}
+
+status cublasLtMatmulAlgoGetIds(const void *handle, int compute_type, int scale_type, int a, int b, int c, int d,
+                                int n_wanted, int *ids, int *ret_n)
+{
+    (void)compute_type, (void)scale_type, (void)a, (void)b, (void)c, (void)d;
+    if (!handle)
+        return CUBLAS_NOT_INITIALIZED;
+    if (!ids || !ret_n || n_wanted < 1)
+        return CUBLAS_INVALID_VALUE;
+    ids[0] = 0;
+    *ret_n = 1;
+    return CUBLAS_SUCCESS;
+}
+
+status cublasLtMatmulAlgoInit(const void *handle, int compute_type, int scale_type, int a, int b, int c, int d, int id,
+                              struct algorithm *ret_algorithm)
+{
+    (void)compute_type, (void)scale_type, (void)a, (void)b, (void)c, (void)d;
+    if (!handle)
+        return CUBLAS_NOT_INITIALIZED;
+    if (!ret_algorithm || id != 0)
+        return CUBLAS_INVALID_VALUE;
+    plim_packed_init(ret_algorithm, &algorithm);
+    return CUBLAS_SUCCESS;
+}
+
+status cublasLtMatmulAlgoCheck(const void *handle, const void *operation, const void *a, const void *b, const void *c,
+                               const void *d, const struct algorithm *chosen, struct heuristic *ret_result)
+{
+    if (!plim_packed_is(chosen, &algorithm) || !ret_result)
+        return CUBLAS_INVALID_VALUE;
+    const status done = check(handle, operation, (const void *const[]){ a, b, c, d });
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    *ret_result = (struct heuristic){ .algorithm = *chosen, .n_waves = 1 };
+    return CUBLAS_SUCCESS;
+}
+
+/* --- work --- */
+
+status cublasLtMatmul(const void *handle, const void *operation, const void *alpha, const void *a, const void *a_layout,
+                      const void *b, const void *b_layout, const void *beta, const void *c, const void *c_layout,
+                      void *d, const void *d_layout, const struct algorithm *chosen, void *workspace, size_t size,
+                      void *stream)
+{
+    (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)d, (void)workspace, (void)size;
+    const status done = check(handle, operation, (const void *const[]){ a_layout, b_layout, c_layout, d_layout });
+    if (done != CUBLAS_SUCCESS)
+        return done;
+    if (chosen && !plim_packed_is(chosen, &algorithm))
+        return CUBLAS_INVALID_VALUE;
+    return plim_library_work(plim_library_device(), stream) ? CUBLAS_SUCCESS : CUBLAS_EXECUTION_FAILED;
+}
+
+/* b and its layout may be NULL. */
+status cublasLtMatrixTransform(const void *handle, const void *operation, const void *alpha, const void *a,
+                               const void *a_layout, const void *beta, const void *b, const void *b_layout, void *c,
+                               const void *c_layout, void *stream)
+{
+    (void)alpha, (void)a, (void)beta, (void)b, (void)c;
+    if (!handle)
+        return CUBLAS_NOT_INITIALIZED;
+    if (!plim_packed_is(operation, &transform) || !plim_packed_is(a_layout, &layout) ||
+        !plim_packed_is(c_layout, &layout) || (b_layout && !plim_packed_is(b_layout, &layout)))
+        return CUBLAS_INVALID_VALUE;
+    return plim_library_work(plim_library_device(), stream) ? CUBLAS_SUCCESS : CUBLAS_EXECUTION_FAILED;
+}
+
+/* --- the library --- */
+
+status cublasLtCreate(void **ret_handle)
+{
+    if (!ret_handle)
+        return CUBLAS_INVALID_VALUE;
+    if (plim_library_device() < 0)
+        return CUBLAS_NOT_INITIALIZED;
+    *ret_handle = plim_handle_make(HANDLE, 1, NULL);
+    return *ret_handle ? CUBLAS_SUCCESS : CUBLAS_ALLOC_FAILED;
+}
+
+status cublasLtDestroy(void *handle)
+{
+    if (!plim_handle_body(handle, HANDLE))
+        return CUBLAS_NOT_INITIALIZED;
+    plim_handle_drop(handle);
+    return CUBLAS_SUCCESS;
+}
+
+size_t cublasLtGetVersion(void) { return PLIM_MAJOR == 13 ? 130401 : 120804; }
+size_t cublasLtGetCudartVersion(void) { return PLIM_MAJOR == 13 ? 13020 : 12080; }
+
+status cublasLtGetProperty(int part, int *value)
+{
+    if (part < 0 || part > 2 || !value)
+        return CUBLAS_INVALID_VALUE;
+    *value = ((const int[]){ PLIM_MAJOR, PLIM_MAJOR == 13 ? 4 : 8, PLIM_MAJOR == 13 ? 1 : 4 })[part];
+    return CUBLAS_SUCCESS;
+}
+
+/* The log has nothing to say, and there is no cache of heuristics. */
+status cublasLtLoggerSetCallback(void *callback) { return (void)callback, CUBLAS_SUCCESS; }
+status cublasLtLoggerSetFile(void *file) { return (void)file, CUBLAS_SUCCESS; }
+status cublasLtLoggerOpenFile(const char *path) { return (void)path, CUBLAS_SUCCESS; }
+status cublasLtLoggerSetLevel(int level) { return (void)level, CUBLAS_SUCCESS; }
+status cublasLtLoggerSetMask(int mask) { return (void)mask, CUBLAS_SUCCESS; }
+status cublasLtLoggerForceDisable(void) { return CUBLAS_SUCCESS; }
+status cublasLtHeuristicsCacheSetCapacity(size_t n) { return (void)n, CUBLAS_SUCCESS; }
+
+status cublasLtHeuristicsCacheGetCapacity(size_t *ret_n)
+{
+    if (!ret_n)
+        return CUBLAS_INVALID_VALUE;
+    *ret_n = 0;
+    return CUBLAS_SUCCESS;
+}

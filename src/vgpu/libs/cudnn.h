@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_LIBS_CUDNN_H
+#define PLIMSOLL_VGPU_LIBS_CUDNN_H
+
+/* What the files of the virtual cuDNN 9 share. */
+#include "vgpu/libs/library.h"
+
+enum {
+    CUDNN_SUCCESS = 0,
+    CUDNN_NOT_INITIALIZED = 1001,
+    CUDNN_BAD_PARAM = 2000,
+    CUDNN_NULL_POINTER = 2002,
+    CUDNN_NOT_FINALIZED = 2004,
+    CUDNN_SIZE_INSUFFICIENT = 2006,
+    CUDNN_ATTRIBUTE_TYPE = 2010,
+    CUDNN_NOT_SUPPORTED = 3000,
+    CUDNN_ALLOCATION_FAILED = 4003,
+    CUDNN_DEVICE_ALLOCATION_FAILED = 4004,
+    CUDNN_EXECUTION_FAILED = 5000,
+};
+
+/* What handles stand for. */
+enum {
+    CUDNN_HANDLE = 1,
+    CUDNN_TENSOR,
+    CUDNN_FILTER,
+    CUDNN_CONVOLUTION,
+    CUDNN_POOLING,
+    CUDNN_ACTIVATION,
+    CUDNN_DROPOUT,
+    CUDNN_SPATIAL,
+    CUDNN_RNN,
+    CUDNN_RNN_DATA,
+    CUDNN_CTC,
+    CUDNN_BACKEND,
+};
+
+enum { CUDNN_MAX_DIMENSIONS = 8 };
+
+struct plim_cudnn {
+    int device;
+    void *stream;
+    struct plim_library_charge own;
+};
+
+/* Of tensors and filters; a filter has a format instead of strides. */
+struct plim_cudnn_tensor {
+    int type, format, n;
+    int size[CUDNN_MAX_DIMENSIONS], step[CUDNN_MAX_DIMENSIONS];
+};
+
+/* A function that writes device memory only: checks the handle and runs nothing. */
+status plim_cudnn_run(const void *handle);
+
+/* Make and drop what holds a description. */
+status plim_cudnn_make(void **ret_object, int kind, size_t size);
+status plim_cudnn_drop(void *object, int kind);
+
+/* Bytes of an element of a cudnnDataType_t; 0 for one we do not know. */
+size_t plim_cudnn_element(int type);
+
+/*
+ * The workspace of a convolution of three tensors is a choice of NVIDIA's library: it is taken as what a change of
+ * layout needs, the size of those tensors whose channels do not lie side by side, and that is said in the receipt.
+ */
+void plim_cudnn_assume_workspace(void);
+
+#endif

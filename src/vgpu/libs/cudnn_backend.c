@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libcudnn: the backend. Descriptors keep what they are given. Heuristics know one engine for every graph of
+ * operations, and its plan has a workspace: for convolutions what a change of layout needs (cudnn.h), for others none.
+ */
+#include "vgpu/libs/cudnn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the documented types and attributes those that we treat in a way of their own. */
+enum type {
+    TYPE_ENGINE = 2,
+    TYPE_ENGINE_CONFIG = 3,
+    TYPE_HEURISTICS = 4,
+    TYPE_PLAN = 5,
+    TYPE_CONVOLUTION_FORWARD = 10,
+    TYPE_CONVOLUTION_FILTER = 11,
+    TYPE_CONVOLUTION_DATA = 12,
+    TYPE_VARIANT_PACK = 16,
+    N_TYPES = 64, /* more than there are: newer ones only keep what they are given */
+};
+enum attribute_name {
+    HEURISTICS_GRAPH = 201,
+    HEURISTICS_RESULTS = 202,
+    CONFIG_ENGINE = 300,
+    CONFIG_WORKSPACE = 303,
+    CONFIG_SHARED_MEMORY = 304,
+    PLAN_CONFIG = 401,
+    PLAN_WORKSPACE = 402,
+    PLAN_JSON = 405,
+    CONVOLUTION_W = 703, /* w, x, y; of the gradients 709 to 711 and 715 to 717 */
+    GRAPH_OPERATIONS = 801,
+    GRAPH_N_ENGINES = 802,
+    TENSOR_TYPE = 901,
+    TENSOR_SIZES = 902,
+    TENSOR_STEPS = 903,
+    ENGINE_GRAPH = 1300,
+    ENGINE_INDEX = 1301,
+};
+enum { OF_INT64 = 3, OF_DESCRIPTOR = 15, OF_CHAR = 24, MAX_BYTES = 1 << 20 };
+
+struct attribute {
+    int name, type;
+    int64_t count;
+    void *values;
+    struct attribute *next;
+};
+
+struct descriptor {
+    int type;
+    bool is_final;
+    size_t workspace_bytes;
+    struct attribute *attributes;
+};
+
+static size_t element_size(int type)
+{
+    switch (type) {
+    case 0: /* handle */
+    case OF_INT64:
+    case 5: /* double */
+    case 6: /* pointer */
+    case OF_DESCRIPTOR:
+        return 8;
+    case 2: /* boolean */
+    case OF_CHAR:
+        return 1;
+    case 26: /* fraction */
+        return 16;
+    default: /* float, 32-bit numbers and enumerations */
+        return 4;
+    }
+}
+
+static struct descriptor *descriptor_of(const void *handle) { return plim_handle_body(handle, CUDNN_BACKEND); }
+
+static struct attribute *find(const struct descriptor *d, int name)
+{
+    struct attribute *a = d ? d->attributes : NULL;
+    while (a && a->name != name)
+        a = a->next;
+    return a;
+}
+
+/* The i-th descriptor among the values of an attribute; NULL: there is none. */
+static struct descriptor *descriptor_at(const struct descriptor *d, int name, int64_t i)
+{
+    const struct attribute *a = find(d, name);
+    return a && a->type == OF_DESCRIPTOR && i < a->count ? descriptor_of(((void **)a->values)[i]) : NULL;
+}
+
+static bool keep(struct descriptor *d, int name, int type, int64_t count, const void *values)
+{
+    struct attribute *a = find(d, name);
+    const size_t size = (size_t)count * element_size(type);
+    void *copy = malloc(size ? size : 1);
+    if (!copy || (!a && !(a = calloc(1, sizeof *a)))) {
+        free(copy);
+        return false;
+    }
+    if (size)
+        memcpy(copy, values, size);
+    if (!a->values) {
+        a->next = d->attributes;
+        d->attributes = a;
+    }
+    free(a->values);
+    a->name = name;
+    a->type = type;
+    a->count = count;
+    a->values = copy;
+    return true;
+}
+
+static void forget(struct descriptor *d)
+{
+    while (d->attributes) {
+        struct attribute *a = d->attributes;
+        d->attributes = a->next;
+        free(a->values);
+        free(a);
+    }
+}
+
+/* --- the workspace of a plan --- */
+
+static size_t layout_bytes(const struct descriptor *tensor)
+{
+    const struct attribute *sizes = find(tensor, TENSOR_SIZES), *steps = find(tensor, TENSOR_STEPS);
+    const struct attribute *type = find(tensor, TENSOR_TYPE);
+    if (!sizes || !steps || !type || sizes->type != OF_INT64 || steps->type != OF_INT64 || type->count < 1 ||
+        element_size(type->type) != 4 || sizes->count < 2 || steps->count < 2 || ((int64_t *)steps->values)[1] == 1)
+        return 0;
+    size_t bytes = plim_cudnn_element(*(int *)type->values);
+    for (int64_t i = 0; i < sizes->count; i++)
+        bytes *= (size_t)((int64_t *)sizes->values)[i];
+    return bytes;
+}
+
+/*
+ * What a descriptor passes on to those that are made of it: a convolution knows its tensors only while it is made
+ * final, since a program may drop them afterwards.
+ */
+static size_t workspace_of(const struct descriptor *d)
+{
+    static const int parts[] = { GRAPH_OPERATIONS, HEURISTICS_GRAPH, ENGINE_GRAPH, CONFIG_ENGINE, PLAN_CONFIG };
+    const int first = d->type == TYPE_CONVOLUTION_FORWARD  ? CONVOLUTION_W
+                      : d->type == TYPE_CONVOLUTION_DATA   ? CONVOLUTION_W + 6
+                      : d->type == TYPE_CONVOLUTION_FILTER ? CONVOLUTION_W + 12
+                                                           : 0;
+    size_t bytes = 0;
+    for (int k = 0; first && k < 3; k++)
+        bytes += layout_bytes(descriptor_at(d, first + k, 0));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct attribute *a = find(d, parts[i]);
+        for (int64_t k = 0; a && k < a->count; k++) {
+            const struct descriptor *part = descriptor_at(d, parts[i], k);
+            bytes += part ? part->workspace_bytes : 0;
+        }
+    }
+    if (first)
+        plim_cudnn_assume_workspace();
+    return bytes;
+}
+
+/* --- the interface --- */
+
+status cudnnBackendCreateDescriptor(int type, void **ret_descriptor)
+{
+    struct descriptor *d;
+    if (!ret_descriptor)
+        return CUDNN_NULL_POINTER;
+    if (type < 0 || type >= N_TYPES)
+        return CUDNN_NOT_SUPPORTED;
+    *ret_descriptor = plim_handle_make(CUDNN_BACKEND, sizeof *d, (void **)&d);
+    if (*ret_descriptor)
+        d->type = type;
+    return *ret_descriptor ? CUDNN_SUCCESS : CUDNN_ALLOCATION_FAILED;
+}
+
+status cudnnBackendInitialize(const void *descriptor)
+{
+    struct descriptor *d = descriptor_of(descriptor);
+    if (!d)
+        return CUDNN_BAD_PARAM;
+    forget(d);
+    d->is_final = false;
+    return CUDNN_SUCCESS;
+}
+
+status cudnnBackendDestroyDescriptor(void *descriptor)
+{
+    struct descriptor *d = descriptor_of(descriptor);
+    if (descriptor && !d)
+        return CUDNN_BAD_PARAM;
+    if (d)
+        forget(d);
+    plim_handle_drop(descriptor);
+    return CUDNN_SUCCESS;
+}
+
+status cudnnBackendSetAttribute(const void *descriptor, int name, int type, int64_t count, const void *values)
+{
+    struct descriptor *d = descriptor_of(descriptor);
+    if (!d || d->is_final || count < 0 || (uint64_t)count * element_size(type) > MAX_BYTES)
+        return CUDNN_BAD_PARAM;
+    if (count && !values)
+        return CUDNN_NULL_POINTER;
+    return keep(d, name, type, count, values) ? CUDNN_SUCCESS : CUDNN_ALLOCATION_FAILED;
+}
+
+/* What must be there before a descriptor is final; 0: nothing that we need. */
+static int demanded(int type)
+{
+    return type == TYPE_HEURISTICS      ? HEURISTICS_GRAPH
+           : type == TYPE_ENGINE        ? ENGINE_GRAPH
+           : type == TYPE_ENGINE_CONFIG ? CONFIG_ENGINE
+           : type == TYPE_PLAN          ? PLAN_CONFIG
+                                        : 0;
+}
+
+status cudnnBackendFinalize(const void *descriptor)
+{
+    struct descriptor *d = descriptor_of(descriptor);
+    if (!d)
+        return CUDNN_BAD_PARAM;
+    const int needed = demanded(d->type);
+    const struct descriptor *other = needed ? descriptor_at(d, needed, 0) : NULL;
+    if (needed && !other)
+        return CUDNN_BAD_PARAM;
+    if (needed && !other->is_final)
+        return CUDNN_NOT_FINALIZED;
+    if (!d->is_final && !d->workspace_bytes)
+        d->workspace_bytes = workspace_of(d);
+    d->is_final = true;
+    return CUDNN_SUCCESS;
+}
+
+/* The caller made the descriptors that answers are written into. */
+static status fill(const struct descriptor *graph_owner, int graph_name, int type, void *into)
+{
+    const struct attribute *graph = find(graph_owner, graph_name);
+    struct descriptor *d = descriptor_of(into);
+    if (!d || d->type != type || !graph)
+        return CUDNN_BAD_PARAM;
+    if (!keep(d, ENGINE_GRAPH, OF_DESCRIPTOR, graph->count, graph->values))
+        return CUDNN_ALLOCATION_FAILED;
+    d->workspace_bytes = graph_owner->workspace_bytes;
+    d->is_final = true;
+    return CUDNN_SUCCESS;
+}
+
+static status give_number(int64_t number, int type, int64_t n_wanted, int64_t *ret_count, void *values)
+{
+    const int32_t narrow = (int32_t)number;
+    if (ret_count)
+        *ret_count = 1;
+    if (n_wanted < 1 || !values)
+        return CUDNN_SUCCESS;
+    if (element_size(type) == 8)
+        memcpy(values, &number, sizeof number);
+    else
+        memcpy(values, &narrow, sizeof narrow);
+    return CUDNN_SUCCESS;
+}
+
+/* Kept values. What was never set of a final descriptor has no values. */
+static status give_kept(const struct descriptor *d, int name, int type, int64_t n_wanted, int64_t *ret_count,
+                        void *values)
+{
+    const struct attribute *a = find(d, name);
+    if (a && a->type != type)
+        return CUDNN_ATTRIBUTE_TYPE;
+    const int64_t n = a ? a->count : 0, given = n < n_wanted ? n : n_wanted;
+    if (ret_count)
+        *ret_count = n;
+    if (!a || !values || given <= 0)
+        return CUDNN_SUCCESS;
+    if (type != OF_DESCRIPTOR) {
+        memcpy(values, a->values, (size_t)given * element_size(type));
+        return CUDNN_SUCCESS;
+    }
+    for (int64_t i = 0; i < given; i++) {
+        const struct descriptor *from = descriptor_of(((void **)a->values)[i]);
+        struct descriptor *to = descriptor_of(((void **)values)[i]);
+        if (!from || !to || to->type != from->type)
+            return CUDNN_BAD_PARAM;
+        for (const struct attribute *p = from->attributes; p && to != from; p = p->next)
+            if (!keep(to, p->name, p->type, p->count, p->values))
+                return CUDNN_ALLOCATION_FAILED;
+        to->is_final = from->is_final;
+        to->workspace_bytes = from->workspace_bytes;
+    }
+    return CUDNN_SUCCESS;
+}
+
+status cudnnBackendGetAttribute(const void *descriptor, int name, int type, int64_t n_wanted, int64_t *ret_count,
+                                void *values)
+{
+    const struct descriptor *d = descriptor_of(descriptor);
+    if (!d || n_wanted < 0)
+        return CUDNN_BAD_PARAM;
+    if (!d->is_final)
+        return CUDNN_NOT_FINALIZED;
+    switch (name) {
+    case HEURISTICS_RESULTS:
+        if (ret_count)
+            *ret_count = 1;
+        return d->type != TYPE_HEURISTICS || type != OF_DESCRIPTOR ? CUDNN_BAD_PARAM
+               : n_wanted < 1 || !values                           ? CUDNN_SUCCESS
+                                         : fill(d, HEURISTICS_GRAPH, TYPE_ENGINE_CONFIG, *(void **)values);
+    case CONFIG_ENGINE:
+        if (find(d, CONFIG_ENGINE))
+            break;
+        if (ret_count)
+            *ret_count = 1;
+        return n_wanted < 1 || !values ? CUDNN_SUCCESS : fill(d, ENGINE_GRAPH, TYPE_ENGINE, *(void **)values);
+    case PLAN_WORKSPACE:
+        return give_number((int64_t)d->workspace_bytes, type, n_wanted, ret_count, values);
+    case CONFIG_WORKSPACE:
+    case CONFIG_SHARED_MEMORY:
+        return give_number(0, type, n_wanted, ret_count, values);
+    case GRAPH_N_ENGINES:
+        return give_number(1, type, n_wanted, ret_count, values);
+    case ENGINE_INDEX:
+        if (!find(d, ENGINE_INDEX))
+            return give_number(0, type, n_wanted, ret_count, values);
+        break;
+    case PLAN_JSON:
+        plim_vgpu_unsupported("cudnnBackendGetAttribute of a plan's JSON", __builtin_return_address(0));
+        return CUDNN_NOT_SUPPORTED;
+    default:
+        break;
+    }
+    return give_kept(d, name, type, n_wanted, ret_count, values);
+}
+
+status cudnnBackendExecute(const void *handle, const void *plan, const void *pack)
+{
+    const struct descriptor *p = descriptor_of(plan), *v = descriptor_of(pack);
+    if (!p || !v || p->type != TYPE_PLAN || v->type != TYPE_VARIANT_PACK)
+        return CUDNN_BAD_PARAM;
+    return p->is_final && v->is_final ? plim_cudnn_run(handle) : CUDNN_NOT_FINALIZED;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* libcurand: generators, with the 192 KiB that NVIDIA's library takes for one. Nothing is generated. */
+#include "vgpu/libs/library.h"
+
+enum {
+    SUCCESS = 0,
+    NOT_INITIALIZED = 101,
+    ALLOCATION_FAILED = 102,
+    TYPE_ERROR = 103,
+    OUT_OF_RANGE = 104,
+    LAUNCH_FAILURE = 201,
+    INITIALIZATION_FAILED = 203
+};
+enum { GENERATOR = 1, STATE_BYTES = 192 << 10 };
+
+struct generator {
+    int device;
+    void *stream;
+    struct plim_library_charge state;
+};
+
+/* 100 to 200: pseudo and quasi random generators of all kinds. */
+status curandCreateGenerator(void **ret_generator, int type)
+{
+    if (!ret_generator)
+        return OUT_OF_RANGE;
+    if (type < 100 || type > 204)
+        return TYPE_ERROR;
+    const int device = plim_library_device();
+    if (device < 0)
+        return INITIALIZATION_FAILED;
+    struct generator *generator;
+    void *handle = plim_handle_make(GENERATOR, sizeof *generator, (void **)&generator);
+    if (!handle)
+        return ALLOCATION_FAILED;
+    generator->device = device;
+    if (!plim_library_charge(&generator->state, device, PLIM_KIND_LIBRARY, STATE_BYTES)) {
+        plim_handle_drop(handle);
+        return ALLOCATION_FAILED;
+    }
+    *ret_generator = handle;
+    return SUCCESS;
+}
+
+status curandDestroyGenerator(void *handle)
+{
+    struct generator *generator = plim_handle_body(handle, GENERATOR);
+    if (!generator)
+        return NOT_INITIALIZED;
+    plim_library_uncharge(&generator->state);
+    plim_handle_drop(handle);
+    return SUCCESS;
+}
+
+status curandSetStream(const void *handle, void *stream)
+{
+    struct generator *generator = plim_handle_body(handle, GENERATOR);
+    if (generator)
+        generator->stream = stream;
+    return generator ? SUCCESS : NOT_INITIALIZED;
+}
+
+static status run(const void *handle)
+{
+    const struct generator *generator = plim_handle_body(handle, GENERATOR);
+    return !generator                                                ? NOT_INITIALIZED
+           : plim_library_work(generator->device, generator->stream) ? SUCCESS
+                                                                     : LAUNCH_FAILURE;
+}
+
+static status set(const void *handle) { return plim_handle_body(handle, GENERATOR) ? SUCCESS : NOT_INITIALIZED; }
+
+status curandSetPseudoRandomGeneratorSeed(const void *generator) { return set(generator); }
+status curandSetGeneratorOffset(const void *generator) { return set(generator); }
+status curandSetGeneratorOrdering(const void *generator) { return set(generator); }
+status curandSetQuasiRandomGeneratorDimensions(const void *generator) { return set(generator); }
+status curandGenerate(const void *generator) { return run(generator); }
+status curandGenerateLongLong(const void *generator) { return run(generator); }
+status curandGenerateUniform(const void *generator) { return run(generator); }
+status curandGenerateUniformDouble(const void *generator) { return run(generator); }
+status curandGenerateNormal(const void *generator) { return run(generator); }
+status curandGenerateNormalDouble(const void *generator) { return run(generator); }
+status curandGenerateLogNormal(const void *generator) { return run(generator); }
+status curandGenerateLogNormalDouble(const void *generator) { return run(generator); }
+status curandGeneratePoisson(const void *generator) { return run(generator); }
+status curandGenerateSeeds(const void *generator) { return run(generator); }
+
+static const int version[] = { 10, 4, 2 };
+
+status curandGetVersion(int *ret_version)
+{
+    if (!ret_version)
+        return OUT_OF_RANGE;
+    *ret_version = version[0] * 1000 + version[1] * 100 + version[2];
+    return SUCCESS;
+}
+
+status curandGetProperty(int part, int *value)
+{
+    if (part < 0 || part > 2 || !value)
+        return OUT_OF_RANGE;
+    *value = version[part];
+    return SUCCESS;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* libnvshmem_host: there are no peers to share memory with. What returns an address returns none. */
+#include "vgpu/libs/library.h"
+
+#define NO_ADDRESS(name)                                                                                               \
+    void *name(void)                                                                                                   \
+    {                                                                                                                  \
+        plim_vgpu_unsupported(#name, __builtin_return_address(0));                                                     \
+        return NULL;                                                                                                   \
+    }
+
+NO_ADDRESS(nvshmem_malloc)
+NO_ADDRESS(nvshmem_calloc)
+NO_ADDRESS(nvshmem_align)
+NO_ADDRESS(nvshmem_ptr)
+NO_ADDRESS(nvshmemx_mc_ptr)
+
+/* 0: not initialized. */
+int nvshmemid_init_status(void) { return 0; }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "vgpu/nccl/values.h"
+
+#include "vgpu/driver/shadow.h"
+
+#include <string.h>
+
+size_t plim_nccl_type_bytes(int type)
+{
+    static const uint8_t bytes[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
+    return type >= 0 && (size_t)type < sizeof bytes ? bytes[type] : 0;
+}
+
+void plim_nccl_read(const void *buffer, size_t size, uint8_t *ret_bytes, uint8_t *ret_known)
+{
+    if (plim_vgpu_is_device(buffer)) {
+        plim_shadow_read_each(ret_bytes, ret_known, buffer, size);
+    } else {
+        memcpy(ret_bytes, buffer, size);
+        memset(ret_known, PLIM_SHADOW_KNOWN, size);
+    }
+}
+
+void plim_nccl_write(void *buffer, size_t size, const uint8_t *bytes, const uint8_t *known)
+{
+    uint8_t *to = buffer;
+    bool may_have_changed = false;
+    if (!plim_vgpu_is_device(buffer)) {
+        memcpy(buffer, bytes, size);
+        return;
+    }
+    for (size_t i = 0, n; i < size; i += n) {
+        for (n = 1; i + n < size && known[i + n] == known[i];)
+            n++;
+        may_have_changed = may_have_changed || known[i] == PLIM_SHADOW_KEPT;
+        if (known[i] == PLIM_SHADOW_UNKNOWN)
+            plim_shadow_forget(to + i, n);
+        else
+            plim_shadow_write(to + i, bytes + i, n);
+    }
+    if (may_have_changed)
+        plim_shadow_launched();
+}
+
+void plim_nccl_overwrite(void *buffer, size_t size)
+{
+    if (plim_vgpu_is_device(buffer))
+        plim_shadow_forget(buffer, size);
+}

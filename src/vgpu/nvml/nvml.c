@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libnvidia-ml.so.1: the cards of the rehearsal and who holds what, from the ledger. It shows all cards, as NVML does,
+ * whatever CUDA_VISIBLE_DEVICES says. The declarations are our own, after the NVML API reference (13.0).
+ */
+#include "vgpu/nvml/nvml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct plim_ledger *ledger;
+
+struct plim_ledger *plim_nvml_ledger(void) { return ledger; }
+
+/* A function without a body was called: said in the receipt. Many are not supported on most cards, so no noise is made.
+ */
+int plim_vgpu_unsupported(const char *function, const void *caller)
+{
+    (void)caller;
+    if (ledger)
+        plim_ledger_warn(ledger, "not_supported", function);
+    return ledger ? NOT_SUPPORTED : UNINITIALIZED;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- library and system --- */
+
+status nvmlInit_v2(void)
+{
+    const char *path = getenv("PLIM_VGPU_LEDGER");
+    pthread_mutex_lock(&lock);
+    if (!ledger && path)
+        ledger = plim_ledger_open(path);
+    pthread_mutex_unlock(&lock);
+    return ledger ? SUCCESS : DRIVER_NOT_LOADED;
+}
+
+status nvmlInit(void) { return nvmlInit_v2(); }
+
+status nvmlInitWithFlags(unsigned flags)
+{
+    (void)flags;
+    return nvmlInit_v2();
+}
+
+status nvmlShutdown(void) { return ledger ? SUCCESS : UNINITIALIZED; }
+
+const char *nvmlErrorString(status error)
+{
+    static const struct {
+        status error;
+        const char *text;
+    } texts[] = {
+        { SUCCESS, "Success" },
+        { UNINITIALIZED, "Uninitialized" },
+        { INVALID_ARGUMENT, "Invalid Argument" },
+        { NOT_SUPPORTED, "Not Supported" },
+        { NOT_FOUND, "Not Found" },
+        { INSUFFICIENT_SIZE, "Insufficient Size" },
+        { DRIVER_NOT_LOADED, "Driver Not Loaded" },
+        { VERSION_MISMATCH, "Argument version mismatch" },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].error == error)
+            return texts[i].text;
+    return "Unknown Error";
+}
+
+static status put_text(const char *text, char *to, unsigned size)
+{
+    if (!to || strlen(text) >= size)
+        return to ? INSUFFICIENT_SIZE : INVALID_ARGUMENT;
+    memcpy(to, text, strlen(text) + 1);
+    return SUCCESS;
+}
+
+status nvmlSystemGetDriverVersion(char *text, unsigned size) { return put_text("595.00.00", text, size); }
+status nvmlSystemGetNVMLVersion(char *text, unsigned size) { return put_text("13.595.00.00", text, size); }
+
+status nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+    if (version)
+        *version = PLIM_DRIVER_VERSION;
+    return version ? SUCCESS : INVALID_ARGUMENT;
+}
+
+status nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
+
+/* --- devices --- */
+
+int plim_nvml_index(device card)
+{
+    return ledger && card >= ledger->card && card < ledger->card + plim_ledger_n_cards(ledger)
+               ? (int)(card - ledger->card)
+               : -1;
+}
+
+status nvmlDeviceGetCount_v2(unsigned *count)
+{
+    if (!ledger)
+        return UNINITIALIZED;
+    if (count)
+        *count = plim_ledger_n_cards(ledger);
+    return count ? SUCCESS : INVALID_ARGUMENT;
+}
+
+status nvmlDeviceGetCount(unsigned *count) { return nvmlDeviceGetCount_v2(count); }
+
+status nvmlDeviceGetHandleByIndex_v2(unsigned index, device *card)
+{
+    if (!ledger)
+        return UNINITIALIZED;
+    if (index >= plim_ledger_n_cards(ledger) || !card)
+        return INVALID_ARGUMENT;
+    *card = &ledger->card[index];
+    return SUCCESS;
+}
+
+status nvmlDeviceGetHandleByIndex(unsigned index, device *card) { return nvmlDeviceGetHandleByIndex_v2(index, card); }
+
+enum { UUID_TEXT = 41, UUID_BYTES = 16 };
+
+static void uuid_text(int index, char text[UUID_TEXT])
+{
+    unsigned char uuid[UUID_BYTES];
+    int n = snprintf(text, UUID_TEXT, "GPU-");
+    plim_card_uuid(index, uuid);
+    for (int i = 0; i < UUID_BYTES; i++) {
+        const bool has_dash = i == 4 || i == 6 || i == 8 || i == 10;
+        n += snprintf(text + n, (size_t)(UUID_TEXT - n), "%s%02x", has_dash ? "-" : "", uuid[i]);
+    }
+}
+
+status nvmlDeviceGetHandleByUUID(const char *wanted, device *card)
+{
+    char text[UUID_TEXT];
+    for (unsigned i = 0; ledger && i < plim_ledger_n_cards(ledger); i++) {
+        uuid_text((int)i, text);
+        if (!strcmp(text, wanted))
+            return nvmlDeviceGetHandleByIndex_v2(i, card);
+    }
+    return ledger ? NOT_FOUND : UNINITIALIZED;
+}
+
+status nvmlDeviceGetHandleByPciBusId_v2(const char *id, device *card)
+{
+    unsigned domain, bus;
+    if (!ledger)
+        return UNINITIALIZED;
+    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || bus == 0 || bus > plim_ledger_n_cards(ledger))
+        return NOT_FOUND;
+    return nvmlDeviceGetHandleByIndex_v2(bus - 1, card);
+}
+
+status nvmlDeviceGetIndex(device card, unsigned *index)
+{
+    if (plim_nvml_index(card) < 0 || !index)
+        return INVALID_ARGUMENT;
+    *index = (unsigned)plim_nvml_index(card);
+    return SUCCESS;
+}
+
+status nvmlDeviceGetName(device card, char *name, unsigned size)
+{
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : put_text(card->name, name, size);
+}
+
+status nvmlDeviceGetUUID(device card, char *text, unsigned size)
+{
+    char uuid[UUID_TEXT];
+    if (plim_nvml_index(card) < 0)
+        return INVALID_ARGUMENT;
+    uuid_text(plim_nvml_index(card), uuid);
+    return put_text(uuid, text, size);
+}
+
+/* nvmlPciInfo_t */
+struct pci_info {
+    char legacy_id[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char id[32];
+};
+_Static_assert(sizeof(struct pci_info) == 68, "nvmlPciInfo_t");
+
+status nvmlDeviceGetPciInfo_v3(device card, struct pci_info *pci)
+{
+    const int index = plim_nvml_index(card);
+    if (index < 0)
+        return INVALID_ARGUMENT;
+    *pci = (struct pci_info){ .bus = (unsigned)index + 1 };
+    plim_card_pci(index, pci->legacy_id);
+    snprintf(pci->id, sizeof pci->id, "0000%s", pci->legacy_id);
+    return SUCCESS;
+}
+
+status nvmlDeviceGetCudaComputeCapability(device card, int *major, int *minor)
+{
+    if (plim_nvml_index(card) < 0)
+        return INVALID_ARGUMENT;
+    *major = (int)card->compute_capability / 10;
+    *minor = (int)card->compute_capability % 10;
+    return SUCCESS;
+}
+
+status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
+{
+    (void)card, (void)current, (void)pending;
+    return NOT_SUPPORTED;
+}
+
+/* --- memory --- */
+
+struct memory {
+    unsigned long long total, free, used;
+};
+
+struct memory_v2 {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+_Static_assert(sizeof(struct memory_v2) == 40, "nvmlMemory_v2_t");
+enum { MEMORY_V2 = sizeof(struct memory_v2) | 2u << 24 };
+
+/* The older question counts what the driver keeps as used. */
+status nvmlDeviceGetMemoryInfo(device card, struct memory *memory)
+{
+    if (plim_nvml_index(card) < 0)
+        return INVALID_ARGUMENT;
+    plim_ledger_reap(ledger);
+    memory->total = card->total_bytes;
+    memory->free = plim_ledger_free_bytes(card);
+    memory->used = memory->total - memory->free;
+    return SUCCESS;
+}
+
+status nvmlDeviceGetMemoryInfo_v2(device card, struct memory_v2 *memory)
+{
+    struct memory plain;
+    if (memory->version != MEMORY_V2)
+        return VERSION_MISMATCH;
+    status error = nvmlDeviceGetMemoryInfo(card, &plain);
+    if (error)
+        return error;
+    memory->total = plain.total;
+    memory->free = plain.free;
+    memory->reserved = card->reserved_bytes;
+    memory->used = plain.used - card->reserved_bytes;
+    return SUCCESS;
+}
+
+/* nvmlProcessInfo_t, and as it was before MIG. */
+struct process {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+};
+
+struct process_v1 {
+    unsigned pid;
+    unsigned long long used;
+};
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct process_v1) == 16, "nvmlProcessInfo_t");
+
+static status running(device card, unsigned *count, struct process *processes, struct process_v1 *old)
+{
+    const int index = plim_nvml_index(card);
+    const unsigned room = processes || old ? *count : 0;
+    unsigned n = 0;
+    if (index < 0)
+        return INVALID_ARGUMENT;
+    plim_ledger_reap(ledger);
+    plim_ledger_lock(ledger);
+    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
+        const struct plim_ledger_process *p = &ledger->process[i];
+        if (!p->pid || !p->used_bytes[index])
+            continue;
+        if (n < room && processes)
+            processes[n] = (struct process){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
+        if (n < room && old)
+            old[n] = (struct process_v1){ (unsigned)p->pid, p->used_bytes[index] };
+        n++;
+    }
+    plim_ledger_unlock(ledger);
+    *count = n;
+    return n > room ? INSUFFICIENT_SIZE : SUCCESS;
+}
+
+status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct process *processes)
+{
+    return running(card, count, processes, NULL);
+}
+
+status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct process *processes)
+{
+    return running(card, count, processes, NULL);
+}
+
+status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct process_v1 *processes)
+{
+    return running(card, count, NULL, processes);
+}
+
+status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct process *processes)
+{
+    (void)processes;
+    *count = 0;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
+}

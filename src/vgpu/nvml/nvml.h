@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_NVML_NVML_H
+#define PLIMSOLL_VGPU_NVML_NVML_H
+
+/* What the files of the virtual NVML share. A device is its card in the ledger. */
+
+#include "vgpu/core/attributes.h"
+
+typedef int status;
+typedef struct plim_ledger_card *device;
+
+enum {
+    SUCCESS = 0,
+    UNINITIALIZED = 1,
+    INVALID_ARGUMENT = 2,
+    NOT_SUPPORTED = 3,
+    NOT_FOUND = 6,
+    INSUFFICIENT_SIZE = 7,
+    DRIVER_NOT_LOADED = 9,
+    VERSION_MISMATCH = 25,
+};
+
+/* NULL before nvmlInit(). */
+struct plim_ledger *plim_nvml_ledger(void);
+
+/* The number of a card; -1: not a device. */
+int plim_nvml_index(device card);
+
+int plim_vgpu_unsupported(const char *function, const void *caller);
+
+#endif

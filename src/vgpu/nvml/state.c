@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What monitors ask of a card beside its memory. A virtual card is idle: loads are zero, clocks are those of the
+ * attributes, and cards are joined by PCIe alone. Temperatures and watts it has none.
+ */
+#include "vgpu/nvml/nvml.h"
+
+#include <string.h>
+
+static status put(device card, unsigned *to, unsigned value)
+{
+    if (plim_nvml_index(card) < 0 || !to)
+        return INVALID_ARGUMENT;
+    *to = value;
+    return SUCCESS;
+}
+
+static unsigned attribute(device card, int number)
+{
+    int value = 0;
+    const int index = plim_nvml_index(card);
+    return index >= 0 && plim_attribute(card, index, number, &value) && value > 0 ? (unsigned)value : 0;
+}
+
+/* --- load --- */
+
+struct utilization {
+    unsigned gpu, memory;
+};
+
+status nvmlDeviceGetUtilizationRates(device card, struct utilization *ret)
+{
+    if (plim_nvml_index(card) < 0 || !ret)
+        return INVALID_ARGUMENT;
+    *ret = (struct utilization){ 0, 0 };
+    return SUCCESS;
+}
+
+status nvmlDeviceGetPerformanceState(device card, int *state)
+{
+    enum { IDLE = 8 };
+    unsigned value;
+    status error = put(card, &value, IDLE);
+    if (!error)
+        *state = (int)value;
+    return error;
+}
+
+/* --- clocks and buses --- */
+
+/* nvmlClockType_t: graphics, multiprocessors, memory, video */
+static status clock_of(device card, int type, unsigned *mhz)
+{
+    enum { CLOCK_KHZ = 13, MEMORY_CLOCK_KHZ = 36, MEMORY = 2, LAST = 3 };
+    if (type < 0 || type > LAST)
+        return INVALID_ARGUMENT;
+    return put(card, mhz, attribute(card, type == MEMORY ? MEMORY_CLOCK_KHZ : CLOCK_KHZ) / 1000);
+}
+
+status nvmlDeviceGetClockInfo(device card, int type, unsigned *mhz) { return clock_of(card, type, mhz); }
+status nvmlDeviceGetMaxClockInfo(device card, int type, unsigned *mhz) { return clock_of(card, type, mhz); }
+
+status nvmlDeviceGetClock(device card, int type, int id, unsigned *mhz)
+{
+    (void)id;
+    return clock_of(card, type, mhz);
+}
+
+status nvmlDeviceGetPcieThroughput(device card, int counter, unsigned *kb_per_s)
+{
+    (void)counter;
+    return put(card, kb_per_s, 0);
+}
+
+status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits) { return put(card, bits, card ? card->bus_bits : 0); }
+
+/* --- what it is --- */
+
+status nvmlDeviceGetMinorNumber(device card, unsigned *number)
+{
+    return put(card, number, (unsigned)plim_nvml_index(card));
+}
+
+status nvmlDeviceGetArchitecture(device card, unsigned *architecture)
+{
+    static const struct {
+        unsigned from_cc, architecture;
+    } rows[] = {
+        { 120, 10 }, { 100, 10 }, { 90, 9 }, { 89, 8 }, { 80, 7 }, { 75, 6 }, { 70, 5 }, { 60, 4 }, { 50, 3 }
+    };
+    for (size_t i = 0; card && i < sizeof rows / sizeof *rows; i++)
+        if (plim_nvml_index(card) >= 0 && card->compute_capability >= rows[i].from_cc)
+            return put(card, architecture, rows[i].architecture);
+    return put(card, architecture, 2);
+}
+
+/* nvmlBrandType_t: 5 is GeForce, 13 is NVIDIA (data centre). */
+status nvmlDeviceGetBrand(device card, unsigned *brand)
+{
+    return put(card, brand, plim_nvml_index(card) >= 0 && strstr(card->name, "GeForce") ? 5 : 13);
+}
+
+status nvmlDeviceGetPersistenceMode(device card, unsigned *mode) { return put(card, mode, 1); }
+status nvmlDeviceGetDisplayMode(device card, unsigned *mode) { return put(card, mode, 0); }
+status nvmlDeviceGetDisplayActive(device card, unsigned *mode) { return put(card, mode, 0); }
+status nvmlDeviceGetComputeMode(device card, unsigned *mode) { return put(card, mode, 0); }
+status nvmlDeviceGetMultiGpuBoard(device card, unsigned *is_multi) { return put(card, is_multi, 0); }
+
+status nvmlDeviceGetNumGpuCores(device card, unsigned *cores)
+{
+    /* Cores of a multiprocessor by compute capability: CUDA programming guide, arithmetic throughput of 32-bit adds. */
+    const unsigned cc = plim_nvml_index(card) < 0 ? 0 : card->compute_capability;
+    const unsigned per_sm = cc == 60 || cc == 70 || cc == 75 || cc == 80 ? 64 : 128;
+    return put(card, cores, cc ? card->sm_count * per_sm : 0);
+}
+
+struct attributes {
+    unsigned n_sm, n_copy, n_decoder, n_encoder, n_jpeg, n_ofa, n_gpu_instances, n_compute_instances;
+    unsigned long long memory_mb;
+};
+
+status nvmlDeviceGetAttributes_v2(device card, struct attributes *attributes)
+{
+    (void)attributes;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED; /* of parts of a card only (MIG) */
+}
+
+/* --- neighbours --- */
+
+enum { LINK_NONE = 0, LEVEL_SYSTEM = 50, P2P_OK = 0 };
+
+status nvmlDeviceGetTopologyCommonAncestor(device a, device b, unsigned *level)
+{
+    return plim_nvml_index(b) < 0 ? INVALID_ARGUMENT : put(a, level, a == b ? 0 : LEVEL_SYSTEM);
+}
+
+/* nvmlGpuP2PCapsIndex_t: 0 read, 1 write, 2 NVLink, 3 atomics */
+status nvmlDeviceGetP2PStatus(device a, device b, int what, unsigned *answer)
+{
+    enum { NVLINK = 2, ATOMICS = 3, LAST = 4, NOT_HERE = 5 };
+    if (plim_nvml_index(b) < 0 || what < 0 || what > LAST)
+        return INVALID_ARGUMENT;
+    const bool are_peers = plim_nvml_index(a) >= 0 && plim_card_has_peers(a) && plim_card_has_peers(b);
+    return put(a, answer, what == NVLINK || what == ATOMICS || !are_peers ? NOT_HERE : P2P_OK);
+}
+
+status nvmlDeviceGetNvLinkState(device card, unsigned link, unsigned *is_active)
+{
+    (void)link, (void)is_active;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetNvLinkRemoteDeviceType(device card, unsigned link, unsigned *type)
+{
+    return nvmlDeviceGetNvLinkState(card, link, type);
+}
+
+status nvmlDeviceGetNvLinkRemotePciInfo_v2(device card, unsigned link, void *pci)
+{
+    (void)pci;
+    return nvmlDeviceGetNvLinkState(card, link, NULL);
+}
+
+status nvmlDeviceGetNvLinkCapability(device card, unsigned link, int capability, unsigned *answer)
+{
+    (void)capability;
+    return nvmlDeviceGetNvLinkState(card, link, answer);
+}
+
+status nvmlDeviceGetNvLinkVersion(device card, unsigned link, unsigned *version)
+{
+    return nvmlDeviceGetNvLinkState(card, link, version);
+}
+
+status nvmlDeviceGetGpuFabricInfoV(device card, void *info)
+{
+    (void)info;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetGpuFabricInfo(device card, void *info) { return nvmlDeviceGetGpuFabricInfoV(card, info); }
+
+/* All processors of the machine. */
+status nvmlDeviceGetCpuAffinity(device card, unsigned n_words, unsigned long *words)
+{
+    if (plim_nvml_index(card) < 0 || !words)
+        return INVALID_ARGUMENT;
+    memset(words, 0xff, n_words * sizeof *words);
+    return SUCCESS;
+}
+
+status nvmlDeviceGetNumaNodeId(device card, unsigned *node)
+{
+    (void)node;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+/* --- errors of memory --- */
+
+status nvmlDeviceGetEccMode(device card, unsigned *current, unsigned *pending)
+{
+    (void)current, (void)pending;
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetMPSComputeRunningProcesses_v3(device card, unsigned *count, void *processes)
+{
+    (void)processes;
+    return put(card, count, 0);
+}
+
+status nvmlDeviceGetSupportedClocksThrottleReasons(device card, unsigned long long *reasons)
+{
+    unsigned none = 0;
+    status error = put(card, &none, 0);
+    if (!error)
+        *reasons = none;
+    return error;
+}
+
+status nvmlDeviceGetCurrentClocksThrottleReasons(device card, unsigned long long *reasons)
+{
+    return nvmlDeviceGetSupportedClocksThrottleReasons(card, reasons);
+}
+
+status nvmlDeviceGetCurrentClocksEventReasons(device card, unsigned long long *reasons)
+{
+    return nvmlDeviceGetSupportedClocksThrottleReasons(card, reasons);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preloaded into every program of a rehearsal. A hollow model is a file of its full size whose data is a hole. Asking
+ * the kernel to read it ahead fills the page cache with zeros, tens of gigabytes of them, so such requests are dropped
+ * for hollow files and for nothing else. A program that listens for connections is noted as such: it is a server. And a
+ * real GPU is out of reach: NVIDIA's device files are not there for whoever loads NVIDIA's own libraries past ours.
+ *
+ * Calls the kernel, not libc, where it can: it runs in programs it knows nothing of.
+ */
+#include "vgpu/core/ledger.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+enum { MAX_HOLLOW = 256 };
+
+/* Where hollow files are mapped; the oldest is forgotten when there are more. */
+static struct {
+    char *start;
+    size_t size;
+} hollow[MAX_HOLLOW];
+static unsigned n_hollow;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_hollow(int fd)
+{
+    static const off_t small_bytes = 16 << 20;
+    struct stat status;
+    const int before = errno;
+    const bool is_file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    errno = before;
+    return is_file && status.st_size >= small_bytes && status.st_blocks < status.st_size / 512 / 2;
+}
+
+static void *map(void *address, size_t size, int protection, int flags, int fd, long offset)
+{
+    const bool is_empty = !(flags & MAP_ANONYMOUS) && is_hollow(fd);
+    void *start =
+        (void *)syscall(SYS_mmap, address, size, protection, is_empty ? flags & ~MAP_POPULATE : flags, fd, offset);
+    if (is_empty && start != MAP_FAILED) {
+        pthread_mutex_lock(&lock);
+        hollow[n_hollow % MAX_HOLLOW].start = start;
+        hollow[n_hollow++ % MAX_HOLLOW].size = size;
+        pthread_mutex_unlock(&lock);
+    }
+    return start;
+}
+
+EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, long offset)
+{
+    return map(address, size, protection, flags, fd, offset);
+}
+
+EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, long offset)
+{
+    return map(address, size, protection, flags, fd, offset);
+}
+
+static bool is_in_hollow(const char *address)
+{
+    bool is_found = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < MAX_HOLLOW && i < n_hollow; i++)
+        is_found = is_found || (address >= hollow[i].start && address < hollow[i].start + hollow[i].size);
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+EXPORT int madvise(void *address, size_t size, int advice)
+{
+    return advice == MADV_WILLNEED && is_in_hollow(address) ? 0 : (int)syscall(SYS_madvise, address, size, advice);
+}
+
+/* Returns the error. POSIX_MADV_DONTNEED does nothing in libc either: here it would lose data. */
+EXPORT int posix_madvise(void *address, size_t size, int advice)
+{
+    const int before = errno;
+    int error = 0;
+    if (advice != POSIX_MADV_DONTNEED && madvise(address, size, advice) < 0)
+        error = errno;
+    errno = before;
+    return error;
+}
+
+static int file_advice(int fd, long offset, long size, int advice)
+{
+    const int before = errno;
+    int error = 0;
+    if (!is_hollow(fd) && syscall(SYS_fadvise64, fd, offset, size, advice) < 0)
+        error = errno;
+    errno = before;
+    return error;
+}
+
+EXPORT int posix_fadvise(int fd, long offset, long size, int advice) { return file_advice(fd, offset, size, advice); }
+EXPORT int posix_fadvise64(int fd, long offset, long size, int advice) { return file_advice(fd, offset, size, advice); }
+
+EXPORT ssize_t readahead(int fd, long offset, size_t size)
+{
+    return is_hollow(fd) ? 0 : (ssize_t)syscall(SYS_readahead, fd, offset, size);
+}
+
+/* --- remarks --- */
+
+static struct plim_ledger *open_ledger(void)
+{
+    const char *path = getenv("PLIM_VGPU_LEDGER");
+    return path ? plim_ledger_open(path) : NULL;
+}
+
+static void remark(const char *kind, const char *what)
+{
+    const int before = errno;
+    struct plim_ledger *ledger = open_ledger();
+    if (ledger)
+        plim_ledger_warn(ledger, kind, what);
+    plim_ledger_close(ledger);
+    errno = before;
+}
+
+EXPORT int listen(int fd, int backlog)
+{
+    struct sockaddr_storage address = { 0 };
+    socklen_t size = sizeof address;
+    const int result = (int)syscall(SYS_listen, fd, backlog), before = errno;
+    const bool is_network = result == 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
+                            (address.ss_family == AF_INET || address.ss_family == AF_INET6);
+    struct plim_ledger *ledger = is_network ? open_ledger() : NULL;
+    if (ledger)
+        ledger->is_listening = 1;
+    plim_ledger_close(ledger);
+    errno = before;
+    return result;
+}
+
+/* --- a real GPU --- */
+
+static bool is_real_device(const char *path)
+{
+    static const char start[] = "/dev/nvidia";
+    if (!path || strncmp(path, start, sizeof start - 1) != 0)
+        return false;
+    remark("real_gpu", path);
+    return true;
+}
+
+typedef int opener(const char *, int, ...);
+typedef int opener_at(int, const char *, int, ...);
+
+/* The next of this name: there may be other preloaded libraries behind this one. */
+static void *next(const char *name, _Atomic(void *) *known)
+{
+    void *found = atomic_load_explicit(known, memory_order_relaxed);
+    if (!found) {
+        found = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(known, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+static mode_t mode_of(int flags, va_list *rest)
+{
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(*rest, mode_t) : 0;
+}
+
+static int refused(void)
+{
+    errno = ENOENT;
+    return -1;
+}
+
+#define OPENER(name)                                                                                                   \
+    EXPORT int name(const char *path, int flags, ...)                                                                  \
+    {                                                                                                                  \
+        static _Atomic(void *) known;                                                                                  \
+        void *function = next(#name, &known);                                                                          \
+        va_list rest;                                                                                                  \
+        va_start(rest, flags);                                                                                         \
+        const mode_t mode = mode_of(flags, &rest);                                                                     \
+        va_end(rest);                                                                                                  \
+        return is_real_device(path) || !function ? refused() : (*(opener **)(void *)&function)(path, flags, mode);     \
+    }
+#define OPENER_AT(name)                                                                                                \
+    EXPORT int name(int folder, const char *path, int flags, ...)                                                      \
+    {                                                                                                                  \
+        static _Atomic(void *) known;                                                                                  \
+        void *function = next(#name, &known);                                                                          \
+        va_list rest;                                                                                                  \
+        va_start(rest, flags);                                                                                         \
+        const mode_t mode = mode_of(flags, &rest);                                                                     \
+        va_end(rest);                                                                                                  \
+        return is_real_device(path) || !function ? refused()                                                           \
+                                                 : (*(opener_at **)(void *)&function)(folder, path, flags, mode);      \
+    }
+OPENER(open)
+OPENER(open64)
+OPENER_AT(openat)
+OPENER_AT(openat64)
+/* With _FORTIFY_SOURCE, for flags that are not constant. */
+EXPORT int __open_2(const char *path, int flags) { return open(path, flags); }
+EXPORT int __open64_2(const char *path, int flags) { return open64(path, flags); }
+EXPORT int __openat_2(int folder, const char *path, int flags) { return openat(folder, path, flags); }
+EXPORT int __openat64_2(int folder, const char *path, int flags) { return openat64(folder, path, flags); }
+
+/* --- libraries that were loaded past ours --- */
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *folder)
+{
+    static const char *const names[] = { "libcuda.so", "libcudart", "libnvidia-ml.so" };
+    const char *slash = strrchr(object->dlpi_name, '/');
+    const size_t n = strlen(folder);
+    (void)size;
+    for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(slash + 1, names[i], strlen(names[i])) &&
+            (strncmp(object->dlpi_name, folder, n) != 0 || slash != object->dlpi_name + n))
+            remark("bypass", object->dlpi_name);
+    return 0;
+}
+
+__attribute__((destructor)) static void look(void)
+{
+    Dl_info here = { 0 };
+    char folder[4096];
+    if (!dladdr((const void *)&lock, &here) || !here.dli_fname)
+        return;
+    snprintf(folder, sizeof folder, "%s", here.dli_fname);
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    dl_iterate_phdr(look_at, folder);
+}

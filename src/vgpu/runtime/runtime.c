@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* libcudart: devices, errors, memory. */
+#include "vgpu/runtime/runtime.h"
+
+#include "vgpu/runtime/properties.h"
+
+static _Thread_local int device;
+static _Thread_local status last_error;
+static _Thread_local int device_of_context = -1; /* what the driver was told */
+
+status plim_runtime_fail(status error)
+{
+    if (error)
+        last_error = error;
+    return error;
+}
+
+int plim_runtime_device(void) { return device; }
+
+static status loaded(void)
+{
+    int error;
+    plim_vgpu_ledger(&error);
+    return error;
+}
+
+status plim_runtime_ready(void)
+{
+    void *context;
+    status error = loaded();
+    if (error || (error = plim_vgpu_need_context(device)))
+        return plim_runtime_fail(error);
+    if (device_of_context != device) {
+        if ((error = cuDevicePrimaryCtxRetain(&context, device)) || (error = cuCtxSetCurrent(context)))
+            return plim_runtime_fail(error);
+        device_of_context = device;
+    }
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* --- errors --- */
+
+status cudaGetLastError(void)
+{
+    status error = last_error;
+    last_error = PLIM_CUDA_SUCCESS;
+    return error;
+}
+
+status cudaPeekAtLastError(void) { return last_error; }
+const char *cudaGetErrorString(status error) { return plim_vgpu_error_text(error); }
+const char *cudaGetErrorName(status error) { return plim_vgpu_error_name(error, true); }
+
+/* --- devices --- */
+
+status cudaRuntimeGetVersion(int *version)
+{
+    *version = PLIM_CUDART == 12 ? 12080 : 13020;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cudaDriverGetVersion(int *version) { return cuDriverGetVersion(version); }
+
+status cudaGetDeviceCount(int *count)
+{
+    status error = count ? loaded() : PLIM_CUDA_INVALID_VALUE;
+    if (count)
+        *count = error ? 0 : plim_vgpu_n_cards();
+    return plim_runtime_fail(error);
+}
+
+status cudaGetDevice(int *ret_device)
+{
+    if (!ret_device)
+        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    *ret_device = device;
+    return plim_runtime_fail(loaded());
+}
+
+static status check_device(int number)
+{
+    status error = loaded();
+    return plim_runtime_fail(error ? error : plim_vgpu_card(number) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_DEVICE);
+}
+
+/* Since CUDA 12 this makes the context. */
+status cudaSetDevice(int number)
+{
+    status error = check_device(number);
+    if (error)
+        return error;
+    device = number;
+    return plim_runtime_ready();
+}
+
+status cudaInitDevice(int number, unsigned device_flags, unsigned flags)
+{
+    (void)device_flags, (void)flags;
+    status error = check_device(number);
+    return error ? error : plim_runtime_fail(plim_vgpu_need_context(number));
+}
+
+status cudaSetDeviceFlags(unsigned flags)
+{
+    (void)flags;
+    return plim_runtime_fail(loaded());
+}
+
+status cudaGetDeviceFlags(unsigned *flags)
+{
+    *flags = 0;
+    return plim_runtime_fail(loaded());
+}
+
+#if PLIM_CUDART == 12
+status cudaGetDeviceProperties_v2(void *ret_properties, int number)
+#else
+status cudaGetDeviceProperties(void *ret_properties, int number)
+#endif
+{
+    status error = check_device(number);
+    if (!error)
+        plim_properties(ret_properties, number);
+    return error;
+}
+
+status cudaDeviceGetAttribute(int *value, int attribute, int number)
+{
+    return plim_runtime_fail(cuDeviceGetAttribute(value, attribute, number));
+}
+
+status cudaDeviceGetPCIBusId(char *text, int size, int number)
+{
+    return plim_runtime_fail(cuDeviceGetPCIBusId(text, size, number));
+}
+
+status cudaDeviceGetByPCIBusId(int *number, const char *text)
+{
+    return plim_runtime_fail(cuDeviceGetByPCIBusId(number, text));
+}
+
+int cuDeviceCanAccessPeer(int *can, int device, int peer);
+
+status cudaDeviceCanAccessPeer(int *can, int number, int peer)
+{
+    status error = check_device(number);
+    return error || (error = check_device(peer)) ? error : plim_runtime_fail(cuDeviceCanAccessPeer(can, number, peer));
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxEnablePeerAccess(void *context, unsigned flags);
+int cuCtxDisablePeerAccess(void *context);
+
+/* The context of another device, for one call. */
+static status with_peer(int peer, status (*call)(void *context))
+{
+    void *context;
+    status error = plim_runtime_ready();
+    if (!error && !(error = check_device(peer)) && !(error = cuDevicePrimaryCtxRetain(&context, peer))) {
+        error = call(context);
+        (void)cuDevicePrimaryCtxRelease_v2(peer);
+    }
+    return plim_runtime_fail(error);
+}
+
+static status enable(void *context) { return cuCtxEnablePeerAccess(context, 0); }
+
+status cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    return flags ? plim_runtime_fail(PLIM_CUDA_INVALID_VALUE) : with_peer(peer, enable);
+}
+
+status cudaDeviceDisablePeerAccess(int peer) { return with_peer(peer, cuCtxDisablePeerAccess); }
+
+int cuCtxSynchronize(void);
+
+status cudaDeviceSynchronize(void)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuCtxSynchronize());
+}
+
+int cuStreamCreate(void **stream, unsigned flags);
+int cuEventCreate(void **event, unsigned flags);
+
+status cudaStreamCreate(void **stream)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuStreamCreate(stream, 0));
+}
+
+status cudaEventCreate(void **event)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuEventCreate(event, 0));
+}
+
+status plim_runtime_stream(void *stream)
+{
+    status error = plim_runtime_ready();
+    return error ? error
+                 : plim_runtime_fail(plim_vgpu_is_stream(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
+}
+
+status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_note_copy(stream)); }
+
+/* --- the driver's functions --- */
+
+int cuGetProcAddress_v2(const char *name, void **ret_function, int version, uint64_t flags, int *ret_status);
+
+/* What is not there is no error: *ret_status says so, if it is asked for. */
+status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, unsigned version, uint64_t flags,
+                                        int *ret_status)
+{
+    int found;
+    status error = loaded();
+    if (error == PLIM_CUDA_NO_DEVICE) /* the driver is there all the same */
+        error = PLIM_CUDA_SUCCESS;
+    if (error)
+        return plim_runtime_fail(error);
+    error = cuGetProcAddress_v2(name, ret_function, (int)version, flags, &found);
+    if (error != PLIM_CUDA_INVALID_VALUE && ret_status) {
+        *ret_status = found;
+        error = PLIM_CUDA_SUCCESS;
+    }
+    return plim_runtime_fail(error);
+}
+
+status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags, int *ret_status)
+{
+    int version;
+    (void)cudaRuntimeGetVersion(&version);
+    return cudaGetDriverEntryPointByVersion(name, ret_function, (unsigned)version, flags, ret_status);
+}
+
+/* Asked for by tools: there is nothing to begin or end. */
+status cudaProfilerStart(void) { return plim_runtime_ready(); }
+status cudaProfilerStop(void) { return plim_runtime_ready(); }
+
+/* --- memory --- */
+
+status cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemGetInfo_v2(free_bytes, total_bytes));
+}
+
+status cudaMalloc(void **pointer, size_t size)
+{
+    device_pointer address = 0;
+    if (!pointer)
+        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    status error = plim_runtime_ready();
+    if (!error && size > 0) /* nothing asked for: a null pointer and no error, unlike the driver */
+        error = cuMemAlloc_v2(&address, size);
+    if (!error)
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+status cudaMallocManaged(void **pointer, size_t size, unsigned flags)
+{
+    device_pointer address;
+    status error = plim_runtime_ready();
+    if (!error && !(error = cuMemAllocManaged(&address, size, flags)))
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+status cudaFree(void *pointer)
+{
+    status error = plim_runtime_ready(); /* cudaFree(0) is the customary way to make a context */
+    return error ? error : plim_runtime_fail(cuMemFree_v2((device_pointer)(uintptr_t)pointer));
+}
+
+status cudaHostAlloc(void **pointer, size_t size, unsigned flags)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemHostAlloc(pointer, size, flags));
+}
+
+status cudaMallocHost(void **pointer, size_t size) { return cudaHostAlloc(pointer, size, 0); }
+
+status cudaFreeHost(void *pointer)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemFreeHost(pointer));
+}
+
+status cudaHostRegister(void *pointer, size_t size, unsigned flags)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemHostRegister_v2(pointer, size, flags));
+}
+
+status cudaHostUnregister(void *pointer)
+{
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemHostUnregister(pointer));
+}
+
+status cudaHostGetDevicePointer(void **ret_address, void *pointer, unsigned flags)
+{
+    device_pointer address;
+    status error = plim_runtime_ready();
+    if (!error && !(error = cuMemHostGetDevicePointer_v2(&address, pointer, flags)))
+        *ret_address = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+int cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, size_t height, unsigned element);
+
+status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    device_pointer address = 0;
+    status error = plim_runtime_ready();
+    if (!error && width && height)
+        error = cuMemAllocPitch_v2(&address, pitch, width, height, 4);
+    else if (!error)
+        *pitch = 0;
+    if (!error)
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+int cuMemAllocAsync(device_pointer *address, size_t size, void *stream);
+
+status cudaMallocAsync(void **pointer, size_t size, void *stream)
+{
+    device_pointer address = 0;
+    status error = plim_runtime_ready();
+    if (!error && size > 0)
+        error = cuMemAllocAsync(&address, size, stream);
+    if (!error)
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+struct token {
+    unsigned char bytes[64];
+};
+int cuIpcOpenMemHandle_v2(device_pointer *address, struct token token, unsigned flags);
+int cuIpcOpenEventHandle(void **event, struct token token);
+
+status cudaIpcOpenMemHandle(void **pointer, struct token token, unsigned flags)
+{
+    device_pointer address;
+    status error = plim_runtime_ready();
+    if (!error && !(error = cuIpcOpenMemHandle_v2(&address, token, flags)))
+        *pointer = (void *)(uintptr_t)address;
+    return plim_runtime_fail(error);
+}
+
+status cudaIpcOpenEventHandle(void **event, struct token token)
+{
+    status error = plim_runtime_ready();
+    return plim_runtime_fail(error ? error : cuIpcOpenEventHandle(event, token));
+}
+
+/* A hint about managed memory: its last parameter differs between 12 and 13, and nothing of it is read. */
+status cudaMemAdvise(const void *pointer, size_t size, int advice)
+{
+    (void)pointer, (void)size, (void)advice;
+    return plim_runtime_ready();
+}
+
+status cudaMemPrefetchAsync(const void *pointer, size_t size)
+{
+    (void)pointer, (void)size;
+    return plim_runtime_ready();
+}
+
+/* cudaPointerAttributes: type (0 unregistered, 1 host, 2 device, 3 managed), device, address there, address here. */
+struct pointer_attributes {
+    int type, device;
+    void *device_pointer, *host_pointer;
+#if PLIM_CUDART >= 13
+    long reserved[8];
+#endif
+};
+_Static_assert(sizeof(struct pointer_attributes) == (PLIM_CUDART >= 13 ? 88 : 24), "cudaPointerAttributes");
+
+status cudaPointerGetAttributes(struct pointer_attributes *attributes, const void *pointer)
+{
+    enum { DEVICE_ORDINAL = 9 };
+    int owner = 0;
+    status error = plim_runtime_ready();
+    if (error || !attributes)
+        return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
+    *attributes = (struct pointer_attributes){ .type = 0, .device = -2, .host_pointer = (void *)(uintptr_t)pointer };
+    enum plim_ledger_kind kind = plim_vgpu_host_kind(pointer);
+    if (plim_vgpu_is_device(pointer)) {
+        if (cuPointerGetAttribute(&owner, DEVICE_ORDINAL, (device_pointer)(uintptr_t)pointer))
+            return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+        *attributes =
+            (struct pointer_attributes){ .type = 2, .device = owner, .device_pointer = (void *)(uintptr_t)pointer };
+    } else if (kind != PLIM_KIND_MAX_) {
+        attributes->type = kind == PLIM_KIND_MANAGED ? 3 : 1;
+        attributes->device = device;
+        attributes->device_pointer = (void *)(uintptr_t)pointer;
+    }
+    return PLIM_CUDA_SUCCESS;
+}
