@@ -43,7 +43,7 @@ struct plim_error {
     char where[256]; /* the file; may be empty */
 };
 
-/* The exit status DESIGN gives this error: 2 usage, 3 input, 4 device, 70 internal. */
+/* The exit status of the program for this error: 2 usage, 3 input, 4 device, 70 internal (plimsoll(1)). */
 int plim_error_exit_status(int code);
 
 #ifdef __cplusplus

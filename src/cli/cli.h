@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit statuses, as DESIGN has them; those of errors come from plim_error_exit_status(). */
+/* Exit statuses (plimsoll(1) lists them); those of errors come from plim_error_exit_status(). */
 enum { PLIM_EXIT_YES = 0, PLIM_EXIT_NO = 1, PLIM_EXIT_USAGE = 2, PLIM_EXIT_INTERNAL = 70 };
 
 /* Options under one heading: what --help, the manual and the completions are made of. */
@@ -35,9 +35,6 @@ struct plim_cli_command {
 
 extern const struct plim_cli_command plim_cli_fit, plim_cli_explain, plim_cli_cards, plim_cli_check, plim_cli_hollow,
     plim_cli_rehearse, plim_cli_errors;
-
-/* All commands; the last is NULL. */
-const struct plim_cli_command *const *plim_cli_commands(void);
 
 /* Print an error once, with its hint, to stderr; returns the exit status. */
 int plim_cli_fail(const struct plim_error *error);

@@ -99,16 +99,16 @@ static void each_option(FILE *out, const struct plim_cli_command *command, print
             each_name(out, &groups[g].rows[i], print);
 }
 
-static void generate_bash(FILE *out)
+static void generate_bash(FILE *out, const struct plim_cli_command *const *commands)
 {
     fputs("_plimsoll() {\n  local words\n  case ${COMP_WORDS[1]} in\n", out);
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++) {
+    for (const struct plim_cli_command *const *c = commands; *c; c++) {
         fprintf(out, "  %s) words=\"", (*c)->name);
         each_option(out, *c, print_word);
         fputs("\" ;;\n", out);
     }
     fputs("  *) words=\"", out);
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++)
+    for (const struct plim_cli_command *const *c = commands; *c; c++)
         fprintf(out, "%s ", (*c)->name);
     fputs("--help --version\" ;;\n  esac\n"
           "  COMPREPLY=()\n"
@@ -118,13 +118,13 @@ static void generate_bash(FILE *out)
           out);
 }
 
-static void generate_zsh(FILE *out)
+static void generate_zsh(FILE *out, const struct plim_cli_command *const *commands)
 {
     fputs("#compdef plimsoll\nif (( CURRENT == 2 )); then\n  _values command", out);
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++)
+    for (const struct plim_cli_command *const *c = commands; *c; c++)
         fprintf(out, " '%s[%s]'", (*c)->name, (*c)->summary);
     fputs("\n  return\nfi\ncase $words[2] in\n", out);
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++) {
+    for (const struct plim_cli_command *const *c = commands; *c; c++) {
         fprintf(out, "%s) shift words; (( CURRENT-- )); local -a options=(\n", (*c)->name);
         each_option(out, *c, print_zsh_name);
         fputs("    '*:file:_files')\n  _arguments $options ;;\n", out);
@@ -132,9 +132,9 @@ static void generate_zsh(FILE *out)
     fputs("esac\n", out);
 }
 
-static void generate_fish(FILE *out)
+static void generate_fish(FILE *out, const struct plim_cli_command *const *commands)
 {
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++) {
+    for (const struct plim_cli_command *const *c = commands; *c; c++) {
         fprintf(out, "complete -c plimsoll -n __fish_use_subcommand -f -a %s -d '%s'\n", (*c)->name, (*c)->summary);
         fish_command = (*c)->name;
         each_option(out, *c, print_fish_name);
@@ -143,16 +143,16 @@ static void generate_fish(FILE *out)
 
 /* --- */
 
-int plim_help_generate(FILE *out, const char *what, const char *command)
+int plim_help_generate(FILE *out, const struct plim_cli_command *const *commands, const char *what, const char *command)
 {
     if (!strcmp(what, "bash"))
-        generate_bash(out);
+        generate_bash(out, commands);
     else if (!strcmp(what, "zsh"))
-        generate_zsh(out);
+        generate_zsh(out, commands);
     else if (!strcmp(what, "fish"))
-        generate_fish(out);
+        generate_fish(out, commands);
     else {
-        for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++)
+        for (const struct plim_cli_command *const *c = commands; *c; c++)
             if (!strcmp(what, "man") && !strcmp(command, (*c)->name)) {
                 generate_manual(out, *c);
                 return PLIM_EXIT_YES;

@@ -22,12 +22,12 @@ void plim_help_short(FILE *out)
     fputs("'plimsoll --help' says more.\n", out);
 }
 
-void plim_help_main(FILE *out)
+void plim_help_main(FILE *out, const struct plim_cli_command *const *commands)
 {
     fputs("plimsoll says what a model will take and what a card can carry, in bytes.\n\n", out);
     fputs(usage, out);
     fputs("\ncommands:\n", out);
-    for (const struct plim_cli_command *const *c = plim_cli_commands(); *c; c++)
+    for (const struct plim_cli_command *const *c = commands; *c; c++)
         fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
     fputs("\n'plimsoll COMMAND --help' lists the options of a command.\n"
           "exit status: 0 yes, 1 no or unknown, 2 usage, 3 unreadable input, 4 no driver,\n"

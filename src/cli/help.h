@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 void plim_help_short(FILE *out);
-void plim_help_main(FILE *out);
+void plim_help_main(FILE *out, const struct plim_cli_command *const *commands); /* the last is NULL */
 /* Returns an exit status. */
 int plim_help_command(FILE *out, const struct plim_cli_command *command);
 
@@ -17,6 +17,7 @@ int plim_help_command(FILE *out, const struct plim_cli_command *command);
 void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size);
 
 /* what: "man" (the options of a command, for scdoc), "bash", "zsh" or "fish". Returns an exit status. */
-int plim_help_generate(FILE *out, const char *what, const char *command);
+int plim_help_generate(FILE *out, const struct plim_cli_command *const *commands, const char *what,
+                       const char *command);
 
 #endif

@@ -3,67 +3,16 @@
 
 #include "cli/help.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain,
                                                            &plim_cli_errors,   &plim_cli_cards,
                                                            &plim_cli_check,    &plim_cli_hollow,
                                                            &plim_cli_rehearse, NULL };
-
-const struct plim_cli_command *const *plim_cli_commands(void) { return commands; }
-
-int plim_cli_fail(const struct plim_error *error)
-{
-    fflush(stdout);
-    fprintf(stderr, "plimsoll: %s", error->what);
-    if (error->where[0] && error->at != PLIM_NO_OFFSET)
-        fprintf(stderr, " (%s, at byte %" PRIu64 ")", error->where, error->at);
-    else if (error->where[0])
-        fprintf(stderr, " (%s)", error->where);
-    fputc('\n', stderr);
-    if (error->hint[0])
-        fprintf(stderr, "hint: %s\n", error->hint);
-    return plim_error_exit_status(error->code);
-}
-
-int plim_cli_usage(const char *hint, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("plimsoll: ", stderr);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "\nhint: %s\n", hint);
-    return PLIM_EXIT_USAGE;
-}
-
-bool plim_cli_flush(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return true;
-    fprintf(stderr, "plimsoll: the answer could not be written: %s\n", strerror(errno));
-    return false;
-}
-
-bool plim_cli_has_colour(int fd, const char *mode)
-{
-    if (mode && !strcmp(mode, "always"))
-        return true;
-    if (mode && !strcmp(mode, "never"))
-        return false;
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    bool is_refused = no_color && *no_color;
-    return isatty(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
-}
 
 /* Letters of a that b has, too. */
 static size_t letters_in_common(const char *a, const char *b)
@@ -106,7 +55,7 @@ static int help(const char *name)
         return plim_help_command(stdout, command);
     if (name)
         return unknown_command(name);
-    plim_help_main(stdout);
+    plim_help_main(stdout, commands);
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }
 
@@ -135,7 +84,7 @@ int main(int argc, char **argv)
         return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
     }
     if (!strcmp(name, "--generate")) /* used when building: completions and option sections of manual pages */
-        return plim_help_generate(stdout, argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
+        return plim_help_generate(stdout, commands, argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
     const struct plim_cli_command *command = command_named(name);
     return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }

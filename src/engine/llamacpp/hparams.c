@@ -383,19 +383,15 @@ static void read_special(struct reader *r)
         hp->rank_pooling_type = PLIM_POOLING_MEAN;
 }
 
-/* An architecture llama.cpp does not have (yet): treated as a plain decoder, and never called exact. */
-static const struct plim_arch unknown_arch = { .name = "unknown", .memory = PLIM_LLAMA_MEMORY_OTHER };
-
-int plim_hparams_read(const struct plim_model *model, struct plim_hparams *ret_hparams, struct plim_error *reterr)
+int plim_hparams_read(const struct plim_model *model, const struct plim_arch *arch, struct plim_hparams *ret_hparams,
+                      struct plim_error *reterr)
 {
     struct plim_hparams *hp = ret_hparams;
     struct reader r = { .model = model, .hp = hp, .err = reterr };
     memset(hp, 0, sizeof *hp);
     hp->causal_attn = true;
     hp->use_parallel_residual = true;
-    hp->arch = plim_arch_find(plim_model_arch(model));
-    if (!hp->arch)
-        hp->arch = &unknown_arch;
+    hp->arch = arch;
     read_common(&r);
     if (r.result < 0)
         return r.result;

@@ -58,8 +58,8 @@ struct plim_hparams {
     bool is_deepstack_first;              /* ... before the layer, not after it */
 };
 
-/* Read them from the metadata. Fails when a key llama.cpp requires is missing or out of range. */
-int plim_hparams_read(const struct plim_model *model, struct plim_hparams *ret_hparams,
+/* Read them from the metadata. Fails when a key that llama.cpp requires is missing or out of range. */
+int plim_hparams_read(const struct plim_model *model, const struct plim_arch *arch, struct plim_hparams *ret_hparams,
                       struct plim_error *reterr) PLIM_MUST_CHECK;
 
 static inline bool plim_hparams_is_mla(const struct plim_hparams *hp) { return hp->n_embd_head_k_mla != 0; }

@@ -3,16 +3,9 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "base/units.h"
-#include "engine/ggml/buffer.h"
 #include "engine/llamacpp/memory.h"
 
 #include <string.h>
-
-uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
-{
-    return plim_align_up(tensor->bytes + plim_row_padding_bytes(tensor->type, tensor->ne[0]), PLIM_CUDA_ALIGNMENT);
-}
 
 /* --- names --- */
 
@@ -184,13 +177,6 @@ static void place_tensor(struct plim_llama *llama, size_t i)
     add_to_layer(layer, tensor, llama->is_expert[i]);
 }
 
-const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
-                                                   enum plim_suffix suffix)
-{
-    int32_t i = llama->global[role][suffix];
-    return i ? &llama->tensors[i - 1] : NULL;
-}
-
 /* --- layers that build the same graph --- */
 
 /* True when both layers have the same tensors in shape (their types may differ) and the same memory. */
@@ -301,6 +287,14 @@ struct plim_llama *plim_llama_free(struct plim_llama *llama)
     return NULL;
 }
 
+/* An architecture that llama.cpp does not have (yet) is treated as a plain decoder, and never called exact. */
+static const struct plim_arch *arch_of(const struct plim_model *model)
+{
+    static const struct plim_arch unknown = { .name = "unknown", .memory = PLIM_LLAMA_MEMORY_OTHER };
+    const struct plim_arch *arch = plim_arch_find(plim_model_arch(model));
+    return arch ? arch : &unknown;
+}
+
 int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama, struct plim_error *reterr)
 {
     struct plim_llama *llama = plim_alloc(1, sizeof *llama);
@@ -308,7 +302,7 @@ int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     llama->model = model;
     llama->tensors = plim_model_tensors(model, &llama->n_tensors);
-    int result = plim_hparams_read(model, &llama->hp, reterr);
+    int result = plim_hparams_read(model, arch_of(model), &llama->hp, reterr);
     if (result < 0) {
         plim_error_where(reterr, plim_model_path(model));
         plim_llama_free(llama);

@@ -7,6 +7,8 @@
  * be written without walking the tensors again. Made once per model; a bill changes nothing in it.
  */
 
+#include "base/units.h"
+#include "engine/ggml/buffer.h"
 #include "engine/llamacpp/hparams.h"
 #include "engine/llamacpp/roles.h"
 
@@ -55,7 +57,10 @@ struct plim_llama *plim_llama_free(struct plim_llama *llama);
 
 /* Bytes of a tensor in a CUDA buffer: padded rows of quantized tensors, 128-byte steps (ggml-cuda.cu: get_alloc_size).
  */
-uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor);
+static inline uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
+{
+    return plim_align_up(tensor->bytes + plim_row_padding_bytes(tensor->type, tensor->ne[0]), PLIM_CUDA_ALIGNMENT);
+}
 
 /*
  * "blk.12.rest", "enc.blk.12.rest", "dec.blk.12.rest": the layer number and where the rest begins; -1 for other names,
@@ -83,7 +88,12 @@ static inline const struct plim_tensor *plim_llama_layer_tensor(const struct pli
     return i ? &llama->tensors[i - 1] : NULL;
 }
 
-const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
-                                                   enum plim_suffix suffix);
+/* The tensor in a role outside the layers, or NULL. */
+static inline const struct plim_tensor *plim_llama_global_tensor(const struct plim_llama *llama, enum plim_global role,
+                                                                 enum plim_suffix suffix)
+{
+    int32_t i = llama->global[role][suffix];
+    return i ? &llama->tensors[i - 1] : NULL;
+}
 
 #endif

@@ -75,6 +75,12 @@ plim_node plim_build_global_bias(struct plim_build *b, enum plim_global role)
     return weight_leaf(b, plim_llama_global_tensor(b->llama, role, PLIM_BIAS));
 }
 
+plim_node plim_build_tied_output(struct plim_build *b)
+{
+    const struct plim_tensor *embd = plim_llama_global_tensor(b->llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
+    return leaf_at(b, embd, b->place->tied_output);
+}
+
 /* --- products --- */
 
 plim_node plim_build_mul_mat(struct plim_build *b, plim_node weight, plim_node x)
@@ -257,102 +263,4 @@ plim_node plim_build_rope(struct plim_build *b, plim_node x, uint32_t il)
     plim_node n = plim_ggml_graph_like(b->g, PLIM_OP_ROPE, x, plim_build_positions(b));
     plim_ggml_graph_source(b->g, n, rope_factors(b, il));
     return n;
-}
-
-/* --- the two ends --- */
-
-plim_node plim_build_tokens(struct plim_build *b)
-{
-    const struct plim_hparams *hp = b->hp;
-    plim_node tokens = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
-    b->embd = plim_ggml_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, b->n_tokens, 1, 1);
-    plim_node x = plim_build_get_rows(b, plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD), tokens);
-    if (hp->n_embd_inp != hp->n_embd) /* room for the extra embeddings of images */
-        x = plim_build_compute(b, x, hp->n_embd_inp, b->n_tokens, 1, 1);
-    plim_ggml_graph_expand(b->g, x);
-    plim_ggml_graph_expand(b->g, b->embd); /* the other way to give a batch: has memory, used or not */
-    b->embd = x;
-    if (hp->n_embd_inp != hp->n_embd)
-        x = plim_ggml_graph_columns(b->g, x, hp->n_embd);
-    if (hp->has_embedding_scale) {
-        bool has_gaps = plim_build_at(b, x)->flags & PLIM_TENSOR_STRIDED && b->n_tokens > 1; /* one row has none */
-        x = plim_build_unary(b, has_gaps ? plim_build_cont(b, x) : x);
-        plim_ggml_graph_expand(b->g, x);
-    }
-    b->out_ids = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_outputs, 1, 1, 1);
-    return x;
-}
-
-plim_node plim_build_embeddings(struct plim_build *b)
-{
-    const uint32_t flags = b->hp->arch->graph;
-    plim_node x = plim_build_tokens(b);
-    if (flags & PLIM_GGML_GRAPH_EMBD_SCALE)
-        x = plim_build_unary(b, x);
-    plim_node learned = plim_build_global(b, PLIM_GLOBAL_POS_EMBD);
-    if (learned)
-        x = plim_build_add(b, x, plim_build_get_rows(b, learned, plim_build_positions(b)));
-    if (flags & PLIM_GGML_GRAPH_EMBD_NORM) {
-        plim_node weight = plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD_NORM);
-        x = plim_build_norm(b, x, weight, plim_build_global_bias(b, PLIM_GLOBAL_TOKEN_EMBD_NORM), 0);
-    }
-    b->first = x;
-    return x;
-}
-
-plim_node plim_build_last_rows(struct plim_build *b, uint32_t il, plim_node x)
-{
-    bool here = il + 1 == b->hp->n_layer && b->hp->arch->rows == PLIM_ROWS_LAST_LAYER;
-    return here && x ? plim_build_get_rows(b, x, b->out_ids) : x;
-}
-
-/* Logits of x. */
-static void build_logits(struct plim_build *b, plim_node x)
-{
-    const struct plim_llama *llama = b->llama;
-    plim_node output = plim_build_global(b, PLIM_GLOBAL_OUTPUT);
-    if (!output && llama->hp.arch->no_output) /* BitNet: tied, without a copy */
-        output = plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD);
-    else if (!output) /* tied: the copy of the token embedding beside the output layer */
-        output =
-            leaf_at(b, plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT), b->place->tied_output);
-    if (b->hp->arch->graph & PLIM_GGML_GRAPH_HEAD_SCALE)
-        x = plim_build_unary(b, x);
-    x = plim_build_add(b, plim_build_mul_mat(b, output, x), plim_build_global_bias(b, PLIM_GLOBAL_OUTPUT));
-    if (b->hp->arch->graph & PLIM_GGML_GRAPH_IMAGE_LOGITS) {
-        enum { IMAGE_TOKENS = 8192 }; /* a tensor nobody fills: where it lives is up to its reader */
-        plim_node none = plim_ggml_graph_op(b->g, PLIM_OP_LEAF, PLIM_DTYPE_F32, IMAGE_TOKENS, 1, 1, 1);
-        x = plim_build_cont(b, x);
-        plim_ggml_graph_source(b->g, x, plim_build_unary(b, none));
-    }
-    b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT;
-    plim_ggml_graph_expand(b->g, x);
-}
-
-void plim_build_head(struct plim_build *b, plim_node x)
-{
-    const uint8_t rows = b->hp->arch->rows;
-    if (rows == PLIM_ROWS_BEFORE_NORM) {
-        b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* for a draft model */
-        x = plim_build_get_rows(b, x, b->out_ids);
-    }
-    plim_node weight = plim_build_global(b, PLIM_GLOBAL_OUTPUT_NORM),
-              bias = plim_build_global_bias(b, PLIM_GLOBAL_OUTPUT_NORM);
-    if (!weight)
-        weight = plim_build_global(b, PLIM_GLOBAL_DEC_OUTPUT_NORM);
-    if (!weight)
-        weight = plim_build_global(b, PLIM_GLOBAL_ENC_OUTPUT_NORM);
-    if (weight || (b->hp->arch->graph & PLIM_GGML_GRAPH_BARE_NORM))
-        x = plim_build_norm(b, x, weight, bias, -1);
-    b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* the embeddings are kept for whoever asks */
-    if (rows == PLIM_ROWS_AFTER_NORM) {
-        x = plim_build_get_rows(b, x, b->out_ids);
-        b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT;
-    }
-    const bool is_embedding = b->hp->arch->no_logits_when_embedding && b->cx->embeddings;
-    if (b->hp->arch->graph & PLIM_GGML_GRAPH_ENCODER || is_embedding)
-        plim_ggml_graph_expand(b->g, x);
-    else
-        build_logits(b, x);
-    plim_build_pooling(b, x);
 }

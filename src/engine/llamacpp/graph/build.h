@@ -3,9 +3,10 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_GRAPH_BUILD_H
 
 /*
- * Building the graph llama.cpp would build, as far as memory sees it. blocks.c has the arithmetic; attention.c,
- * feedforward.c, mla.c and recurrent.c the pieces that models are made of; decoder.c puts them together for most of
- * them. The other files hold a family each, or a mixer that stands in for attention.
+ * Building the graph llama.cpp would build, as far as memory sees it. A file calls only files that stand below it:
+ * blocks.c has the arithmetic; attention.c, feedforward.c, ends.c and recurrent.c the pieces of all models; mla.c,
+ * mamba.c, delta_net.c and shortconv.c what replaces attention; decoder.c puts them together for most models. The
+ * other files hold a family each. On top of all, arch.c maps an architecture to its builder.
  *
  * Shapes come from the tensors themselves, so a row of arch.c only says what the tensors cannot. All functions take
  * and return graph tensors (plim_node); 0 is "none": an absent weight is 0, and adding or multiplying by 0 is skipped.
@@ -67,6 +68,7 @@ plim_node plim_build_bias(struct plim_build *b, uint32_t il, enum plim_tensor_ro
 plim_node plim_build_scale_of(struct plim_build *b, uint32_t il, enum plim_tensor_role role);
 plim_node plim_build_global(struct plim_build *b, enum plim_global role);
 plim_node plim_build_global_bias(struct plim_build *b, enum plim_global role);
+plim_node plim_build_tied_output(struct plim_build *b); /* the copy of the token embedding beside the output layer */
 bool plim_build_has(const struct plim_build *b, uint32_t il, enum plim_tensor_role role);
 
 /* The positions of the batch. */
@@ -181,8 +183,7 @@ uint32_t plim_build_n_snapshots(const struct plim_build *b);
 /* x [kernel - 1 + tokens, channels, seqs] convolved along each channel -> [channels, tokens, seqs] */
 plim_node plim_build_conv(struct plim_build *b, plim_node x, plim_node weight);
 
-/* What stands in for attention in a recurrent layer: normalized input to projected output, [width, tokens]. */
-plim_node plim_build_recurrent(struct plim_build *b, uint32_t il, plim_node h);
+/* What replaces attention in a recurrent layer: normalized input to projected output, [width, tokens]. */
 plim_node plim_build_mamba(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_mamba2(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_plamo2_mamba(struct plim_build *b, uint32_t il, plim_node h);

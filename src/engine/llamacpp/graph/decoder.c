@@ -17,11 +17,23 @@ static plim_node gated(struct plim_build *b, uint32_t il, plim_node y, plim_node
     return plim_build_reshape(b, y, width, n_tokens, 1, 1);
 }
 
+/* What replaces attention in a recurrent layer. */
+static plim_node advance_states(struct plim_build *b, uint32_t il, plim_node h)
+{
+    if (plim_build_has(b, il, PLIM_TENSOR_ROLE_SHORTCONV_INPROJ))
+        return plim_build_shortconv(b, il, h);
+    if (!plim_build_has(b, il, PLIM_TENSOR_ROLE_SSM_X))
+        return plim_build_mamba2(b, il, h);
+    /* Mamba has a decay per channel and state, PLaMo-2 one per head */
+    const bool is_per_head = plim_build_at(b, plim_build_weight(b, il, PLIM_TENSOR_ROLE_SSM_A))->ne[1] == 1;
+    return is_per_head ? plim_build_plamo2_mamba(b, il, h) : plim_build_mamba(b, il, h);
+}
+
 static plim_node attend(struct plim_build *b, uint32_t il, plim_node x)
 {
     const struct plim_hparams *hp = b->hp;
     if (plim_llama_memory_recurs(b->llama, il))
-        return plim_build_recurrent(b, il, x);
+        return advance_states(b, il, x);
     if (hp->n_head[il] == 0) /* Nemotron-Super: a layer without attention */
         return 0;
     if (hp->n_head_kv[il] == 0) /* ... or with a linear map in its place */

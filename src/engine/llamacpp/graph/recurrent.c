@@ -69,14 +69,3 @@ plim_node plim_build_conv(struct plim_build *b, plim_node x, plim_node weight)
         b->g->tensor[n].flags |= PLIM_TENSOR_CPU_ONLY;
     return n;
 }
-
-plim_node plim_build_recurrent(struct plim_build *b, uint32_t il, plim_node h)
-{
-    if (plim_build_has(b, il, PLIM_TENSOR_ROLE_SHORTCONV_INPROJ))
-        return plim_build_shortconv(b, il, h);
-    if (!plim_build_has(b, il, PLIM_TENSOR_ROLE_SSM_X))
-        return plim_build_mamba2(b, il, h);
-    /* Mamba has a decay per channel and state, PLaMo-2 one per head */
-    const bool is_per_head = plim_build_at(b, plim_build_weight(b, il, PLIM_TENSOR_ROLE_SSM_A))->ne[1] == 1;
-    return is_per_head ? plim_build_plamo2_mamba(b, il, h) : plim_build_mamba(b, il, h);
-}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What every command prints alike: errors with their hints, and whether stdout took the answer. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int plim_cli_fail(const struct plim_error *error)
+{
+    fflush(stdout);
+    fprintf(stderr, "plimsoll: %s", error->what);
+    if (error->where[0] && error->at != PLIM_NO_OFFSET)
+        fprintf(stderr, " (%s, at byte %" PRIu64 ")", error->where, error->at);
+    else if (error->where[0])
+        fprintf(stderr, " (%s)", error->where);
+    fputc('\n', stderr);
+    if (error->hint[0])
+        fprintf(stderr, "hint: %s\n", error->hint);
+    return plim_error_exit_status(error->code);
+}
+
+int plim_cli_usage(const char *hint, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("plimsoll: ", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nhint: %s\n", hint);
+    return PLIM_EXIT_USAGE;
+}
+
+bool plim_cli_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "plimsoll: the answer could not be written: %s\n", strerror(errno));
+    return false;
+}
+
+bool plim_cli_has_colour(int fd, const char *mode)
+{
+    if (mode && !strcmp(mode, "always"))
+        return true;
+    if (mode && !strcmp(mode, "never"))
+        return false;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool is_refused = no_color && *no_color;
+    return isatty(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
+}
