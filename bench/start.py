@@ -150,7 +150,7 @@ def bills(program, model):
     return done.stdout.rstrip()
 
 
-def write_readme(path, text):
+def write_page(path, text):
     with open(path, encoding="utf-8") as file:
         old = file.read()
     new = re.sub(r"(<!-- bench:begin -->\n).*?(<!-- bench:end -->)", lambda m: m[1] + text + "\n" + m[2], old, flags=re.S)
@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--source", default=".", help="the source tree")
     parser.add_argument("--work", required=True, help="where the model and the others go")
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--readme", help="write the tables between this file's bench markers")
+    parser.add_argument("--page", help="write the tables between this page's bench markers")
     arguments = parser.parse_args()
     folder = os.path.abspath(arguments.work)
     os.makedirs(folder, exist_ok=True)
@@ -183,8 +183,8 @@ def main():
     text = (f"{title}\n\n{table([r.row(plimsoll) for r in runners])}\n\n"
             f"Bills on one core, of the same model once it is read:\n\n```\n{bills(arguments.bills, model)}\n```")
     print(text)
-    if arguments.readme:
-        write_readme(arguments.readme, text)
+    if arguments.page:
+        write_page(arguments.page, text)
     within = all(statistics.median(r.wall_ms) <= MOST_MS and r.rss_kib <= MOST_MIB * 1024 for r in runners[:2])
     print(f"\n{MOST_MS} ms and {MOST_MIB} MiB: {'kept' if within else 'NOT kept'} by the medians of plimsoll")
 

@@ -9,4 +9,4 @@ ninja -C "$directory" tests/zoo.list src/libplimsoll-core.a >/dev/null
 python3 tools/embed_entries.py --markdown docs/errors.md data/errors/*.entries
 exec python3 tests/docs/run_examples.py --update --plimsoll "$directory/src/plimsoll" --zoo "$directory/tests/zoo" \
     --library "$directory/src/libplimsoll-core.a" --library=-lpcre2-8 --library=-lm --library=-ldl \
-    README.md docs/*.md man/*.scd
+    README.md docs man

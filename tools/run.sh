@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 directory=${1:-build}
 TARGETS=src/plimsoll sh tools/build.sh "$directory"
-sample=$(sh tools/sample.sh "$directory")
+sample=$(sh tools/sample.sh "$directory/samples")
 set -- "$directory/src/plimsoll" fit "$sample" --card 'RTX 4060' --ctx-size 32768
 echo
 echo "\$ $1 $2 $3 --card 'RTX 4060' --ctx-size 32768"

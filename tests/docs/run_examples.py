@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Run every example of the documentation: run_examples.py --plimsoll PROGRAM --zoo DIR [--update] FILE...
+Run every example of the documentation: run_examples.py --plimsoll PROGRAM --zoo DIR [--update] FILE|DIRECTORY...
 
 In Markdown, a block marked "console" holds commands after "$ " and, below each, what it prints; a command without output
-is only run. In a manual page (.scd), every line of a block is a command. A file of C ("c" block) is compiled against the
-library and run (--library, --cc). What is shown must be what is printed; --update writes it into the Markdown.
+is only run. In a manual page (.scd), every line of a block is a command. A program in C ("c" block with a main) is compiled
+against the library and run (--library, --cc). What is shown must be what is printed; --update writes it into the Markdown.
+Of a directory, every page is read (.md, .scd), those of its folders as well.
 
 Examples run in a scratch directory with the bundled sample and stand-ins from the zoo, on a pretended machine with 32 GB
 of RAM and without a GPU. A command must end with 0 or 1: yes or no.
@@ -23,7 +24,7 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SAMPLE = "Llama-3.1-8B-Instruct-Q4_K_M.gguf"
-# What an example may name: file in the scratch directory, file of the zoo (none: the sample).
+# What an example may name: file in the scratch directory, file of the zoo (None: the sample).
 STAND_INS = {
     "model.gguf": None,
     "models/Llama-3.1-8B-Instruct-Q4_K_M.gguf": None,
@@ -34,7 +35,6 @@ STAND_INS = {
     "gemma-3-12b-it-Q4_K_M.gguf": "gemma-3-12b-Q4_K_M.gguf",
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
-LOGS = os.path.join(ROOT, "data", "samples", "logs")
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
 CRASH = os.path.join(ROOT, "tests", "cli", "logs", "crash", "pytorch.log")
 CONFIG = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
@@ -67,8 +67,6 @@ class Place:
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
 
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
-        for name in os.listdir(LOGS):
-            shutil.copy(os.path.join(LOGS, name), self.directory)
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
         with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
             file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])
@@ -132,6 +130,21 @@ def is_ours(command):
     return command.startswith(("plimsoll ", "./example"))
 
 
+def is_whole(command):
+    """True for a command of a manual or a help text that runs here: it ends, and needs no other program and no file."""
+    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " --follow ", " < "))
+
+
+def pages(paths):
+    """The files among the paths, and every page of the directories."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for folder, _, names in sorted(os.walk(path)):
+            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith((".md", ".scd")))
+
+
 class Checker:
     def __init__(self, options):
         self.options, self.place, self.n, self.failures = options, Place(options), 0, []
@@ -176,7 +189,7 @@ class Checker:
     def markdown(self, path, text):
         lines = text.splitlines()
         for language, start, block in reversed(list(blocks(text))):
-            if language == "c":
+            if language == "c" and any("main(" in line for line in block):
                 self.check_c(path, start, block)
         for language, start, block in reversed(list(blocks(text))):
             if language == "console":
@@ -186,14 +199,15 @@ class Checker:
     def manual(self, path, text):
         for _, start, block in blocks(text):
             for number, line in enumerate(block):
-                if is_ours(line):
+                if is_whole(line):
                     self.run(f"{path}:{start + number}", line)
 
     def help(self):
-        for command in ("fit", "cards", "check", "hollow", "errors"):
+        listed = self.place.run("plimsoll --help")[1].partition("\ncommands:\n")[2].partition("\n\n")[0]
+        for command in (line.split()[0] for line in listed.splitlines()):
             text = self.place.run(f"plimsoll {command} --help")[1]
             for line in text[text.find("\nexamples:"):].splitlines():
-                if is_ours(line.strip()):
+                if is_whole(line.strip()):
                     self.run(f"plimsoll {command} --help", line.strip())
 
     def json_fields(self, path, text):
@@ -233,13 +247,13 @@ def main():
     parser.add_argument("--library", action="append", default=[], metavar="ARGUMENT", help="what examples in C are linked with")
     parser.add_argument("--cc", default="cc", metavar="COMMAND")
     parser.add_argument("--update", action="store_true", help="write what is printed into the files")
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("pages", nargs="+")
     options = parser.parse_args()
     options.plimsoll, options.zoo = os.path.abspath(options.plimsoll), os.path.abspath(options.zoo)
     options.library = [os.path.abspath(item) if os.path.exists(item) else item for item in options.library]
     checker = Checker(options)
     try:
-        for path in options.files:
+        for path in pages(options.pages):
             checker.file(path)
         checker.help()
     finally:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-The table of results in the README: by kind of model, how many runs of the engine were foretold to its 0.01 MiB.
+The table of results in docs/accuracy.md: by kind of model, how many runs of the engine allocate what the bill says.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoo import ZOO
 
 BEGIN, END = "<!-- accuracy:begin -->", "<!-- accuracy:end -->"
 
-# The module of the zoo that makes a model says what kind it is; older ones are dense, or have experts.
+# The kind of a model follows from the module of the zoo that makes it.
 KINDS = {
     "dense": "dense",
     "older": "dense",
@@ -65,9 +65,9 @@ def write(path: str, cases: list[Case]) -> None:
         "attention on and off, cache types, partial and no offload, two cards, experts on the host) of each model.",
         "*Exact* are the runs in which weights, KV cache, recurrent state and outputs are what the engine prints, to its",
         "0.01 MiB, on every device; compute buffers are counted one by one. "
-        "`tests/engine/receipts.py --readme README.md` writes this table.",
+        "`tests/engine/receipts.py --page docs/accuracy.md` writes this table.",
         "",
-        "| models | architectures | models | runs | exact | compute buffers equal | largest difference |",
+        "| kind | architectures | models | runs | exact | compute buffers equal | largest difference |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *rows,
         row("**all**", ran),

@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
     parser.add_argument("--random", type=int, metavar="N", help="N setups by chance for each model instead")
     parser.add_argument("--seed", default="1", help="of --random (default: 1)")
-    parser.add_argument("--readme", metavar="FILE", help="write the table of results into this file")
+    parser.add_argument("--page", metavar="FILE", help="write the table of results into this file")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")
     options = parser.parse_args()
     if not engine.is_there(options):
@@ -151,8 +151,8 @@ def main() -> int:
             json.dump([{"model": c.model, "arch": c.arch, "setup": c.setup, "refused": c.refused,
                         "engine_mib": {" ".join(k): v for k, v in c.engine.items()},
                         "bill_mib": {" ".join(k): v[0] for k, v in c.bill.items()}} for c in cases], out, indent=1)
-    if options.readme:
-        accuracy.write(options.readme, cases)
+    if options.page:
+        accuracy.write(options.page, cases)
     holds = print_table(cases, options.verbose)
     if not options.models and sum(bool(case.refused) for case in cases) > MOST_REFUSED * len(cases):
         print(f"the engine refused too much: more than {100 * MOST_REFUSED:.0f} % of the setups")

@@ -167,7 +167,7 @@ def main() -> int:
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--python", required=True, help="of the virtual environment (tests/engine/fetch_torch.sh)")
     parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
-    parser.add_argument("--readme", metavar="FILE", help="write the table there")
+    parser.add_argument("--page", metavar="FILE", help="write the table there")
     options = parser.parse_args()
     if not os.path.exists(options.python):
         print(f"skipped: no PyTorch in {options.python}; tests/engine/fetch_torch.sh brings it")
@@ -191,8 +191,8 @@ def main() -> int:
             if receipt:
                 with open(os.path.join(folder, case.name + ".log"), encoding="utf-8", errors="replace") as file:
                     rows.append(row_of(case, receipt, file.read(), not wrong))
-    if options.readme:
-        table.write(options.readme, version_of(options.python), rows)
+    if options.page:
+        table.write(options.page, version_of(options.python), rows)
     return 1 if n_wrong else 0
 
 

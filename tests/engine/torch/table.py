@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of the README: what PyTorch says that it has reserved beside what the ledger of the rehearsal says."""
+"""The table of docs/accuracy.md: the memory that PyTorch says it has reserved, beside the ledger of the rehearsal."""
 from __future__ import annotations
 
 import re
@@ -32,7 +32,7 @@ def write(path: str, version: str, rows: list[Row]) -> None:
     table = [
         f"PyTorch {version} from PyPI, unchanged, no GPU and no driver on the machine. *Reserved* is what PyTorch's own allocator says at its",
         "peak, over all cards; *difference* what the ledger of the rehearsal has beside that. *Peak* has context, kernels and workspaces too,",
-        "which are bands. `tests/engine/torch/suite.py --readme README.md` writes this table.",
+        "which are bands. `tests/engine/torch/suite.py --page docs/accuracy.md` writes this table.",
         "",
         "| program | card | reserved, bytes | difference | peak |",
         "| --- | --- | ---: | ---: | ---: |",

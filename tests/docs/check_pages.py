@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+The pages fit together: every link of a page leads to a file and a heading that are there, every page of docs/ can be
+reached from the README, the README is short, and the figures that it quotes are those of docs/accuracy.md.
+"""
+import functools
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+START = "README.md"
+MAX_README_LINES = 150
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(r"`((?:src|include|tests|tools|data|man|docs|bench|fuzz)/[\w./-]+)`")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def prose(path):
+    """The text of a page without its examples."""
+    return FENCE.sub("", read(path))
+
+
+@functools.cache
+def anchors(path):
+    """The names that headings get (lower case, words joined by dashes), and those that the page gives itself."""
+    text = prose(path)
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    names = {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return names | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def pages():
+    found = [name for name in os.listdir(ROOT) if name.endswith(".md")]
+    for folder in ("docs", "data"):
+        for path, _, names in os.walk(os.path.join(ROOT, folder)):
+            found += [os.path.relpath(os.path.join(path, name), ROOT) for name in names if name.endswith(".md")]
+    return sorted(found)
+
+
+def check_page(path, reached):
+    """What is wrong with the links of a page; adds the pages that it leads to."""
+    text = prose(path)
+    for link in LINK.findall(text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+        if not os.path.exists(os.path.join(ROOT, target)):
+            yield f"{path}: no file for the link {link}"
+        elif anchor and anchor not in anchors(target):
+            yield f"{path}: no heading for the link {link}"
+        reached.setdefault(path, set()).add(target)
+    for name in PATH.findall(text):
+        if not os.path.exists(os.path.join(ROOT, name.rstrip("."))):
+            yield f"{path}: there is no {name}"
+
+
+def check_reach(reached):
+    done, todo = set(), [START]
+    while todo:
+        path = todo.pop()
+        if path not in done:
+            done.add(path)
+            todo += reached.get(path, ())
+    for path in pages():
+        if path.startswith("docs" + os.sep) and path not in done:
+            yield f"{path}: no way leads there from {START}"
+
+
+def check_readme():
+    text = read(START)
+    n_lines = len(text.splitlines())
+    if n_lines > MAX_README_LINES:
+        yield f"{START}: {n_lines} lines, more than {MAX_README_LINES}"
+    total = re.search(r"^\| \*\*all\*\* \| (.*) \|[^|]*\|$", read("docs/accuracy.md"), re.M)
+    if not total or total[1] not in text:
+        yield f"{START}: its figures are not the last row of docs/accuracy.md: {total[1] if total else 'there is none'}"
+
+
+def main():
+    reached = {}
+    complaints = [complaint for path in pages() for complaint in check_page(path, reached)]
+    complaints += [*check_reach(reached), *check_readme()]
+    print("\n".join(complaints) if complaints else "links, figures and the length of the README are right")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
