@@ -116,17 +116,17 @@ static bool recognise(const char *query, size_t length, struct plim_knowledge_en
 }
 
 /* First, and once. */
-static size_t put_first(struct plim_hit *hits, size_t n, const struct plim_knowledge_entry *entry)
+static size_t put_first(struct plim_search_result *hits, size_t n, const struct plim_knowledge_entry *entry)
 {
     size_t at = 0;
     while (at < n && strcmp(hits[at].entry.id, entry->id) != 0)
         at++;
-    if (at == n && n < PLIM_MAX_HITS)
+    if (at == n && n < PLIM_MAX_SEARCH_RESULTS)
         n++;
     else if (at == n)
         at--;
     memmove(hits + 1, hits, at * sizeof *hits);
-    hits[0] = (struct plim_hit){ .entry = *entry };
+    hits[0] = (struct plim_search_result){ .entry = *entry };
     return n;
 }
 
@@ -159,7 +159,7 @@ static int answer(const struct arguments *a, const struct plim_errors_found *fou
 static int list_all(const struct arguments *a)
 {
     const size_t n = plim_knowledge_size();
-    struct plim_hit *hits = plim_alloc(n, sizeof *hits);
+    struct plim_search_result *hits = plim_alloc(n, sizeof *hits);
     if (!hits)
         return PLIM_EXIT_INTERNAL;
     for (size_t i = 0; i < n; i++)
@@ -172,7 +172,7 @@ static int list_all(const struct arguments *a)
 static int run(int argc, char **argv)
 {
     static struct arguments a;
-    struct plim_hit hits[PLIM_MAX_HITS];
+    struct plim_search_result hits[PLIM_MAX_SEARCH_RESULTS];
     struct plim_errors_found found = { .query = a.query, .hits = hits };
     struct plim_knowledge_entry entry;
     int status = parse(argc, argv, &a);

@@ -4,13 +4,13 @@
 
 /* Entries of the knowledge base, for people and as plimsoll.errors/1. */
 
-#include "diagnose/knowledge.h"
+#include "diagnose/remedy/knowledge.h"
 #include "report/report.h"
 
 /* What was found, and how. */
 struct plim_errors_found {
-    const char *query;           /* NULL: everything was asked for */
-    const struct plim_hit *hits; /* the best first */
+    const char *query;                     /* NULL: everything was asked for */
+    const struct plim_search_result *hits; /* the best first */
     size_t n;
     bool is_recognised; /* the first is what the scanner made of the query, or is named by its id */
 };

@@ -5,7 +5,7 @@
 /* What a log shows, why it happened and what to do: one screen for people, plimsoll.explain/1 for programs. */
 
 #include "diagnose/finding.h"
-#include "diagnose/knowledge.h"
+#include "diagnose/remedy/knowledge.h"
 #include "diagnose/remedy/remedy.h"
 #include "report/report.h"
 

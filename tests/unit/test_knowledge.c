@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The knowledge base: every cause has an entry, messages find theirs, and what guides get wrong is put right. */
-#include "diagnose/knowledge.h"
+#include "diagnose/remedy/knowledge.h"
 #include "diagnose/scan/pattern.h"
 #include "unit.h"
 
@@ -42,7 +42,7 @@ static void test_every_pattern_has_its_entry(void **state)
 static void test_messages_find_their_entry(void **state)
 {
     (void)state;
-    struct plim_hit hits[PLIM_MAX_HITS];
+    struct plim_search_result hits[PLIM_MAX_SEARCH_RESULTS];
     size_t n_messages = 0, n_first = 0;
     for (size_t i = 0; i < plim_knowledge_size(); i++) {
         struct plim_knowledge_entry entry = plim_knowledge_entry(i);
@@ -76,7 +76,7 @@ static void test_questions(void **state)
         { "insufficient shared memory (shm)", "dataloader-bus-error" },
         { "17179869184.00 GiB", "wsl-2to64" },
     };
-    struct plim_hit hits[PLIM_MAX_HITS];
+    struct plim_search_result hits[PLIM_MAX_SEARCH_RESULTS];
     for (size_t i = 0; i < COUNT(questions); i++) {
         size_t n = plim_knowledge_search(questions[i].query, hits);
         if (n == 0 || strcmp(hits[0].entry.id, questions[i].id))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Remedies: values that are computed, what is left out because it frees too little, and commands that can be pasted. */
 #include "base/units.h"
-#include "diagnose/knowledge.h"
+#include "diagnose/remedy/knowledge.h"
 #include "diagnose/remedy/remedy.h"
 #include "diagnose/scan/pattern.h"
 #include "unit.h"

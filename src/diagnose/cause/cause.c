@@ -4,8 +4,6 @@
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/pattern.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -45,18 +43,6 @@ static const struct rule {
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
-bool plim_guess_set(struct plim_guess *guess, enum plim_cause cause, enum plim_confidence confidence,
-                    const char *format, ...)
-{
-    va_list arguments;
-    guess->cause = cause;
-    guess->confidence = confidence;
-    va_start(arguments, format);
-    vsnprintf(guess->why, sizeof guess->why, format, arguments);
-    va_end(arguments);
-    return true;
-}
-
 static bool is_named(const struct plim_cause_answer *answer, enum plim_cause cause)
 {
     bool is = answer->best.cause == cause;
@@ -81,7 +67,7 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
     facts.platform = plim_figure_word(finding, context, PLIM_W_PLATFORM);
     facts.trace = plim_trace_read(context, &facts.frame);
 
-    if (plim_rule_hearsay(&facts, &ret_answer->best))
+    if (plim_rule_secondhand(&facts, &ret_answer->best))
         return;
     for (int i = 0; i < N_RULES && ret_answer->n_second < PLIM_MAX_SECOND_GUESSES; i++) {
         struct plim_guess guess = { 0 };

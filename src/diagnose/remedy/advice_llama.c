@@ -34,11 +34,6 @@ static const struct dialect {
     { "lmstudio", { NULL, "lms load {M} --context-length {N}", NULL, NULL, NULL, NULL } },
 };
 
-bool plim_advice_is_llama(const struct plim_advice *advice)
-{
-    return plim_advice_is(advice, "llama.cpp ollama koboldcpp lmstudio");
-}
-
 /* Put text in place of "{M}" or "{N}". */
 static void fill(char *text, size_t size, const char *mark, const char *value)
 {

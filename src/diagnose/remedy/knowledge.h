@@ -53,17 +53,17 @@ bool plim_knowledge_for(const char *kind, enum plim_cause cause, struct plim_kno
 bool plim_knowledge_of(const struct plim_finding *finding, enum plim_cause cause,
                        struct plim_knowledge_entry *ret_entry);
 
-enum { PLIM_MAX_HITS = 32 };
+enum { PLIM_MAX_SEARCH_RESULTS = 32 };
 
-struct plim_hit {
+struct plim_search_result {
     struct plim_knowledge_entry entry;
     unsigned score; /* the higher, the nearer; 0 never */
     bool is_phrase; /* the query as it stands is much of the title or of a message */
     bool is_weak;   /* most of the query's words are not in it */
 };
 
-/* Entries that have words of the query, the best first; at most PLIM_MAX_HITS. Returns how many. */
-size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MAX_HITS]);
+/* Entries that have words of the query, the best first; at most PLIM_MAX_SEARCH_RESULTS. Returns how many. */
+size_t plim_knowledge_search(const char *query, struct plim_search_result ret_hits[PLIM_MAX_SEARCH_RESULTS]);
 
 /* "title" */
 const char *plim_field_name(enum plim_field field);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/knowledge.h"
+#include "diagnose/remedy/knowledge.h"
 
 #include "base/table.h"
 #include "diagnose/scan/pattern.h"
@@ -213,7 +213,7 @@ static unsigned phrase_score(const struct plim_knowledge_entry *entry, const cha
     return best;
 }
 
-size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MAX_HITS])
+size_t plim_knowledge_search(const char *query, struct plim_search_result ret_hits[PLIM_MAX_SEARCH_RESULTS])
 {
     char words[MAX_WORDS][WORD_BYTES];
     unsigned rarity[MAX_WORDS];
@@ -231,7 +231,7 @@ size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MA
     for (size_t row = 0; row < plim_errors_table.n_rows; row += entry.n_rows) {
         entry = entry_at(row);
         unsigned phrase = phrase_score(&entry, query);
-        struct plim_hit hit = { entry, phrase, phrase >= PHRASE_SCORE, false };
+        struct plim_search_result hit = { entry, phrase, phrase >= PHRASE_SCORE, false };
         size_t n_found = 0;
         for (size_t w = 0; w < n_words; w++) {
             const unsigned score = word_score(&entry, words[w]);
@@ -241,11 +241,11 @@ size_t plim_knowledge_search(const char *query, struct plim_hit ret_hits[PLIM_MA
         hit.is_weak = 3 * n_found < 2 * n_words;
         if (hit.score == 0)
             continue;
-        size_t at = n < PLIM_MAX_HITS ? n++ : PLIM_MAX_HITS;
+        size_t at = n < PLIM_MAX_SEARCH_RESULTS ? n++ : PLIM_MAX_SEARCH_RESULTS;
         for (; at > 0 && ret_hits[at - 1].score < hit.score; at--)
-            if (at < PLIM_MAX_HITS)
+            if (at < PLIM_MAX_SEARCH_RESULTS)
                 ret_hits[at] = ret_hits[at - 1];
-        if (at < PLIM_MAX_HITS)
+        if (at < PLIM_MAX_SEARCH_RESULTS)
             ret_hits[at] = hit;
     }
     return n;

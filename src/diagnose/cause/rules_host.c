@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules for the computer's memory: RAM, control groups, processes that were killed. */
+#include "diagnose/cause/rules.h"
+#include "diagnose/scan/pattern.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *limit_words(const struct plim_facts *facts)
+{
+    const char *constraint = facts->finding->words.text[PLIM_W_CONSTRAINT];
+    if (strstr(constraint, "MEMCG"))
+        return " A limit of its control group was hit, not the RAM of the machine.";
+    if (strstr(constraint, "CPUSET") || strstr(constraint, "MEMORY_POLICY"))
+        return " The memory of the nodes it is tied to was full; others may have some.";
+    return "";
+}
+
+/* For a message without figures, by the beginning of its pattern's id. */
+static const char *without_figures(const struct plim_facts *facts)
+{
+    static const char *const rows[][2] = {
+        { "docker-oomkilled", "Docker notes that the container ran out of memory: of its limit, or of the machine." },
+        { "kubernetes-evict", "The node was short of RAM, and Kubernetes put this pod out to save it." },
+        { "kubernetes-system", "The node itself ran out of RAM, not a limit of one container." },
+        { "kubernetes-", "A container used more RAM than its limit. The limit is not in this log." },
+        { "slurm-", "The job used more RAM than it had asked for. How much that was is not in this log." },
+        { "job-memory", "The job used more RAM than it had asked for." },
+        { "python-memory", "Python asked for RAM and did not get it. How much is not in the message." },
+        { "cpp-bad-alloc", "A C++ program asked for RAM and did not get it. How much is not in the message." },
+        { "host-errno", "A call of the system was refused for want of RAM, or of a limit on it." },
+        { "llama-mmap", "The model's file could not be put into memory." },
+        { "systemd-oomd", "systemd-oomd ended it because the RAM was under pressure, before the kernel would have." },
+        { "systemd-", "The kernel ended a process of this unit for want of RAM: of its limit, or of the machine." },
+        { "ray-", "Ray ended the task because the RAM of the node was nearly full." },
+        { "kernel-overcommit", "The kernel would not promise so much memory (vm.overcommit_memory)." },
+        { "kernel-", "The kernel had no RAM left and began to end processes." },
+        { "onnxruntime-host", "The allocator of ONNX Runtime for the CPU got no RAM." },
+        { "paddle-host", "Paddle got no RAM for pinned or ordinary memory of the computer." },
+    };
+    const char *id = facts->finding->pattern ? facts->finding->pattern->id : "";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(id, rows[i][0], strlen(rows[i][0])))
+            return rows[i][1];
+    return "The message itself says so; it has no more figures than that.";
+}
+
+/* The program that ended the process. */
+static const char *killer(const struct plim_facts *facts)
+{
+    const char *id = facts->finding->pattern ? facts->finding->pattern->id : "";
+    return !strncmp(id, "earlyoom", 8)           ? "earlyoom"
+           : !strncmp(id, "systemd-oomd", 12)    ? "systemd-oomd"
+           : !strncmp(id, "kubernetes-evic", 15) ? "Kubernetes"
+           : !strncmp(id, "ray-", 4)             ? "Ray"
+                                                 : "Linux";
+}
+
+bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    int64_t rss = plim_fact_own(facts, PLIM_N_RSS_BYTES), limit = plim_fact_own(facts, PLIM_N_LIMIT_BYTES),
+            pid = plim_fact_own(facts, PLIM_N_PID);
+    int64_t needed = plim_fact_own(facts, PLIM_N_NEEDED_BYTES),
+            available = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
+    int64_t tried = facts->answer->tried_bytes;
+    struct plim_size_texts texts = { .n = 0 };
+    char who[160] = "the process";
+    const char *name = facts->finding->words.text[PLIM_W_PROCESS];
+    if (!plim_fact_is_host(facts))
+        return false;
+    if (plim_is_known(pid))
+        snprintf(who, sizeof who, "process %" PRId64 "%s%s%s", pid, *name ? " (" : "", name, *name ? ")" : "");
+    else if (*name)
+        snprintf(who, sizeof who, "%s", name);
+    if (plim_is_known(rss) && plim_is_known(limit))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+                              "%s ended %s, which held %s of RAM; its limit was %s.", killer(facts), who,
+                              plim_say(&texts, rss), plim_say(&texts, limit));
+    if (plim_is_known(rss))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "%s ended %s, which held %s of RAM.%s",
+                              killer(facts), who, plim_say(&texts, rss), limit_words(facts));
+    const bool is_beside = plim_fact_is_llama(facts);
+    if (!plim_is_known(needed))
+        needed = plim_fact_own(facts, PLIM_N_DESIRED_BYTES);
+    if (plim_is_known(needed) && plim_is_known(available))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+                              "It wants %s of RAM%s, and %s is available.", plim_say(&texts, needed),
+                              is_beside ? " beside what goes to the card" : "", plim_say(&texts, available));
+    if (plim_is_known(needed) && plim_is_known(facts->answer->total_bytes))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+                              "It wants %s of RAM, and the machine has %s in all.", plim_say(&texts, needed),
+                              plim_say(&texts, facts->answer->total_bytes));
+    if (plim_is_known(tried))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+            "A piece of %s of RAM was tried and refused. This is the computer's memory, not the card's.",
+            plim_say(&texts, tried));
+    if (plim_is_known(limit))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "Its limit of RAM, %s, was reached.",
+                              plim_say(&texts, limit));
+    return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "%s%s", without_figures(facts),
+                          limit_words(facts));
+}
+
+/* Signal 9 without a word about memory: nearly always RAM, but somebody else may have sent it. */
+bool plim_rule_killed(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    int64_t status = plim_fact_own(facts, PLIM_N_EXIT_STATUS), signal = plim_fact_own(facts, PLIM_N_SIGNAL);
+    const char *detail = facts->finding->words.text[PLIM_W_DETAIL];
+    bool is_nine = signal == 9 || status == 137 || status == -9;
+    if (!is_nine || !plim_fact_is_host(facts) || plim_is_known(plim_fact_own(facts, PLIM_N_RSS_BYTES)) ||
+        plim_is_known(plim_fact_own(facts, PLIM_N_LIMIT_BYTES)) || strstr(detail, "OOM") ||
+        strstr(facts->finding->pattern->id, "oom"))
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_MEDIUM,
+        "%s is signal 9: the program was ended from outside and could not say why. On Linux that is nearly "
+        "always want of RAM; a full GPU never does it.",
+        status == 137 ? "Exit status 137" : "This");
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules that the message alone decides: it is about something else, or its pattern names the cause. */
+#include "diagnose/cause/rules.h"
+#include "diagnose/scan/pattern.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_role(const struct plim_facts *facts, enum plim_pattern_role role)
+{
+    return facts->finding->pattern && facts->finding->pattern->role == role;
+}
+
+bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_pattern *pattern = facts->finding->pattern;
+    const char *note = pattern ? pattern->note : "";
+    if (is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) || facts->finding->is_recovered)
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
+                              is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note
+                                  ? note
+                                  : "Memory was short, and the program went on "
+                                    "without it. This is no failure.");
+    if (is_role(facts, PLIM_PATTERN_ROLE_FAULT) || is_role(facts, PLIM_PATTERN_ROLE_LOOK_ALIKE) ||
+        (pattern && pattern->cause == PLIM_CAUSE_NOT_OOM))
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
+                              *note ? note : "The message is about something else than memory.");
+    return false;
+}
+
+/* "It failed, look above": no cause can be read from it. */
+bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    if ((!is_role(facts, PLIM_PATTERN_ROLE_WRAPPER) && !is_role(facts, PLIM_PATTERN_ROLE_CONSEQUENCE)) ||
+        facts->finding->pattern->cause != PLIM_CAUSE_UNKNOWN || facts->finding->is_recovered)
+        return false;
+    guess->rule = "secondhand";
+    plim_guess_set(
+        guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
+        "This line only says that something failed. Why is in lines before it, which this log does not have.");
+    return true;
+}
+
+/* llama.cpp and TensorFlow name the buffer or the allocator: one of the CPU is RAM, whatever it was for. */
+bool plim_rule_ram_buffer(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const char *buffer = facts->finding->words.text[PLIM_W_BUFFER];
+    const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
+    struct plim_size_texts texts = { .n = 0 };
+    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu"))
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
+                          "A buffer of the CPU could not be made%s%s: this is RAM, not the card.",
+                          plim_is_known(facts->answer->tried_bytes) ? ", " : "",
+                          plim_is_known(facts->answer->tried_bytes) ? plim_say(&texts, facts->answer->tried_bytes)
+                                                                    : "");
+}
+
+/* The pattern or its stage names the cause. */
+static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    struct plim_size_texts texts = { .n = 0 };
+    char tried[96] = "";
+    if (plim_is_known(a->tried_bytes) && plim_is_known(a->free_bytes))
+        snprintf(tried, sizeof tried, "Tried %s, free %s. ", plim_say(&texts, a->tried_bytes),
+                 plim_say(&texts, a->free_bytes));
+    else if (plim_is_known(a->tried_bytes))
+        snprintf(tried, sizeof tried, "Tried %s. ", plim_say(&texts, a->tried_bytes));
+    static const char *const words[PLIM_CAUSE_MAX_] = {
+        [PLIM_CAUSE_SHM] = "Processes hand data to each other through /dev/shm, and that was full.",
+        [PLIM_CAUSE_ALLOCATOR_LIMIT] = "A limit that was set for this program was hit, not the end of the card.",
+        [PLIM_CAUSE_DRIVER_OR_CONTEXT] = "The driver or the system refused, not the memory of the card.",
+        [PLIM_CAUSE_OPTIMIZER_STATES] = "It failed where the optimizer's states are made.",
+    };
+    /* What these say is more than their cause. */
+    static const char *const exact[][2] = {
+        { "sglang-unbalanced",
+          "The cards of this server do not have the same amount free: another process is on one." },
+        { "vllm-share-range", "The share is a part of one, and a number of one or more was given." },
+        { "ollama-runner-exited", "The runner ended while the model was loaded, and its reason is not in this line." },
+        { "vllm-profiling", "More was free after the trial step than before it: another program let go of memory "
+                            "meanwhile, so vLLM cannot tell what its own step needs." },
+        { "pytorch-oom-absurd", "More was asked for than any machine has. That is a wrong shape or a number that "
+                                "overflowed, not a large batch." },
+        { "accelerate-batch", "The batch was halved after each failure until nothing was left to halve: what does not "
+                              "fit is there with a batch of 1 too, or the failures were of another kind." },
+        { "metal-resources", "The number of buffers is limited, not their size: too many small ones are alive." },
+        { "tensorflow-context", "The driver had no room for TensorFlow's context, some hundred MiB: the card was full "
+                                "before it began." },
+        { "windows-commit", "Windows promises no more than RAM and page file together, and that was used up." },
+    };
+    const int64_t left = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
+    if (cause == PLIM_CAUSE_ALLOCATOR_LIMIT && plim_is_known(a->tried_bytes) && plim_is_known(left) && left >= 0 &&
+        left < a->tried_bytes)
+        return plim_guess_set(
+            guess, cause, PLIM_CONFIDENCE_HIGH,
+            "Tried %s, and %s was left of its limit. That limit was set; it is not the end of the card.",
+            plim_say(&texts, a->tried_bytes), plim_say(&texts, left));
+    if (!strcmp(facts->finding->pattern->id, "metal-buffer") && plim_is_known(a->tried_bytes) &&
+        plim_is_known(a->allowed_bytes))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "One buffer of %s was tried, and Metal allows %s for one, whatever is free.",
+                              plim_say(&texts, a->tried_bytes), plim_say(&texts, a->allowed_bytes));
+    const char *sentence =
+                   words[cause] ? words[cause] : "The message itself says so; it has no more figures than that.",
+               *id = facts->finding->pattern->id;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (!strcmp(id, exact[i][0]))
+            sentence = exact[i][1];
+    return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH, "%s%s", tried, sentence);
+}
+
+bool plim_rule_text(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    enum plim_cause cause = facts->finding->pattern ? facts->finding->pattern->cause : PLIM_CAUSE_UNKNOWN;
+    if (cause == PLIM_CAUSE_UNKNOWN)
+        return false;
+    if (cause == PLIM_CAUSE_HOST_RAM)
+        return plim_rule_host(facts, guess);
+    struct plim_guess exact = { 0 };
+    if (!strcmp(facts->finding->pattern->id, "accelerate-batch"))
+        return named_guess(facts, cause, guess);
+    plim_rule_fn *const stages[] = { plim_rule_weights, plim_rule_kv_stage, plim_rule_compute,   plim_rule_graphs,
+                                     plim_rule_cap,     plim_rule_allowed,  plim_rule_too_large, plim_rule_others };
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
+        if (stages[i](facts, &exact) && exact.cause == cause) { /* the same, with the figures that belong to it */
+            *guess = exact;
+            guess->confidence = PLIM_CONFIDENCE_HIGH;
+            return true;
+        }
+    return named_guess(facts, cause, guess);
+}
+
+bool plim_rule_stage(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    if (plim_fact_is_host(facts))
+        return plim_rule_host(facts, guess);
+    if (plim_fact_is_stage(facts, "shm"))
+        return named_guess(facts, PLIM_CAUSE_SHM, guess);
+    if (plim_fact_is_stage(facts, "virtual"))
+        return named_guess(facts, PLIM_CAUSE_DRIVER_OR_CONTEXT, guess);
+    if (plim_fact_is_stage(facts, "optimizer"))
+        return named_guess(facts, PLIM_CAUSE_OPTIMIZER_STATES, guess);
+    if (plim_fact_is_stage(facts, "cap"))
+        return plim_rule_cap(facts, guess) || named_guess(facts, PLIM_CAUSE_ALLOCATOR_LIMIT, guess);
+    return false;
+}

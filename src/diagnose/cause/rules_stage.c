@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules by the stage that the message names: weights, cache, working memory. */
+#include "diagnose/cause/rules.h"
+#include "diagnose/scan/pattern.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    int64_t tried = facts->answer->tried_bytes, total = plim_fact_any(facts, PLIM_N_TOTAL_BYTES),
+            free_bytes = plim_fact_any(facts, PLIM_N_FREE_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    if (!plim_fact_is_stage(facts, "weights"))
+        return false;
+    bool is_in_use =
+        plim_is_known(total) && plim_is_known(free_bytes) && total - free_bytes > PLIM_STARTUP_OTHERS_BYTES;
+    if (plim_is_known(tried) && is_in_use && tried > free_bytes && tried <= total - (int64_t)PLIM_GIB)
+        return plim_guess_set(
+            guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+            "The weights need %s in one buffer. The card has %s, but only %s was free: others hold %s.",
+            plim_say(&texts, tried), plim_say(&texts, total), plim_say(&texts, free_bytes),
+            plim_say(&texts, total - free_bytes));
+    if (plim_is_known(tried) && plim_is_known(free_bytes))
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+                              "The weights for this card need %s in one buffer, and %s was free.",
+                              plim_say(&texts, tried), plim_say(&texts, free_bytes));
+    if (plim_is_known(tried))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+            "It failed while the weights were loaded, with a buffer of %s: the first thing that goes to "
+            "the card.",
+            plim_say(&texts, tried));
+    return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+                          "It failed while the weights were loaded, the first thing that goes to the card.");
+}
+
+/* The cache does not fit; a server says how long a context would. */
+bool plim_rule_kv_stage(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    int64_t needed = plim_fact_own(facts, PLIM_N_NEEDED_BYTES),
+            available = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
+    int64_t tokens = plim_fact_own(facts, PLIM_N_TOKENS_NEEDED), left = plim_fact_own(facts, PLIM_N_TOKENS_AVAILABLE);
+    int64_t length = plim_fact_own(facts, PLIM_N_MAX_SEQ_LEN), kv_tokens = plim_fact_own(facts, PLIM_N_KV_TOKENS);
+    struct plim_size_texts texts = { .n = 0 };
+    enum plim_cause cause = PLIM_CAUSE_KV_CACHE_CONTEXT;
+    if (!plim_fact_is_stage(facts, "kv") && !plim_fact_is_stage(facts, "prefill") &&
+        !plim_fact_is_stage(facts, "decode"))
+        return false;
+    if (plim_is_known(needed) && plim_is_known(available))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "One request of the full length needs %s of cache, and %s is left after the weights.",
+                              plim_say(&texts, needed), plim_say(&texts, available));
+    if (plim_is_known(length) && plim_is_known(kv_tokens))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "A request may have %" PRId64 " tokens, and the cache has room for %" PRId64 ".", length,
+                              kv_tokens);
+    if (plim_is_known(tokens) && plim_is_known(left))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "The next step needs room for %" PRId64 " tokens in the pool, and %" PRId64 " are free.",
+                              tokens, left);
+    int64_t rest = plim_is_known(a->free_bytes) ? PLIM_UNKNOWN : plim_left_by_weights(facts->finding, facts->context);
+    const char *what = facts->finding->pattern && !strcmp(facts->finding->pattern->id, "llama-rs")
+                           ? "states of the sequences"
+                           : "cache for the context";
+    const char *was = what[0] == 's' ? "were" : "was";
+    if (plim_is_known(a->tried_bytes) && plim_is_known(rest))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "The %s %s asked for with %s in one piece; the weights had left %s of what was free.",
+                              what, was, plim_say(&texts, a->tried_bytes), plim_say(&texts, rest));
+    if (plim_is_known(a->tried_bytes))
+        return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
+                              "It failed while the %s %s laid out, with %s in one piece%s%s.", what, was,
+                              plim_say(&texts, a->tried_bytes), plim_is_known(a->free_bytes) ? "; free " : "",
+                              plim_is_known(a->free_bytes) ? plim_say(&texts, a->free_bytes) : "");
+    return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH, "It failed while the %s %s laid out.", what, was);
+}
+
+static bool is_mac(const struct plim_facts *facts)
+{
+    return !strcmp(facts->platform, "mac") ||
+           !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_BACKEND), "Metal");
+}
+
+/* The pool of llama.cpp grows while it computes. Whether it had answered before is not in the line. */
+static bool pool_guess(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const bool was_serving = !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE), "generating");
+    const bool is_pool = plim_fact_in_evidence(facts, "in function alloc") ||
+                         plim_fact_in_evidence(facts, "cuMemCreate") || plim_fact_in_evidence(facts, "cuMemSetAccess");
+    if (!is_pool && facts->finding->framework && !strcmp(facts->finding->framework, "ollama"))
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+                              "The card had no room for something that the model's runner asked for. The line does not "
+                              "say for what; the lines before it in the server's log would.");
+    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                          "%s needed more temporary memory than was left on the card: the pool for it grows while the "
+                          "model computes, after weights and cache were laid out.",
+                          was_serving ? "It was answering; a request" : "A step of the model");
+}
+
+/* Working memory, before the first token (compute) or while it runs (pool). */
+bool plim_rule_compute(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    int64_t kv = plim_fact_any(facts, PLIM_N_KV_BYTES), model = plim_fact_any(facts, PLIM_N_MODEL_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    const bool is_tried = plim_is_known(a->tried_bytes);
+    const char *tried = is_tried ? plim_say(&texts, a->tried_bytes) : "";
+    if (plim_fact_is_stage(facts, "pool"))
+        return pool_guess(facts, guess);
+    if (!plim_fact_is_stage(facts, "compute"))
+        return false;
+    if (!is_tried && is_mac(facts))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+            "The GPU stopped while it computed: what model, cache and working memory need together is "
+            "more than it may use of this Mac's RAM.");
+    if (!plim_fact_is_llama(facts))
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+                              "The working memory of one step did not fit%s%s.", is_tried ? ": " : "", tried);
+    if (is_tried && strstr(facts->finding->words.text[PLIM_W_OPERATION], "exceeds device memory"))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+            "One buffer of working memory was to have %s, and that is more than the driver allows for "
+            "a single one, however empty the card is.",
+            tried);
+    int64_t large = (plim_is_known(kv) ? kv : 0) + (plim_is_known(model) ? model : 0);
+    if (is_tried && large > 0 && a->tried_bytes / 4 > large)
+        return plim_guess_set(
+            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+            "The working memory asked for is %s, over four times weights and cache together (%s). That "
+            "happens with several copies for pipeline parallelism.",
+            tried, plim_say(&texts, large));
+    if (is_tried)
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+                              "The working memory for one batch, %s, did not fit; it is the last thing that is laid "
+                              "out, after weights and cache.",
+                              tried);
+    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+                          "The working memory for one batch did not fit; it is the last thing that is laid out, after "
+                          "weights and cache.");
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules by the traceback, by a series of memory figures, and the rule for the rest. */
+#include "diagnose/cause/rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The innermost frame that the user wrote, else the one that says something: "train.py:42 in train". */
+static const char *say_frame(const struct plim_facts *facts, char *text, size_t size)
+{
+    const struct plim_frame *frame = facts->frame;
+    const char *slash;
+    for (uint32_t i = facts->context->n_frames; i-- > 0;)
+        if (facts->context->frames[i].is_user) {
+            frame = &facts->context->frames[i];
+            break;
+        }
+    if (!frame)
+        return "";
+    slash = strrchr(frame->file, '/');
+    if (frame->line)
+        snprintf(text, size, " (%s:%" PRIu32 ")", slash ? slash + 1 : frame->file, frame->line);
+    else
+        snprintf(text, size, " (%s)", slash ? slash + 1 : frame->file);
+    return text;
+}
+
+/* "Tried 1.17 GiB, free 0.20 GiB; PyTorch has 18.38 of 23.69 GiB. ", as far as known. */
+static const char *say_account(const struct plim_facts *facts, char *text, size_t size)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    struct plim_size_texts texts = { .n = 0 };
+    size_t n = 0;
+    text[0] = '\0';
+    if (plim_is_known(a->tried_bytes))
+        n += (size_t)snprintf(text + n, size - n, "Tried %s", plim_say(&texts, a->tried_bytes));
+    if (n && n < size && plim_is_known(a->free_bytes))
+        n += (size_t)snprintf(text + n, size - n, ", free %s", plim_say(&texts, a->free_bytes));
+    if (n && n < size && plim_is_known(a->allocated_bytes))
+        n += (size_t)snprintf(text + n, size - n, "; %s%s already allocated here", plim_say(&texts, a->allocated_bytes),
+                              plim_is_known(a->total_bytes) ? "" : " is");
+    if (n && n < size && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes))
+        n += (size_t)snprintf(text + n, size - n, " of %s", plim_say(&texts, a->total_bytes));
+    if (n && n < size && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
+        a->allocated_bytes > a->total_bytes + PLIM_ROUNDING_BYTES)
+        n += (size_t)snprintf(text + n, size - n,
+                              ", more than the card has: Windows keeps the rest in RAM, and that ran out");
+    if (n == 0 && plim_is_known(a->free_bytes) && !plim_is_known(a->total_bytes))
+        n += (size_t)snprintf(text, size, "Free: %s", plim_say(&texts, a->free_bytes));
+    if (n && n < size)
+        snprintf(text + n, size - n, ". ");
+    return text;
+}
+
+enum { ACCOUNT_BYTES = 240, WHERE_BYTES = 160 };
+
+bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    if (facts->trace != PLIM_TRACE_OPTIMIZER && facts->trace != PLIM_TRACE_FOREACH)
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_HIGH, "%sIt failed in the optimizer, at %s%s: %s",
+        say_account(facts, account, sizeof account), facts->frame->name, say_frame(facts, where, sizeof where),
+        facts->trace == PLIM_TRACE_FOREACH ? "it makes copies of all parameters' values at once, beside its states."
+                                           : "it makes its states for every parameter at the first step.");
+}
+
+/* Spearman's rank correlation of bytes with time; ties get their mean rank. */
+static double rank_correlation(const struct plim_point *points, uint32_t n)
+{
+    double sum = 0, squares = 0, time_squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double below = 0;
+        for (uint32_t k = 0; k < n; k++)
+            below += points[k].bytes < points[i].bytes ? 1 : points[k].bytes == points[i].bytes && k != i ? 0.5 : 0;
+        double rank = below - (double)(n - 1) / 2, time = (double)i - (double)(n - 1) / 2;
+        sum += rank * time;
+        squares += rank * rank;
+        time_squares += time * time;
+    }
+    return squares > 0 && time_squares > 0 ? sum / (__builtin_sqrt(squares) * __builtin_sqrt(time_squares)) : 0;
+}
+
+/* Only a series that rises shows growth; without one it is never claimed. */
+bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_log_context *context = facts->context;
+    struct plim_size_texts texts = { .n = 0 };
+    uint32_t n = context ? context->n_series : 0;
+    if (n < PLIM_MIN_POINTS)
+        return false;
+    const struct plim_point *first = &context->series[0], *last = &context->series[n - 1];
+    if (first->bytes < 0 || last->bytes < 0)
+        return false;
+    int64_t grown = last->bytes - first->bytes;
+    int64_t total = facts->answer->total_bytes;
+    int64_t enough = plim_is_known(total) && total / 100 > PLIM_ROUNDING_BYTES ? total / 100 : PLIM_ROUNDING_BYTES;
+    if (grown < enough || rank_correlation(context->series, n) <= PLIM_MIN_CORRELATION)
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_LEAK_OR_GROWTH, n >= 2 * PLIM_MIN_POINTS ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
+        "Memory rose from %s to %s over the last %" PRIu32 " figures in the log, at nearly every one: "
+        "something is kept that should be let go.",
+        plim_say(&texts, first->bytes), plim_say(&texts, last->bytes), n);
+}
+
+static const char *phase(const struct plim_facts *facts)
+{
+    return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
+}
+
+/* "CUDA error: out of memory" without figures comes from outside the allocator; where CUDA begins, it is the context.
+ */
+bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_log_context *context = facts->context;
+    char where[WHERE_BYTES];
+    bool begins = facts->trace == PLIM_TRACE_LOAD;
+    for (uint32_t i = 0; context && i < context->n_frames; i++)
+        begins =
+            begins || !strcmp(context->frames[i].name, "_lazy_init") || !strcmp(context->frames[i].name, "set_device");
+    if (!begins || strcmp(facts->stage, "api") != 0 || plim_is_known(facts->answer->tried_bytes))
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+        "The driver refused before PyTorch's allocator was asked for anything%s: the card has no room even "
+        "for a context, so somebody else fills it.",
+        say_frame(facts, where, sizeof where));
+}
+
+/* While weights were loaded; or the card is full of what is no activation. */
+bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    bool is_loading = facts->trace == PLIM_TRACE_LOAD;
+    bool has_traceback = facts->context && facts->context->n_frames > 0;
+    bool is_full = plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
+                   (double)a->allocated_bytes > PLIM_WEIGHTS_SHARE * (double)a->total_bytes;
+    say_account(facts, account, sizeof account);
+    if (is_loading)
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+                              "%sIt failed while the model was loaded, in %s%s: nothing has been computed yet.",
+                              account, facts->frame->name, say_frame(facts, where, sizeof where));
+    if ((!has_traceback || facts->trace == PLIM_TRACE_NONE) && !strcmp(phase(facts), "loading"))
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
+                              "%sThe last that the log shows before it is the loading of the model.", account);
+    is_full = is_full && strcmp(phase(facts), "generating") != 0 && a->tried_bytes <= a->total_bytes / 2;
+    if (has_traceback && facts->trace == PLIM_TRACE_NONE && is_full)
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_LOW,
+                              "%sThe card is full, and the traceback shows no forward or backward pass.", account);
+    return false;
+}
+
+bool plim_rule_cache(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    if (facts->trace != PLIM_TRACE_KV)
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_KV_CACHE_CONTEXT, PLIM_CONFIDENCE_HIGH,
+                          "%sIt failed where keys and values of the context are stored%s.",
+                          say_account(facts, account, sizeof account), say_frame(facts, where, sizeof where));
+}
+
+bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    const char *what;
+    const bool is_trial = facts->trace == PLIM_TRACE_FORWARD && plim_is_trial_step(facts->finding, facts->context);
+    switch (is_trial ? PLIM_TRACE_PROFILE : facts->trace) {
+    case PLIM_TRACE_BACKWARD:
+        what = "in the backward pass";
+        break;
+    case PLIM_TRACE_FORWARD:
+        what = "in the forward pass";
+        break;
+    case PLIM_TRACE_LOSS:
+        what = "at the logits and the loss (tokens x vocabulary x 2 or 4 bytes)";
+        break;
+    case PLIM_TRACE_GENERATE:
+        what = "while text was generated";
+        break;
+    case PLIM_TRACE_PROFILE:
+        what = "while the server tried its largest step";
+        break;
+    default:
+        if (facts->context && facts->context->n_frames > 0)
+            return false;
+        if (!strcmp(phase(facts), "training") || (facts->context && facts->context->n_series > 0))
+            return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                                  "%sThe log shows steps before it: one of them needed more than was left.",
+                                  say_account(facts, account, sizeof account));
+        return false;
+    }
+    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
+                          facts->trace == PLIM_TRACE_GENERATE ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH,
+                          "%sIt failed %s%s.", say_account(facts, account, sizeof account), what,
+                          say_frame(facts, where, sizeof where));
+}
+
+/* Memory was short, and nothing says what for. */
+bool plim_rule_rest(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES];
+    const bool is_python = facts->finding->framework && facts->context &&
+                           (facts->context->n_frames > 0 || !strcmp(facts->finding->framework, "pytorch"));
+    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+                          "%sWhat it was needed for is not in this log: %s would tell.",
+                          say_account(facts, account, sizeof account),
+                          is_python ? "the traceback before the error" : "the lines before the error");
+}
