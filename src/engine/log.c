@@ -3,14 +3,13 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "engine/llamacpp/log/log.h"
-#include "engine/ollama_log.h"
-#include "engine/vllm/log.h"
+#include "engine/log_type.h"
+
+#include <stdio.h>
+#include <string.h>
 
 struct plim_log {
-    struct plim_llama_log llama;
-    struct plim_ollama_log ollama;
-    struct plim_vllm_log vllm;
+    void *state[PLIM_ENGINE_LOG_TYPES]; /* of each reader */
     bool is_in_escape;
     size_t length;
     char line[PLIM_MAX_LOG_LINE_BYTES];
@@ -19,24 +18,29 @@ struct plim_log {
 struct plim_log *plim_log_new(void)
 {
     struct plim_log *log = plim_alloc(1, sizeof *log);
-    if (!log)
-        return NULL;
-    plim_llama_log_init(&log->llama);
-    plim_ollama_log_init(&log->ollama);
-    plim_vllm_log_init(&log->vllm);
+    for (size_t i = 0; log && i < PLIM_ENGINE_LOG_TYPES; i++) {
+        log->state[i] = plim_alloc(1, plim_engine_log_types[i]->size);
+        if (!log->state[i]) {
+            plim_log_free(log);
+            return NULL;
+        }
+        plim_engine_log_types[i]->init(log->state[i]);
+    }
     return log;
 }
 
-void plim_log_free(struct plim_log *log) { plim_free(log); }
+void plim_log_free(struct plim_log *log)
+{
+    for (size_t i = 0; log && i < PLIM_ENGINE_LOG_TYPES; i++)
+        plim_free(log->state[i]);
+    plim_free(log);
+}
 
 static void end_line(struct plim_log *log)
 {
     log->line[log->length] = '\0';
-    if (log->length) {
-        plim_llama_log_line(&log->llama, log->line);
-        plim_ollama_log_line(&log->ollama, log->line);
-        plim_vllm_log_line(&log->vllm, log->line);
-    }
+    for (size_t i = 0; log->length && i < PLIM_ENGINE_LOG_TYPES; i++)
+        plim_engine_log_types[i]->line(log->state[i], log->line);
     log->length = 0;
     log->is_in_escape = false;
 }
@@ -60,17 +64,34 @@ void plim_log_feed(struct plim_log *log, const char *data, size_t size)
         feed_character(log, data[i]);
 }
 
+static int fail_unread(struct plim_error *reterr)
+{
+    char hint[sizeof reterr->hint] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < PLIM_ENGINE_LOG_TYPES && length < sizeof hint; i++)
+        length += (size_t)snprintf(hint + length, sizeof hint - length, "%s%s", i ? "; " : "",
+                                   plim_engine_log_types[i]->reads);
+    int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "no memory figures in this log");
+    plim_error_hint(reterr, "check reads %s", hint);
+    return code;
+}
+
 int plim_log_receipt(struct plim_log *log, struct plim_receipt *ret_receipt, struct plim_error *reterr)
 {
     end_line(log);
-    if (plim_llama_log_receipt(&log->llama, ret_receipt) || plim_vllm_log_receipt(&log->vllm, ret_receipt) ||
-        plim_ollama_log_receipt(&log->ollama, ret_receipt)) {
-        plim_receipt_sort(ret_receipt);
-        return 0;
-    }
-    int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "no buffers in this log");
-    plim_error_hint(reterr,
-                    "it takes lines like 'CUDA0 KV buffer size = 1024.00 MiB', llama.cpp's table at its end, or what "
-                    "Ollama or vLLM say of memory; llama.cpp prints its buffers with -v or -lv 4 in newer versions");
-    return code;
+    for (size_t i = 0; i < PLIM_ENGINE_LOG_TYPES; i++)
+        if (plim_engine_log_types[i]->receipt(log->state[i], ret_receipt)) {
+            ret_receipt->labels = plim_engine_log_types[i]->labels;
+            plim_receipt_sort(ret_receipt);
+            return 0;
+        }
+    return fail_unread(reterr);
+}
+
+const struct plim_receipt_labels *plim_log_labels(const char *engine)
+{
+    for (size_t i = 0; i < PLIM_ENGINE_LOG_TYPES; i++)
+        if (!strcmp(plim_engine_log_types[i]->engine, engine))
+            return plim_engine_log_types[i]->labels;
+    return NULL;
 }

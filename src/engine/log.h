@@ -3,8 +3,8 @@
 #define PLIMSOLL_ENGINE_LOG_H
 
 /*
- * An engine's log as a receipt, whichever engine it is. It comes in pieces of any size and may have any length: what is
- * kept of it does not grow. Colours are dropped, a line over PLIM_MAX_LOG_LINE_BYTES is cut.
+ * Any engine's log as a receipt. The log comes in pieces of any size and may have any length; memory use is constant.
+ * Colours are dropped, a line over PLIM_MAX_LOG_LINE_BYTES is cut.
  */
 
 #include "base/error.h"
@@ -18,7 +18,11 @@ void plim_log_free(struct plim_log *log);
 
 void plim_log_feed(struct plim_log *log, const char *data, size_t size);
 
-/* The log is over. An error when it says nothing of memory. */
+/* The end of the log. An error when the log has no figures of memory. */
 int plim_log_receipt(struct plim_log *log, struct plim_receipt *ret_receipt, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* How the labels in this engine's log stand to those of its bills; NULL: they are the same, or the engine is unknown.
+ */
+const struct plim_receipt_labels *plim_log_labels(const char *engine);
 
 #endif

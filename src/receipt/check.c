@@ -6,35 +6,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the CUDA breakdown calls unaccounted is what a bill has as these, less what the driver keeps from every program.
- */
-static bool is_unaccounted(const struct plim_receipt_line *line)
+static bool is_in(const char *const *list, const char *label)
 {
-    return (line->pillar == PLIM_PILLAR_OVERHEAD && strcmp(line->label, "driver reserve") != 0) ||
-           line->pillar == PLIM_PILLAR_OTHERS;
-}
-
-static bool is_context(const struct plim_receipt_line *line)
-{
-    return !strcmp(line->label, "KV buffer") || !strcmp(line->label, "RS buffer");
-}
-
-/* Lines of a receipt that stand for several lines of a bill. */
-static bool belongs(const struct plim_receipt_line *part, const char *label)
-{
-    if (!strcmp(label, "context"))
-        return is_context(part);
-    return !strcmp(label, "unaccounted") && is_unaccounted(part);
-}
-
-/* The engine prints these: a receipt that is whole and has none of them says that there are none. */
-static bool is_always_printed(const char *label)
-{
-    static const char *const labels[] = { "model buffer", "KV buffer", "RS buffer", "compute buffer", "output buffer" };
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (!strcmp(labels[i], label))
+    for (; list && *list; list++)
+        if (!strcmp(*list, label))
             return true;
     return false;
+}
+
+/* NULL: the line stands for itself. */
+static const struct plim_receipt_sum *sum_of(const struct plim_receipt *receipt, const char *label)
+{
+    const struct plim_receipt_labels *labels = receipt->labels;
+    for (size_t i = 0; labels && i < labels->n_sums; i++)
+        if (!strcmp(labels->sum[i].label, label))
+            return &labels->sum[i];
+    return NULL;
+}
+
+static bool is_part(const struct plim_receipt_sum *sum, const struct plim_receipt_line *line)
+{
+    if (sum->parts)
+        return is_in(sum->parts, line->label);
+    return (sum->pillars >> line->pillar & 1) && !(sum->except && !strcmp(line->label, sum->except));
 }
 
 struct sides {
@@ -69,32 +63,34 @@ static void take_receipt(struct plim_check_line *line, const struct plim_receipt
     line->receipt_high_bytes = from->high_bytes;
 }
 
-/* A receipt with a line for several of the bill's takes their place. */
-static bool is_part_of_a_sum(const struct sides *s, const struct plim_receipt_line *part)
+/* Such a line of the bill is compared as part of the sum. */
+static bool is_part_of_a_sum(const struct sides *s, const struct plim_receipt_line *line)
 {
-    for (uint32_t i = 0; s->receipt_device && i < s->receipt_device->n_lines; i++)
-        if (belongs(part, s->receipt_device->line[i].label))
+    for (uint32_t i = 0; s->receipt_device && i < s->receipt_device->n_lines; i++) {
+        const struct plim_receipt_sum *sum = sum_of(s->receipt, s->receipt_device->line[i].label);
+        if (sum && is_part(sum, line))
             return true;
+    }
     return false;
 }
 
-static bool receipt_has_sums(const struct plim_receipt *receipt)
+/* A log that has one of the engine's sums may not list every buffer. */
+static bool is_hidden(const struct plim_receipt *receipt, const char *label)
 {
     for (uint32_t i = 0; i < receipt->n_devices; i++)
-        for (uint32_t k = 0; k < receipt->device[i].n_lines; k++)
-            if (!strcmp(receipt->device[i].line[k].label, "context"))
+        for (uint32_t k = 0; k < receipt->device[i].n_lines; k++) {
+            const struct plim_receipt_sum *sum = sum_of(receipt, receipt->device[i].line[k].label);
+            if (sum && sum->hides && !strcmp(sum->hides, label))
                 return true;
+        }
     return false;
 }
 
-/* The receipt is silent on a line of the bill: does that mean that nothing was allocated? */
-static bool is_silence_none(const struct sides *s, const struct plim_receipt_line *line)
+/* The receipt has no such line: does that mean that nothing was allocated? */
+static bool is_zero(const struct plim_receipt *receipt, const struct plim_receipt_line *line)
 {
-    bool is_log = !strcmp(s->receipt->from, "log");
-    if (!s->receipt->is_whole || !is_log || !is_always_printed(line->label) ||
-        strcmp(s->receipt->engine, "llama.cpp") != 0)
-        return false;
-    return strcmp(line->label, "output buffer") != 0 || !receipt_has_sums(s->receipt); /* no table has that one */
+    return receipt->is_whole && receipt->labels && is_in(receipt->labels->always, line->label) &&
+           !is_hidden(receipt, line->label);
 }
 
 static void compare_bill_lines(struct sides *s)
@@ -110,7 +106,7 @@ static void compare_bill_lines(struct sides *s)
         take_bill(line, from);
         if (to)
             take_receipt(line, to);
-        else if (is_silence_none(s, from))
+        else if (is_zero(s->receipt, from))
             take_receipt(line, &(struct plim_receipt_line){ 0 });
     }
 }
@@ -123,15 +119,15 @@ static void compare_receipt_lines(struct sides *s)
         for (uint32_t k = 0; k < s->out->n_lines; k++)
             if (!strcmp(s->out->line[k].label, from->label))
                 line = &s->out->line[k];
-        if (line) /* laid beside the bill's already */
-            continue;
-        if (from->high_bytes == 0)
+        if (line || from->high_bytes == 0) /* compared already, or nothing to compare */
             continue;
         line = add_line(s, from->label, from->pillar);
         take_receipt(line, from);
-        for (uint32_t k = 0; s->bill_device && k < s->bill_device->n_lines; k++)
-            if (belongs(&s->bill_device->line[k], from->label))
+        const struct plim_receipt_sum *sum = sum_of(s->receipt, from->label);
+        for (uint32_t k = 0; sum && s->bill_device && k < s->bill_device->n_lines; k++)
+            if (is_part(sum, &s->bill_device->line[k]))
                 take_bill(line, &s->bill_device->line[k]);
+        line->has_others = sum && sum->has_others;
     }
 }
 
@@ -154,7 +150,7 @@ static void judge_line(struct plim_check *check, uint32_t nth, struct plim_check
     if (!line->has_receipt)
         return;
     line->is_in_band = line->receipt_low_bytes <= line->high_bytes && line->receipt_high_bytes >= line->low_bytes;
-    if (!strcmp(line->label, "unaccounted")) /* other programs are in it, too */
+    if (line->has_others)
         return;
     line->is_judged = true;
     device->bill_bytes += line->bill_bytes;

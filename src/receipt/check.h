@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_RECEIPT_CHECK_H
 #define PLIMSOLL_RECEIPT_CHECK_H
 
-/* A bill beside a receipt, line by line: what was claimed and what came. */
+/* A bill beside a receipt, line by line: what was predicted and what was allocated. */
 
 #include "receipt/receipt.h"
 
@@ -13,8 +13,9 @@ struct plim_check_line {
     bool has_bill, has_receipt;
     uint64_t bill_bytes, low_bytes, high_bytes;
     uint64_t receipt_bytes, receipt_low_bytes, receipt_high_bytes;
-    bool is_judged;  /* the receipt says something of this line, and it counts for the verdict */
-    bool is_in_band; /* what was printed and what was claimed can be the same */
+    bool has_others; /* memory of other programs is in it */
+    bool is_judged;  /* the receipt has a figure for it, and it counts for the verdict */
+    bool is_in_band; /* the printed and the claimed figure can be the same */
 };
 
 /* The lines of the bill, and those that only the receipt has. */
@@ -32,11 +33,11 @@ struct plim_check {
     uint32_t n_devices;
     struct plim_check_device device[2 * PLIM_RECEIPT_MAX_DEVICES];
     uint32_t n_exact, n_bands; /* lines judged: without and with freedom */
-    uint32_t n_outside;        /* of them, those that are not as claimed */
+    uint32_t n_outside;        /* of them, those outside the bill */
     uint32_t worst_device;     /* where the largest difference outside its band is */
     const struct plim_check_line *worst;
-    bool differs[PLIM_SETTING_MAX_]; /* setups that are known on both sides and not the same */
-    bool is_coarse;                  /* the receipt has figures that are rounded to more than 0.01 MiB */
+    bool differs[PLIM_SETTING_MAX_]; /* settings that both sides know and that are not the same */
+    bool is_coarse;                  /* figures of the receipt are rounded to more than 0.01 MiB */
     bool agrees;
 };
 

@@ -54,16 +54,34 @@ enum plim_receipt_setting {
     PLIM_SETTING_MAX_,
 };
 
+/* A line of a log that stands for several lines of a bill. */
+struct plim_receipt_sum {
+    const char *label;        /* in the receipt */
+    const char *const *parts; /* labels in the bill, NULL-terminated; NULL: all lines of these pillars */
+    unsigned pillars;         /* a bit for each: 1 << enum plim_pillar */
+    const char *except;       /* of those pillars, a label that is not part of it; may be NULL */
+    const char *hides;        /* where this line is, the log has no line with this label; may be NULL */
+    bool has_others;          /* memory of other programs is in it: the line is shown and not judged */
+};
+
+/* How the labels of an engine's log stand to those of its bills. */
+struct plim_receipt_labels {
+    const char *const *always; /* printed by every complete log, NULL-terminated: a missing line means 0 bytes */
+    const struct plim_receipt_sum *sum;
+    size_t n_sums;
+};
+
 struct plim_receipt {
     char engine[16];  /* "llama.cpp", "ollama", "vllm" */
     char version[24]; /* "v0.5.0", "b3813"; may be empty */
     char from[16];    /* "log", "rehearse", "bill" */
     char model[PLIM_RECEIPT_NAME_BYTES];
     int64_t setting[PLIM_SETTING_MAX_];
-    uint32_t n_starts;   /* of the engine in the log: the last one is the receipt */
-    bool is_whole;       /* the engine came as far as its compute buffers */
-    bool is_estimate;    /* the engine's own forecast, from before it allocated anything */
-    int64_t kv_n_tokens; /* vLLM: what its cache holds; -1: unknown */
+    const struct plim_receipt_labels *labels; /* of a log; NULL: those of a bill, and a missing line is unknown */
+    uint32_t n_starts;                        /* of the engine in the log: the last one is the receipt */
+    bool is_whole;                            /* the engine came as far as its compute buffers */
+    bool is_estimate;                         /* the engine's own forecast, from before it allocated anything */
+    int64_t kv_n_tokens;                      /* vLLM: what its cache holds; -1: unknown */
     uint32_t n_devices;
     struct plim_receipt_device device[PLIM_RECEIPT_MAX_DEVICES];
 };

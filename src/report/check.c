@@ -148,6 +148,15 @@ static void print_versions(FILE *out, const struct plim_check_sides *sides)
 
 static const char *engine_of(const struct plim_receipt *receipt) { return receipt->engine[0] ? receipt->engine : "it"; }
 
+static bool has_common_line(const struct plim_check *check)
+{
+    for (uint32_t i = 0; i < check->n_devices; i++)
+        for (uint32_t k = 0; k < check->device[i].n_lines; k++)
+            if (check->device[i].line[k].has_bill && check->device[i].line[k].has_receipt)
+                return true;
+    return false;
+}
+
 /* "EQUAL", "OFF" or "INCOMPLETE", with the reason. */
 static const char *write_verdict(const struct plim_check_sides *sides, char *text, size_t size)
 {
@@ -155,8 +164,9 @@ static const char *write_verdict(const struct plim_check_sides *sides, char *tex
     const struct plim_check_line *line = check->worst;
     const char *engine = engine_of(sides->receipt);
     char difference[PLIM_SIZE_TEXT], bands[64] = "";
-    if (!strcmp(engine, "vllm") && strcmp(sides->bill->engine, "vllm") != 0) {
-        snprintf(text, size, "the receipt is vLLM's, the bill %s's", engine_of(sides->bill));
+    if (strcmp(engine, engine_of(sides->bill)) != 0 && !has_common_line(check)) {
+        snprintf(text, size, "the receipt is of %s, the bill of %s: they have no line in common", engine,
+                 engine_of(sides->bill));
         return "OFF";
     }
     if (line) {

@@ -2,6 +2,7 @@
 #include "report/documents.h"
 
 #include "base/text.h"
+#include "engine/log.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -139,6 +140,8 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
         copy_text(root, "from", receipt->from, sizeof receipt->from);
     if (!is_bill && !strcmp(receipt->from, "bill"))
         receipt->from[0] = '\0';
+    if (!strcmp(receipt->from, "log"))
+        receipt->labels = plim_log_labels(receipt->engine);
     read_setup(json_object_get(root, "setup"), receipt);
     read_devices(json_object_get(root, "devices"), receipt);
     read_host(json_object_get(root, "host"), receipt);

@@ -5,6 +5,16 @@
 #include "unit.h"
 
 static struct plim_receipt bill, receipt;
+
+/* An engine's log with a table: one sum by labels, one by pillars. */
+static const char *const always[] = { "model buffer", "compute buffer", "output buffer", NULL };
+static const char *const parts[] = { "KV buffer", "RS buffer", NULL };
+static const struct plim_receipt_sum sums[] = {
+    { .label = "context", .parts = parts, .hides = "output buffer" },
+    { .label = "the rest", .pillars = 1U << PLIM_PILLAR_OVERHEAD, .except = "driver reserve", .has_others = true },
+};
+static const struct plim_receipt_labels labels = { always, sums, COUNT(sums) };
+
 static struct plim_check result;
 
 static struct plim_receipt_line *add(struct plim_receipt *to, const char *id, enum plim_pillar pillar,
@@ -33,6 +43,7 @@ static int set_up(void **state)
     receipt.device[0].line[2].low_bytes = receipt.device[0].line[2].high_bytes = 20 * PLIM_MIB;
     receipt.n_devices = 1;
     receipt.is_whole = true;
+    receipt.labels = &labels;
     return 0;
 }
 
@@ -94,6 +105,10 @@ static void test_what_only_one_side_has(void **state)
     plim_check(&bill, &receipt, &result);
     assert_null(result.worst);
     assert_false(result.agrees);
+    receipt.is_whole = true;
+    receipt.labels = NULL; /* nor when the engine prints some of them only */
+    plim_check(&bill, &receipt, &result);
+    assert_null(result.worst);
     set_up(NULL);
     add(&receipt, "gpu1", PLIM_PILLAR_KV_CACHE, "KV buffer", PLIM_MIB);
     plim_check(&bill, &receipt, &result);
@@ -104,15 +119,18 @@ static void test_what_only_one_side_has(void **state)
 static void test_sums(void **state)
 {
     (void)state;
+    add(&bill, "gpu0", PLIM_PILLAR_ACTIVATIONS, "output buffer", PLIM_MIB);
+    plim_check(&bill, &receipt, &result);
+    assert_string_equal(result.worst->label, "output buffer"); /* a log without the table lists it */
     add(&bill, "gpu0", PLIM_PILLAR_KV_CACHE, "RS buffer", PLIM_MIB);
     receipt.device[0].n_lines = 1;
     add(&receipt, "gpu0", PLIM_PILLAR_KV_CACHE, "context", 11 * PLIM_MIB);
     add(&receipt, "gpu0", PLIM_PILLAR_ACTIVATIONS, "compute buffer", 20 * PLIM_MIB);
-    add(&receipt, "gpu0", PLIM_PILLAR_OVERHEAD, "unaccounted", 500 * PLIM_MIB);
+    add(&receipt, "gpu0", PLIM_PILLAR_OVERHEAD, "the rest", 500 * PLIM_MIB);
     plim_check(&bill, &receipt, &result);
     assert_true(result.agrees); /* other programs may be in what is unaccounted for */
     const struct plim_check_line *last = &result.device[0].line[result.device[0].n_lines - 1];
-    assert_string_equal(last->label, "unaccounted");
+    assert_string_equal(last->label, "the rest");
     assert_true(last->bill_bytes == 90 * PLIM_MIB && !last->is_in_band && !last->is_judged);
 }
 

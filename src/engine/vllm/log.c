@@ -7,9 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-void plim_vllm_log_init(struct plim_vllm_log *log) { plim_receipt_init(&log->receipt, "vllm", "log"); }
+struct vllm_log {
+    struct plim_receipt receipt;
+};
 
-/* The number of the worker that speaks; 0 when it does not say. */
+static void init(void *state)
+{
+    struct vllm_log *log = state;
+    plim_receipt_init(&log->receipt, "vllm", "log");
+}
+
+/* The device of the worker that printed the line; gpu0 when the line names no worker. */
 static void worker_id(const char *line, char *buffer, size_t size)
 {
     static const char *const words[] = { "_TP", "rank=" };
@@ -23,8 +31,9 @@ static void worker_id(const char *line, char *buffer, size_t size)
     snprintf(buffer, size, "gpu%" PRId64, number);
 }
 
-void plim_vllm_log_line(struct plim_vllm_log *log, const char *line)
+static void read_line(void *state, const char *line)
 {
+    struct vllm_log *log = state;
     static const struct {
         const char *words, *further, *label; /* further: the figure comes after these */
         enum plim_pillar pillar;
@@ -53,16 +62,26 @@ void plim_vllm_log_line(struct plim_vllm_log *log, const char *line)
         worker_id(line, id, sizeof id);
         struct plim_receipt_device *device = plim_receipt_device(&log->receipt, id);
         struct plim_receipt_line *before = plim_receipt_line(device, rows[i].label);
-        if (before) /* said twice, or started again: the last one counts */
+        if (before) /* printed twice, or after a restart: the last one counts */
             *before = device->line[--device->n_lines];
         plim_receipt_add(device, rows[i].pillar, rows[i].label, size.bytes, size.half_bytes);
         log->receipt.is_whole = log->receipt.is_whole || rows[i].pillar == PLIM_PILLAR_KV_CACHE;
     }
 }
 
-bool plim_vllm_log_receipt(const struct plim_vllm_log *log, struct plim_receipt *ret_receipt)
+static bool end(void *state, struct plim_receipt *ret_receipt)
 {
+    const struct vllm_log *log = state;
     *ret_receipt = log->receipt;
     ret_receipt->n_starts = 1;
     return log->receipt.n_devices > 0;
 }
+
+const struct plim_engine_log_type plim_vllm_log_type = {
+    .engine = "vllm",
+    .reads = "vLLM's 'Model loading took', 'Available KV cache memory'",
+    .size = sizeof(struct vllm_log),
+    .init = init,
+    .line = read_line,
+    .receipt = end,
+};

@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_VLLM_LOG_H
 
 /*
- * vLLM's log as a receipt. It prints one figure a line for each worker, in GiB:
+ * vLLM's log as a receipt. Each worker prints its figures in GiB:
  *
  *     Model loading took 8.3215 GiB and 25.3 seconds        weights        "Loading model weights took", at first
  *     Available KV cache memory: 8.77 GiB                   KV cache: vLLM takes all of it
@@ -15,14 +15,8 @@
  * A worker names itself before the message: "(Worker_TP1 pid=88)", "(VllmWorker rank=1 pid=88)".
  */
 
-#include "receipt/receipt.h"
+#include "engine/log_type.h"
 
-struct plim_vllm_log {
-    struct plim_receipt receipt;
-};
-
-void plim_vllm_log_init(struct plim_vllm_log *log);
-void plim_vllm_log_line(struct plim_vllm_log *log, const char *line);
-bool plim_vllm_log_receipt(const struct plim_vllm_log *log, struct plim_receipt *ret_receipt);
+extern const struct plim_engine_log_type plim_vllm_log_type;
 
 #endif

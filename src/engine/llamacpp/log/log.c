@@ -2,18 +2,37 @@
 #include "engine/llamacpp/log/log.h"
 
 #include "base/text.h"
+#include "engine/llamacpp/log/breakdown.h"
 #include "engine/log_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void init_start(struct plim_llama_start *log)
+/* One start of the program. */
+struct start {
+    struct plim_receipt done; /* the loads that are over */
+    struct plim_receipt load; /* the one that is being read */
+    struct plim_receipt aux;  /* projector, adapters; and the names of the cards */
+    struct plim_breakdown table;
+    uint32_t n_loads, n_contexts;
+    uint64_t weights_bytes;
+    bool has_weights, has_context, is_context_over;
+    char projector_device[PLIM_RECEIPT_ID_BYTES];
+};
+
+struct llama_log {
+    struct start start;
+    struct plim_receipt before; /* of the start before this one, which stays when this one has no figures */
+    uint32_t n_before;
+};
+
+static void init_start(struct start *log)
 {
     memset(log, 0, sizeof *log);
     plim_receipt_init(&log->done, "llama.cpp", "log");
     plim_receipt_init(&log->load, "llama.cpp", "log");
-    plim_receipt_init(&log->beside, "llama.cpp", "log");
+    plim_receipt_init(&log->aux, "llama.cpp", "log");
     snprintf(log->projector_device, sizeof log->projector_device, "gpu0");
 }
 
@@ -41,7 +60,7 @@ static void add_all(const struct plim_receipt *from, const char *prefix, struct 
     }
 }
 
-static void end_load(struct plim_llama_start *log)
+static void end_load(struct start *log)
 {
     bool is_trial = log->has_weights && log->weights_bytes == 0;
     if (has_lines(&log->load) && !is_trial) {
@@ -171,7 +190,7 @@ static void forget_line(struct plim_receipt_device *device, const char *label)
 }
 
 /* A context's compute buffers may be reserved anew: then the first ones are gone. */
-static void forget_compute(struct plim_llama_start *log, const char *prefix)
+static void forget_compute(struct start *log, const char *prefix)
 {
     char label[PLIM_RECEIPT_LABEL_BYTES];
     snprintf(label, sizeof label, "%scompute buffer", prefix);
@@ -179,15 +198,15 @@ static void forget_compute(struct plim_llama_start *log, const char *prefix)
         forget_line(&log->load.device[i], label);
 }
 
-static void see_buffer(struct plim_llama_start *log, const struct buffer *b)
+static void see_buffer(struct start *log, const struct buffer *b)
 {
     if (b->is_projector) { /* reserved more than once: the last one stays */
-        forget_line(plim_receipt_device(&log->beside, b->id), "mmproj compute buffer");
-        add_line(&log->beside, "mmproj ", b);
+        forget_line(plim_receipt_device(&log->aux, b->id), "mmproj compute buffer");
+        add_line(&log->aux, "mmproj ", b);
         return;
     }
     if (b->kind == KIND_LORA) {
-        add_line(&log->beside, "", b);
+        add_line(&log->aux, "", b);
         return;
     }
     if (b->kind == KIND_MODEL) {
@@ -226,7 +245,7 @@ static int64_t read_switch(const char *text)
 }
 
 /* "llama_context: n_ctx                 = 8192", of the first context of a load */
-static void see_setting(struct plim_llama_start *log, const char *line)
+static void see_setting(struct start *log, const char *line)
 {
     static const struct {
         const char *name;
@@ -260,8 +279,7 @@ static void see_setting(struct plim_llama_start *log, const char *line)
     }
 }
 
-static void see_cache_type(struct plim_llama_start *log, const char *line, const char *word,
-                           enum plim_receipt_setting setting)
+static void see_cache_type(struct start *log, const char *line, const char *word, enum plim_receipt_setting setting)
 {
     const char *text = plim_log_after(line, word);
     char name[16];
@@ -273,7 +291,7 @@ static void see_cache_type(struct plim_llama_start *log, const char *line, const
 }
 
 /* "offloaded 33/33 layers to GPU" */
-static void see_layers(struct plim_llama_start *log, const char *line)
+static void see_layers(struct start *log, const char *line)
 {
     const char *text = plim_log_after(line, "offloaded ");
     int64_t number;
@@ -286,14 +304,14 @@ static void see_layers(struct plim_llama_start *log, const char *line)
 }
 
 /* "using device CUDA0 (NVIDIA GeForce RTX 4060) (0000:01:00.0) - 7056 MiB free" */
-static void see_card(struct plim_llama_start *log, const char *line)
+static void see_card(struct start *log, const char *line)
 {
     const char *text = plim_log_after(line, "using device "), *open = text ? strchr(text, '(') : NULL;
     char id[PLIM_RECEIPT_ID_BYTES];
     if (!open || open == text)
         return;
     plim_log_device_id(text, strcspn(text, " "), id, sizeof id);
-    struct plim_receipt_device *device = plim_receipt_device(&log->beside, id);
+    struct plim_receipt_device *device = plim_receipt_device(&log->aux, id);
     const char *dash = strstr(open, " - "), *close = strstr(open, ") (");
     close = close ? close : strstr(open, ") - ");
     struct plim_log_size size;
@@ -304,7 +322,7 @@ static void see_card(struct plim_llama_start *log, const char *line)
         device->free_bytes = size.bytes;
 }
 
-static void see_projector(struct plim_llama_start *log, const char *line)
+static void see_projector(struct start *log, const char *line)
 {
     const char *text = plim_log_after(line, "CLIP using ");
     struct plim_log_size size;
@@ -313,12 +331,12 @@ static void see_projector(struct plim_llama_start *log, const char *line)
     text = plim_log_after(line, "load_hparams: model size:");
     if (!text || !plim_log_size(text, &size))
         return;
-    struct plim_receipt_device *device = plim_receipt_device(&log->beside, log->projector_device);
+    struct plim_receipt_device *device = plim_receipt_device(&log->aux, log->projector_device);
     forget_line(device, "mmproj buffer");
     plim_receipt_add(device, PLIM_PILLAR_WEIGHTS, "mmproj buffer", size.bytes, size.half_bytes);
 }
 
-static void see_model(struct plim_llama_start *log, const char *line)
+static void see_model(struct start *log, const char *line)
 {
     if (strstr(line, "llama_model_loader: loaded meta data with") && log->has_context)
         end_load(log);
@@ -332,7 +350,7 @@ static void see_model(struct plim_llama_start *log, const char *line)
     plim_text_clean(log->load.model);
 }
 
-static void see_line(struct plim_llama_start *log, const char *line)
+static void see_line(struct start *log, const char *line)
 {
     struct buffer buffer;
     if (plim_breakdown_line(&log->table, line))
@@ -371,7 +389,7 @@ static void name_cards(const struct plim_receipt *cards, struct plim_receipt *re
     }
 }
 
-static bool end_start(struct plim_llama_start *log, struct plim_receipt *ret_receipt)
+static bool end_start(struct start *log, struct plim_receipt *ret_receipt)
 {
     int64_t setting[PLIM_SETTING_MAX_];
     memcpy(setting, log->load.setting, sizeof setting);
@@ -383,23 +401,24 @@ static bool end_start(struct plim_llama_start *log, struct plim_receipt *ret_rec
         log->done.is_whole = true;
         log->done.is_estimate = plim_breakdown_is_estimate(&log->table);
     }
-    add_all(&log->beside, "", &log->done);
+    add_all(&log->aux, "", &log->done);
     plim_breakdown_add(&log->table, !has_buffers, &log->done);
-    name_cards(&log->beside, &log->done);
+    name_cards(&log->aux, &log->done);
     if (!has_lines(&log->done))
         return false;
     *ret_receipt = log->done;
     return true;
 }
 
-void plim_llama_log_init(struct plim_llama_log *log)
+static void init(void *state)
 {
-    memset(log, 0, sizeof *log);
+    struct llama_log *log = state;
     init_start(&log->start);
 }
 
-void plim_llama_log_line(struct plim_llama_log *log, const char *line)
+static void read_line(void *state, const char *line)
 {
+    struct llama_log *log = state;
     if (is_start(line)) {
         log->n_before += end_start(&log->start, &log->before);
         init_start(&log->start);
@@ -407,11 +426,41 @@ void plim_llama_log_line(struct plim_llama_log *log, const char *line)
     see_line(&log->start, line);
 }
 
-bool plim_llama_log_receipt(struct plim_llama_log *log, struct plim_receipt *ret_receipt)
+static bool end(void *state, struct plim_receipt *ret_receipt)
 {
+    struct llama_log *log = state;
     bool has_figures = end_start(&log->start, ret_receipt);
     if (!has_figures && log->n_before)
         *ret_receipt = log->before;
     ret_receipt->n_starts = log->n_before + has_figures;
     return ret_receipt->n_starts > 0;
 }
+
+/* --- labels --- */
+
+static const char *const buffers[] = {
+    "model buffer", "KV buffer", "RS buffer", "compute buffer", "output buffer", NULL
+};
+static const char *const context[] = { "KV buffer", "RS buffer", NULL };
+
+/* The columns of the table. Its "unaccounted" is the overhead, but for the memory that the driver keeps from all. */
+static const struct plim_receipt_sum sums[] = {
+    { .label = "context", .parts = context, .hides = "output buffer" },
+    { .label = "unaccounted",
+      .pillars = 1U << PLIM_PILLAR_OVERHEAD | 1U << PLIM_PILLAR_OTHERS,
+      .except = "driver reserve",
+      .has_others = true },
+};
+static const struct plim_receipt_labels labels = { buffers, sums, sizeof sums / sizeof *sums };
+
+const struct plim_engine_log_type plim_llama_log_type = {
+    .engine = "llama.cpp",
+    .reads =
+        "llama.cpp's 'CUDA0 KV buffer size = 1024.00 MiB' (newer versions print it with -v or -lv 4) and the memory "
+        "table at its end",
+    .size = sizeof(struct llama_log),
+    .init = init,
+    .line = read_line,
+    .receipt = end,
+    .labels = &labels,
+};

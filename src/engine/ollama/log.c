@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/ollama_log.h"
+#include "engine/ollama/log.h"
 
 #include "engine/log_text.h"
 
 #include <string.h>
 
-void plim_ollama_log_init(struct plim_ollama_log *log)
+struct ollama_log {
+    struct plim_receipt receipt;
+    bool is_layout_over; /* a line other than weights was read: the next weights begin another layout */
+};
+
+static void init(void *state)
 {
+    struct ollama_log *log = state;
     plim_receipt_init(&log->receipt, "ollama", "log");
-    log->is_over = false;
+    log->is_layout_over = false;
 }
 
 /* The value of a key: device=CUDA0, size="4.3 GiB". */
@@ -18,8 +24,9 @@ static const char *value_of(const char *line, const char *key)
     return value && *value == '"' ? value + 1 : value;
 }
 
-void plim_ollama_log_line(struct plim_ollama_log *log, const char *line)
+static void read_line(void *state, const char *line)
 {
+    struct ollama_log *log = state;
     static const struct {
         const char *words, *label;
         enum plim_pillar pillar;
@@ -38,9 +45,9 @@ void plim_ollama_log_line(struct plim_ollama_log *log, const char *line)
         if (!strstr(line, rows[i].words))
             continue;
         bool is_weights = rows[i].pillar == PLIM_PILLAR_WEIGHTS;
-        if (is_weights && log->is_over)
-            plim_ollama_log_init(log);
-        log->is_over = !is_weights;
+        if (is_weights && log->is_layout_over)
+            init(log);
+        log->is_layout_over = !is_weights;
         plim_log_device_id(device, strcspn(device, " \""), id, sizeof id);
         struct plim_receipt_device *to = plim_receipt_device(&log->receipt, id);
         struct plim_receipt_line *line_before = plim_receipt_line(to, rows[i].label);
@@ -51,9 +58,19 @@ void plim_ollama_log_line(struct plim_ollama_log *log, const char *line)
     }
 }
 
-bool plim_ollama_log_receipt(const struct plim_ollama_log *log, struct plim_receipt *ret_receipt)
+static bool end(void *state, struct plim_receipt *ret_receipt)
 {
+    const struct ollama_log *log = state;
     *ret_receipt = log->receipt;
     ret_receipt->n_starts = 1;
     return log->receipt.n_devices > 0;
 }
+
+const struct plim_engine_log_type plim_ollama_log_type = {
+    .engine = "ollama",
+    .reads = "Ollama's 'model weights', 'kv cache', 'compute graph'",
+    .size = sizeof(struct ollama_log),
+    .init = init,
+    .line = read_line,
+    .receipt = end,
+};
