@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-# A thin front door: Meson builds, tools/ does the rest. Every target installs the Debian packages it lacks.
+# A thin front door: Meson builds, tools/ does the rest. Every target but `check` installs the Debian packages it lacks.
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 
-.PHONY: help run build test test-engines bench fuzz install format docs clean
+.PHONY: help run build check test test-all test-engines bench fuzz install format docs clean
 
 help:
 	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
 	@echo 'make build    build into $(BUILD)/'
-	@echo 'make test     every check that needs no GPU; the last line counts them'
-	@echo 'make test-engines  llama.cpp and PyTorch on the virtual GPU, every program; downloads some gigabytes'
+	@echo 'make check    the loop during work: one build, static checks, unit tests, command line; offline, installs nothing'
+	@echo 'make test     sets everything up: these, documentation, logs, sanitizers; the last line counts them'
+	@echo 'make test-all every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
+	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes'
 	@echo 'make bench    speed: bills per second, start to verdict, other readers beside it'
 	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
 	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
@@ -24,8 +26,14 @@ run:
 build:
 	@sh tools/build.sh $(BUILD)
 
+check:
+	@BUILD=$(BUILD) sh tools/test.sh check
+
 test:
-	@sh tools/test.sh
+	@sh tools/test.sh test
+
+test-all:
+	@sh tools/test.sh all
 
 test-engines:
 	@sh tools/test-engines.sh

@@ -1,12 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test.sh: every check that needs no GPU. Each prints one line; what failed shows the end of its log. The last line is
-# "N passed, N failed, N skipped", the tests of Meson counted one by one.
+# test.sh check|test|all: the checks of one level; CONTRIBUTING.md says what each level catches and how long it takes.
+#
+#     check   offline, installs nothing: one build, static checks, unit tests, the command line
+#     test    installs what is missing: these with warnings as errors, documentation, logs, sanitizers, a short fuzzing
+#     all     these with clang, clang-tidy, longer fuzzing, and the engines themselves on the virtual GPU
+#
+# Each check prints one line; a check that failed shows the end of its log. The last line is "N passed, N failed,
+# N skipped", the tests of Meson counted one by one. BUILD is the build directory of `check`.
 set -u
 cd "$(dirname "$0")/.."
-sh tools/install-packages.sh test || exit 1
+level=${1:-}
+case $level in
+check) sh tools/install-packages.sh --check check || exit 1 ;;
+test | all) sh tools/install-packages.sh test || exit 1 ;;
+*) echo 'usage: test.sh check|test|all' >&2; exit 2 ;;
+esac
 
-FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+BUILD=${BUILD:-build}
 logs=build-test-logs
 passed=0 failed=0 skipped=0
 rm -rf "$logs"
@@ -57,7 +68,7 @@ meson_tests() {
 # count_meson_tests NAME DIRECTORY: what Meson's summary in the log says.
 count_meson_tests() {
     if grep -q '^No suitable tests' "$log" || grep -q '^No tests defined' "$log"; then
-        skip "$1" 'there are none'
+        skip "$1" 'no tests'
         return
     fi
     n_ok=$(($(number Ok) + $(number 'Expected Fail')))
@@ -74,72 +85,92 @@ count_meson_tests() {
     [ "$n_fail" = 0 ] || tail -n 60 "$log" | sed 's/^/      /'
 }
 
-# build DIRECTORY OPTION...: set up once, build.
-build() {
-    [ -f "$1/build.ninja" ] || meson setup "$@" || return 1
-    ninja -C "$1"
+# set_up DIRECTORY OPTION...: make a build directory once.
+set_up() { [ -f "$1/build.ninja" ] || meson setup "$@"; }
+
+build() { set_up "$@" && ninja -C "$1"; }
+
+with_clang() { CC=clang CXX=clang++ "$@"; }
+
+static_checks() {
+    section 'static checks'
+    check 'clang-format' sh tools/format.sh --check
+    check 'includes point along the sentence' python3 tools/check-includes.py
+    check 'licence and line length of every file' python3 tools/check-files.py
+    check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
+    check 'bundled sample is what its script makes' python3 data/samples/make.py --check
 }
 
-with_clang() { CC=clang CXX=clang++ build "$@"; }
+# One build, what it says of itself, and its tests: with_gcc DIRECTORY 'TEST ARGUMENTS' OPTION...
+with_gcc() {
+    directory=$1 arguments=$2
+    shift 2
+    section 'gcc'
+    check 'build' build "$directory" "$@" || return 0
+    check 'exported symbols' sh tools/abi-map.sh --check "$directory/src/libplimsoll.so"
+    # shellcheck disable=SC2086 # words on purpose
+    meson_tests 'tests' "$directory" $arguments
+}
 
-section 'static checks'
-check 'clang-format' sh tools/format.sh --check
-check 'includes point along the sentence' python3 tools/check-includes.py
-check 'licence and line length of every file' python3 tools/check-files.py
-check 'public headers, C11 and C++17, gcc and clang' sh tools/check-headers.sh
-check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
-check 'bundled sample is what its script makes' python3 data/samples/make.py --check
-
-section 'gcc'
-if check 'build, warnings are errors' build build-test-gcc -Dwerror_extra=true; then
-    check 'exported symbols' sh tools/abi-map.sh --check build-test-gcc/src/libplimsoll.so
-    check 'installed, found with pkg-config, used' sh tools/check-install.sh build-test-gcc
-    meson_tests 'tests' build-test-gcc
-fi
-
-section 'clang'
-if check 'build with clang, warnings are errors' with_clang build-test-clang -Dwerror_extra=true -Db_lundef=false; then
-    meson_tests 'tests with clang' build-test-clang --suite unit --suite cli
-fi
-
-section 'AddressSanitizer and UndefinedBehaviorSanitizer'
-export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-if check 'build with sanitizers' with_clang build-test-sanitize -Db_sanitize=address,undefined -Db_lundef=false \
-    -Ddefault_library=static -Dbuildtype=debugoptimized; then
+sanitizers() {
+    section 'AddressSanitizer and UndefinedBehaviorSanitizer'
+    check 'set up with sanitizers' with_clang set_up build-test-sanitize -Db_sanitize=address,undefined \
+        -Db_lundef=false -Ddefault_library=static -Dbuildtype=debugoptimized || return 0
+    # the tests build what they need
+    export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     PLIMSOLL_SANITIZED=1 meson_tests 'tests under sanitizers' build-test-sanitize --suite unit --suite cli -t 5
-fi
-unset ASAN_OPTIONS UBSAN_OPTIONS
+    unset ASAN_OPTIONS UBSAN_OPTIONS
+}
 
-section "fuzzing, $FUZZ_SECONDS s each"
-if [ -f fuzz/run.sh ]; then
-    quiet 'fuzzing' sh fuzz/run.sh "$FUZZ_SECONDS" build-fuzz
+# fuzzing SECONDS: each fuzzer for that long.
+fuzzing() {
+    section "fuzzing, $1 s each"
+    quiet 'fuzzing' sh fuzz/run.sh "$1" build-fuzz
     result=$?
     n_ok=$(grep -c 'no finding$' "$log") n_fail=$(grep -c ': FOUND' "$log")
     [ $result = 0 ] || [ "$n_fail" -gt 0 ] || n_fail=1
     passed=$((passed + n_ok)) failed=$((failed + n_fail))
     sed 's/^/      /' "$log"
-else
-    skip 'fuzzing' 'there are no fuzzers'
-fi
+}
 
-section 'clang-tidy'
-if [ -f build-test-clang/compile_commands.json ]; then
-    check 'clang-tidy' sh tools/tidy.sh build-test-clang
-else
-    skip 'clang-tidy' 'the clang build failed'
-fi
+clang_and_tidy() {
+    section 'clang'
+    check 'public headers, C11 and C++17, gcc and clang' sh tools/check-headers.sh
+    if check 'build with clang, warnings are errors' with_clang build build-test-clang -Dwerror_extra=true -Db_lundef=false; then
+        meson_tests 'tests with clang' build-test-clang --suite unit --suite cli
+        check 'clang-tidy' sh tools/tidy.sh build-test-clang
+    fi
+}
 
-section 'the engines themselves'
-if [ -f build-test-gcc/build.ninja ]; then
-    # llama.cpp's own build and PyTorch; without them the tests skip themselves and say why
+# llama.cpp's own build and PyTorch; without them the tests skip themselves and say why.
+engines() {
+    section 'the engines themselves'
     quiet 'engine download' sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0 || sed 's/^/      /' "$log"
     quiet 'safetensors download' sh tests/engine/fetch_safetensors.sh .cache/safetensors || sed 's/^/      /' "$log"
     quiet 'PyTorch download' sh tests/engine/fetch_torch.sh small .cache/torch || sed 's/^/      /' "$log"
-    quiet 'engine' meson test -C build-test-gcc --print-errorlogs --suite engine -t 0
-    count_meson_tests 'llama.cpp and PyTorch on the virtual GPU' build-test-gcc
-else
-    skip 'llama.cpp and PyTorch on the virtual GPU' 'the build failed'
-fi
+    quiet 'engine' meson test -C "$1" --print-errorlogs --suite engine -t 0
+    count_meson_tests 'llama.cpp and PyTorch on the virtual GPU' "$1"
+}
+
+static_checks
+case $level in
+check)
+    with_gcc "$BUILD" '--suite unit --suite cli'
+    ;;
+test)
+    with_gcc build-test-gcc '' -Dwerror_extra=true
+    check 'installed, found with pkg-config, used' sh tools/check-install.sh build-test-gcc
+    sanitizers
+    ;;
+all)
+    with_gcc build-test-gcc '' -Dwerror_extra=true
+    check 'installed, found with pkg-config, used' sh tools/check-install.sh build-test-gcc
+    clang_and_tidy
+    sanitizers
+    fuzzing "${FUZZ_SECONDS:-3}"
+    [ ! -f build-test-gcc/build.ninja ] || engines build-test-gcc
+    ;;
+esac
 
 printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]

@@ -12,25 +12,27 @@ A case is a block of lines; NAME selects cases by a part of their name.
     sh plimsoll cards | head -1                the same through sh
     env NAME=value                             set for this case
     nvml HOW                                   the machine has the cards of tests/unit/fake_nvml.c, which acts like this;
-                                               left out without --nvml
+                                               the case is left out without --nvml
     tty                                        stdout and stderr are one terminal
-    exit 1                                     the exit status; 0 when not said
-    out TEXT                                   stdout has a line with this text
-    err TEXT                                   the same of stderr
-    no TEXT                                    neither has it
-    last TEXT                                  the last line of stdout, or of stderr when there is no stdout
+    exit 1                                     the exit status; 0 without this line
+    out TEXT                                   stdout contains this text
+    err TEXT                                   stderr contains it
+    no TEXT                                    neither contains it
+    last TEXT                                  the last line of stdout, or of stderr when stdout is empty
     golden NAME                                stdout is golden/NAME; --update writes it
     json explain|fit|fits|cards|receipt|rehearsal|check|hollow   stdout keeps the contract (contract.py)
     wide                                       lines may be longer than 80 columns
 
 <esc> in a TEXT is the character that begins a colour.
 
-Models come from tests/gguf/make.py; the machine is a fake one of 64 GB of RAM without a GPU. What is rehearsed lies in
-../programs, seen from the models.
+Models come from tests/gguf/make.py; the machine is a fake one of 64 GB of RAM without a GPU. The programs to rehearse
+are in ../programs, seen from the models. The cases of one file run in order; files run side by side, since most cases
+wait, so names of files that a case writes belong to one .cases file only.
 """
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import dataclasses
 import difflib
 import json
@@ -49,6 +51,7 @@ import fixture
 HERE = pathlib.Path(__file__).parent
 MAX_COLUMNS = 80
 TIMEOUT_S = 60
+SIDE_BY_SIDE = 4  # files at a time
 
 
 @dataclasses.dataclass
@@ -90,7 +93,7 @@ def read_cases(path: pathlib.Path) -> list[Case]:
         elif word in ("out", "err", "no", "last", "golden", "json"):
             case.checks.append((word, rest.replace("<esc>", "\x1b")))
         else:
-            raise SystemExit(f"{path.name}:{number}: what is '{word}'?")
+            raise SystemExit(f"{path.name}:{number}: unknown word '{word}'")
     return cases
 
 
@@ -102,7 +105,7 @@ def run_on_terminal(argv: list[str], cwd: str, env: dict[str, str]) -> tuple[int
     while True:
         try:
             piece = os.read(master, 65536)
-        except OSError:  # how Linux says that the other side is closed
+        except OSError:  # Linux: the other side is closed
             break
         if not piece:
             break
@@ -155,7 +158,7 @@ def check(case: Case, kind: str, text: str, out: str, err: str, update: bool) ->
         try:
             return contract.check(text, json.loads(out))
         except ValueError as error:
-            return f"is no JSON: {error}"
+            return f"is not JSON: {error}"
     if kind == "last":
         lines = (out or err).splitlines()
         return None if lines and lines[-1] == text else f"last line is {lines[-1] if lines else ''!r}, not {text!r}"
@@ -183,6 +186,18 @@ def failures(case: Case, world: fixture.World, nvml: str, update: bool) -> list[
     return found
 
 
+def run_file(path: pathlib.Path, options: argparse.Namespace, world: fixture.World) -> tuple[int, list[str]]:
+    """Run the chosen cases of a file, in order: their number, and a line FAIL with its details for each that fails."""
+    cases = [case for case in read_cases(path) if not options.names or any(name in case.name for name in options.names)]
+    cases = [case for case in cases if options.nvml or not case.nvml]
+    complaints = []
+    for case in cases:
+        found = failures(case, world, options.nvml, options.update)
+        complaints += [f"FAIL {case.where} {case.name}: {line}" for line in found[:1]]
+        complaints += [f"     {line}" for line in found[1:]]
+    return len(cases), complaints
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the command line of plimsoll.")
     parser.add_argument("--plimsoll", required=True, metavar="PROGRAM")
@@ -190,20 +205,18 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the golden files anew")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
-    cases = [case for path in sorted(HERE.glob("*.cases")) for case in read_cases(path)]
-    chosen = [case for case in cases if not options.names or any(name in case.name for name in options.names)]
-    chosen = [case for case in chosen if options.nvml or not case.nvml]
-    n_failed = 0
+    options.nvml = options.nvml and str(pathlib.Path(options.nvml).resolve())
+    n_run = n_failed = 0
     with tempfile.TemporaryDirectory(prefix="plimsoll-cli-") as directory:
         world = fixture.make(directory, options.plimsoll)
-        for case in chosen:
-            found = failures(case, world, options.nvml, options.update)
-            n_failed += bool(found)
-            for line in found[:1]:
-                print(f"FAIL {case.where} {case.name}: {line}")
-            for line in found[1:]:
-                print(f"     {line}")
-    print(f"{len(chosen) - n_failed} of {len(chosen)} cases passed")
+        with concurrent.futures.ThreadPoolExecutor(max_workers=SIDE_BY_SIDE) as pool:
+            files = [pool.submit(run_file, path, options, world) for path in sorted(HERE.glob("*.cases"))]
+        for file in files:
+            n, complaints = file.result()
+            n_run += n
+            n_failed += sum(line.startswith("FAIL") for line in complaints)
+            print("".join(line + "\n" for line in complaints), end="")
+    print(f"{n_run - n_failed} of {n_run} cases passed")
     return 1 if n_failed else 0
 
 

@@ -191,7 +191,7 @@ void plim_ggml_graph_expand(struct plim_ggml_graph *g, plim_node node)
         visit(g, node);
 }
 
-void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_keep *keep)
+void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_ggml_keep *keep)
 {
     if (g->n_keeps == MAX_KEEPS)
         g->overflow = true;

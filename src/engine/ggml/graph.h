@@ -69,7 +69,7 @@ struct plim_gtensor {
  * Keep `tensor` alive until `until` has been computed, if a fused kernel reads it there: when the nodes it stands for,
  * `first` to `last`, are computed in one split of a GPU.
  */
-struct plim_keep {
+struct plim_ggml_keep {
     plim_node tensor, until, first, last;
 };
 
@@ -81,7 +81,7 @@ struct plim_ggml_graph {
     plim_node *leaf; /* leaves that have no memory yet, in the order they were met */
     int n_leaves;
     uint8_t *is_placed; /* per tensor: already in node[] or leaf[] */
-    struct plim_keep *keep;
+    struct plim_ggml_keep *keep;
     int n_keeps;
     bool overflow; /* more tensors than fit: the result means nothing */
 };
@@ -140,6 +140,6 @@ plim_node plim_ggml_graph_store(struct plim_ggml_graph *g, plim_node cache, plim
 void plim_ggml_graph_expand(struct plim_ggml_graph *g, plim_node node);
 
 /* In the order in which the `until` nodes are computed. */
-void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_keep *keep);
+void plim_ggml_graph_keep(struct plim_ggml_graph *g, const struct plim_ggml_keep *keep);
 
 #endif

@@ -148,7 +148,7 @@ static void drop(const struct run *run, plim_node source)
 
 /* --- the walk --- */
 
-static bool is_kept(const struct run *run, const struct plim_keep *keep)
+static bool is_kept(const struct run *run, const struct plim_ggml_keep *keep)
 {
     const struct plim_gtensor *first = &run->g->tensor[keep->first], *last = &run->g->tensor[keep->last];
     return first->backend != run->cpu && first->split == last->split;
@@ -264,7 +264,7 @@ void plim_compile(struct plim_compiler *compiler, const struct plim_ggml_graph *
     struct run run = {
         compiler, compiler->reader, g, s, n_backends - 1, { checkpoints, checkpoints + n_checkpoints, 0 }
     };
-    const struct plim_keep *keep = g->keep, *const last_keep = g->keep + g->n_keeps;
+    const struct plim_ggml_keep *keep = g->keep, *const last_keep = g->keep + g->n_keeps;
     compiler->n_steps = compiler->n_tests = compiler->n_ranges = compiler->n_sized = 0;
     compiler->copies_weights = false;
     compiler->overflow = s->overflow;

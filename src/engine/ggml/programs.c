@@ -32,7 +32,7 @@ struct entry {
     int n_tensors, n_nodes, n_leaves, n_keeps, n_spans, n_tests;
     struct shape *shape;
     plim_node *node, *leaf;
-    struct plim_keep *keep;
+    struct plim_ggml_keep *keep;
     struct span *span;
     int8_t *backend;
     struct plim_test *test;

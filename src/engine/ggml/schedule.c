@@ -293,7 +293,7 @@ static void split(const struct run *r)
 static void localize_keeps(const struct run *r)
 {
     for (int i = 0; i < r->g->n_keeps; i++) {
-        struct plim_keep *keep = &r->g->keep[i];
+        struct plim_ggml_keep *keep = &r->g->keep[i];
         plim_node copy = *copy_slot(r, keep->tensor, r->g->tensor[keep->first].backend);
         if (copy)
             keep->tensor = copy;

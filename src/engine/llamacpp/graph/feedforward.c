@@ -163,10 +163,10 @@ static void keep_routing(struct plim_build *b, plim_node logits, plim_node first
         n--;
     if (n == b->g->node)
         return;
-    plim_ggml_graph_keep(b->g, &(struct plim_keep){ first, until, first, last });
-    plim_ggml_graph_keep(b->g, &(struct plim_keep){ logits, until, first, last });
+    plim_ggml_graph_keep(b->g, &(struct plim_ggml_keep){ first, until, first, last });
+    plim_ggml_graph_keep(b->g, &(struct plim_ggml_keep){ logits, until, first, last });
     for (; n < end && *(n - 1) != last; n++)
-        plim_ggml_graph_keep(b->g, &(struct plim_keep){ *n, until, first, last });
+        plim_ggml_graph_keep(b->g, &(struct plim_ggml_keep){ *n, until, first, last });
 }
 
 /* Weighting and summing in one kernel: what came out of the experts, their weights and scales stay until the sum. */
@@ -179,7 +179,7 @@ static void keep_summing(struct plim_build *b, plim_node down, plim_node weights
     bool is_scaled = scale && plim_build_at(b, down)->n_sources == 2; /* and not biased after it */
     const plim_node kept[] = { is_scaled ? plim_build_at(b, down)->source[0] : down, weights, is_scaled ? scale : 0 };
     for (unsigned i = 0; i < sizeof kept / sizeof *kept && kept[i]; i++)
-        plim_ggml_graph_keep(b->g, &(struct plim_keep){ kept[i], sum, weighted, sum });
+        plim_ggml_graph_keep(b->g, &(struct plim_ggml_keep){ kept[i], sum, weighted, sum });
 }
 
 /* --- a set of experts --- */
