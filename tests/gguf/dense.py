@@ -76,6 +76,14 @@ def smollm3(h: Hyper) -> Model:
     return with_llama_keys(llama_shape("smollm3", h))
 
 
+def nanbeige(h: Hyper) -> Model:
+    """A Llama whose layers are run through several times, each time with a cache of its own."""
+    m = with_llama_keys(llama_shape("nanbeige", h))
+    m.key("num_loops", h.loops)
+    m.key("skip_loop_final_norm", False)
+    return m
+
+
 def seed_oss(h: Hyper) -> Model:
     return llama_shape("seed_oss", h, post_norm=True)
 

@@ -45,6 +45,7 @@ class Hyper:
 
     # sliding window
     window: int | None = None  # None: no key
+    loops: int = 1  # how often the graph runs through the layers
     period: int = 0  # every period-th layer attends to everything
     shared_kv: int = 0  # last layers without a KV cache of their own
     global_head_dim: int = 0

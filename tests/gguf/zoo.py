@@ -123,6 +123,8 @@ add("nemotron-mini-4b", dense.nemotron, approx=True, layers=32, embd=3072, heads
     ctx=4096, rope_base=10000.0, rope_dim=64)
 add("smollm3-3b", dense.smollm3, approx=True, layers=36, embd=2048, heads=16, kv_heads=4, ff=11008, vocab=128256,
     ctx=65536, eps=1e-6, rope_base=5000000.0, tied=True)
+add("nanbeige4.2-3b", dense.nanbeige, approx=True, layers=22, loops=2, embd=3072, heads=24, kv_heads=8, head_dim=128,
+    ff=9216, vocab=166144, ctx=262144, rope_base=70000000.0)
 add("seed-oss-36b", dense.seed_oss, layers=64, embd=5120, heads=80, kv_heads=8, head_dim=128, ff=27648, vocab=155136,
     ctx=524288, eps=1e-6, rope_base=10000000.0, qkv_bias=True)
 add("ernie-4.5-0.3b", dense.ernie4_5, approx=True, layers=18, embd=1024, heads=16, kv_heads=2, head_dim=128, ff=3072,

@@ -149,7 +149,7 @@ static const struct plim_arch archs[] = {
     { .name = "muse-glimmer", .build = plim_build_decoder, .graph = PLIM_GGML_GRAPH_EMBD_NORM | PLIM_GGML_GRAPH_NORM_BEFORE_ROWS,
       .swa = PLIM_SWA_ALWAYS,
       .swa_period = 4, .rope = PLIM_ROPE_SLIDING },
-    { .name = "nanbeige", .memory = PLIM_LLAMA_MEMORY_OTHER },
+    { .name = "nanbeige", .build = plim_build_decoder },
     { .name = "nemotron", .build = plim_build_decoder, .graph = PLIM_GGML_GRAPH_LAYER_NORM },
     { .name = "nemotron_h", .build = plim_build_nemotron_h, .rope = PLIM_ROPE_NEVER, .rows = PLIM_ROWS_AFTER_NORM,
       .memory = PLIM_LLAMA_MEMORY_HYBRID, .recurrent = PLIM_RECURRENT_NO_KV_NO_FF, .has_rollback = true, .has_scan = true },

@@ -133,7 +133,7 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
     const struct plim_hparams *hp = &llama->hp;
     /* feed-forward parts run when attention is over; what has another name may be live together with it */
     double attention[PLIM_MAX_LAYERS] = { 0 }, feed_forward[PLIM_MAX_LAYERS] = { 0 };
-    double widest = 0, global = 0, input = hp->n_embd_inp, largest_bytes = 0;
+    double widest = 0, global = 0, input = hp->n_embd_inp, largest_bytes = 0, all_bytes = 0;
     for (size_t i = 0; i < llama->n_tensors; i++) {
         const struct plim_tensor *t = &llama->tensors[i];
         const int slot = llama->slot[i];
@@ -147,6 +147,7 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
             global += strcmp(t->name, "output.weight") ? out_width(llama, i) : 0;
         else
             (strstr(t->name, ".ffn_") ? feed_forward : attention)[slot] += out_width(llama, i);
+        all_bytes += slot < 0 ? 0 : (double)plim_llama_device_bytes(t);
     }
     for (uint32_t il = 0; il < hp->n_layer_all; il++) {
         const uint64_t head =
@@ -157,7 +158,9 @@ static void measure_tensors(const struct plim_llama *llama, const struct plim_pl
     s->token_bytes = F32 * (widest + 2 * global + 8.0 * hp->n_embd_inp);
     s->input_bytes = 2 * F32 * (input + global);
     s->output_bytes = 2 * F32 * ((double)hp->n_vocab + hp->n_embd_inp);
-    s->weight_bytes = 2 * largest_bytes;
+    /* layers that run again may do so on another device, on copies that are kept from the first run */
+    s->weight_bytes =
+        2 * largest_bytes + (count_of(llama, "num_loops") > 1 && !(p->is_full && p->n_gpu == 1) ? all_bytes : 0);
 }
 
 static void measure_cache(const struct plim_llama *llama, const struct plim_llama_context *cx,
@@ -226,12 +229,12 @@ static uint64_t padded_row_bytes(enum plim_dtype type, uint64_t width)
 }
 
 /*
- * Cells of all streams. Layers that are run several times over have a cache for each time (Nanbeige). DeepSeek-V4 has a
- * stream for every sequence, also where the cache is said to be one for all.
+ * Cells of all streams. Layers that run several times have a cache for each run; Nanbeige's are counted as layers
+ * already. DeepSeek-V4 has a stream for every sequence, even with a unified cache.
  */
 static double n_cells_of(const struct plim_llama *llama, const struct plim_llama_context *cx)
 {
-    const uint32_t n_loops = count_of(llama, "num_loops");
+    const uint32_t n_loops = llama->hp.n_layer > llama->hp.n_layer_file ? 1 : count_of(llama, "num_loops");
     const bool is_per_seq = !strcmp(llama->hp.arch->name, "deepseek4");
     return (double)cx->n_ctx_seq * (is_per_seq ? cx->n_seq_max : cx->n_stream) * (n_loops > 1 ? n_loops : 1);
 }

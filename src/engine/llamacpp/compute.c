@@ -133,7 +133,8 @@ static bool measure_layers(const struct run *run, struct batch batch, uint64_t *
 {
     struct plim_workspace *w = run->w;
     const bool expects_copies = run->cx->op_offload && batch.n_tokens >= OP_OFFLOAD_MIN_BATCH;
-    for (int i = 0; i < 2 && !w->is_unfolded; i++) {
+    const bool is_looped = run->llama->hp.n_layer_file < run->llama->hp.n_layer; /* copies are kept for the next run */
+    for (int i = 0; i < 2 && !w->is_unfolded && !is_looped; i++) {
         bool is_done =
             !expects_copies && measure_sample(run, batch, w->rhythm, false, ret_bytes) && !w->program->copies_weights;
         if (is_done || measure_sample(run, batch, w->rhythm, true, ret_bytes))

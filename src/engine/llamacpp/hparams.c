@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/hparams.h"
 
+#include "base/numbers.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +160,7 @@ static void read_common(struct reader *r)
     get(r, "nextn_predict_layers", &hp->n_layer_nextn, hp->n_layer_all);
     hp->n_layer = hp->n_layer_all - hp->n_layer_nextn;
     hp->n_layer_dec = hp->n_layer;
+    hp->n_layer_file = plim_max_u32(hp->n_layer, 1);
     get(r, "decoder_block_count", &hp->n_layer_dec, hp->n_layer);
     hp->n_embd_out = hp->n_embd;
     get(r, "embedding_length_out", &hp->n_embd_out, MAX_WIDTH);
@@ -341,6 +344,27 @@ static void mark_recurrent(struct reader *r)
         }
 }
 
+/* Nanbeige runs through its layers num_loops times; each run has a cache of its own (nanbeige.cpp: load_arch_hparams).
+ */
+static void read_loops(struct reader *r)
+{
+    struct plim_hparams *hp = r->hp;
+    uint32_t n_loops = 1;
+    bool skips_norm = false;
+    get(r, "num_loops", &n_loops, PLIM_MAX_LAYERS / hp->n_layer_file);
+    get_bool(r, "skip_loop_final_norm", &skips_norm);
+    if (r->result < 0 || n_loops < 2)
+        return;
+    hp->has_loop_norm = !skips_norm;
+    hp->n_layer = hp->n_layer_all = hp->n_layer_file * n_loops;
+    hp->n_layer_nextn = 0;
+    for (uint32_t il = hp->n_layer_file; il < hp->n_layer; il++) {
+        hp->n_head[il] = hp->n_head[il - hp->n_layer_file];
+        hp->n_head_kv[il] = hp->n_head_kv[il - hp->n_layer_file];
+        hp->n_ff[il] = hp->n_ff[il - hp->n_layer_file];
+    }
+}
+
 /* The few architectures whose memory needs a number of its own. */
 static void read_special(struct reader *r)
 {
@@ -374,6 +398,8 @@ static void read_special(struct reader *r)
         double scale = 0;
         plim_model_f64(r->model, full_key(r, key, "attention.temperature_scale"), &scale);
         hp->has_attn_scale = scale != 0;
+    } else if (!strcmp(name, "nanbeige")) {
+        read_loops(r);
     } else if (hp->arch->memory == PLIM_LLAMA_MEMORY_DSA) {
         get_layer_flags(r, "attention.indexer.types", hp->is_indexer, hp->n_layer);
     }

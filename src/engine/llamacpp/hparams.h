@@ -28,6 +28,8 @@ struct plim_hparams {
     uint32_t n_layer;     /* without */
     uint32_t n_layer_nextn;
     uint32_t n_layer_dec; /* T5: layers of the decoder; n_layer counts the encoder's */
+    uint32_t
+        n_layer_file; /* layers in the file; n_layer is a multiple when the graph runs through them several times */
     uint32_t n_embd, n_embd_out, n_embd_inp;
     uint32_t n_vocab, n_ctx_train;
     uint32_t n_embd_head_k, n_embd_head_v;         /* of layers that see everything */
@@ -47,6 +49,7 @@ struct plim_hparams {
     bool ssm_dt_b_c_rms, rope_not_finetuned;
     bool is_layer_norm; /* LayerNorm, not RMS: not in place */
     bool swin_norm;     /* Chameleon: norms after the two parts of a layer, not before */
+    bool has_loop_norm; /* Nanbeige: the output norm also comes between two runs through the layers */
     bool causal_attn, use_parallel_residual, use_mrope, has_alibi, has_embedding_scale, has_attn_scale;
     uint32_t pooling_type, rank_pooling_type; /* enum plim_pooling */
 
@@ -90,6 +93,12 @@ uint64_t plim_hparams_v_gqa_max(const struct plim_hparams *hp);
 
 /* True when layer il has a cache of its own (not one shared with an earlier layer). */
 bool plim_hparams_has_kv(const struct plim_hparams *hp, uint32_t il);
+
+/* True when layer il is the last of a run through the file's layers, and another run follows. */
+static inline bool plim_hparams_ends_loop(const struct plim_hparams *hp, uint32_t il)
+{
+    return (il + 1) % hp->n_layer_file == 0 && il + 1 < hp->n_layer;
+}
 
 /* Elements of the two recurrent states of one layer and sequence (llama_hparams::n_embd_r, n_embd_s). */
 uint64_t plim_hparams_n_embd_r(const struct plim_hparams *hp);

@@ -177,6 +177,14 @@ static void place_tensor(struct plim_llama *llama, size_t i)
     add_to_layer(layer, tensor, llama->is_expert[i]);
 }
 
+/* Later runs through the layers read the tensors of the first; the bytes are counted there. */
+static void share_tensors(struct plim_llama *llama)
+{
+    const uint32_t n = llama->hp.n_layer_file;
+    for (uint32_t il = n; il < llama->hp.n_layer; il++)
+        memcpy(llama->layer[il].tensor, llama->layer[il - n].tensor, sizeof llama->layer[il].tensor);
+}
+
 /* --- layers that build the same graph --- */
 
 /* True when both layers have the same tensors in shape (their types may differ) and the same memory. */
@@ -318,6 +326,7 @@ int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama
     }
     for (size_t i = 0; i < llama->n_tensors; i++)
         place_tensor(llama, i);
+    share_tensors(llama);
     find_kinds(llama);
     plim_llama_memory_find(llama);
     find_sums(llama);

@@ -36,8 +36,9 @@ static void read_layers(const struct plim_llama *llama, const struct plim_placem
 {
     const double ratio = used_ratio(&llama->hp);
     for (uint32_t il = 0; il < llama->hp.n_layer; il++) {
-        const struct plim_layer *layer = &llama->layer[il];
-        reads->weights[p->layer[il]] +=
+        const uint32_t source = il % llama->hp.n_layer_file; /* where the tensors are */
+        const struct plim_layer *layer = &llama->layer[source];
+        reads->weights[p->layer[source]] +=
             (double)(layer->device_bytes - layer->expert_bytes) + (double)layer->expert_bytes * ratio;
     }
 }
@@ -46,10 +47,11 @@ static void read_layers(const struct plim_llama *llama, const struct plim_placem
 static void read_tensors(const struct plim_llama *llama, const struct plim_placement *p, struct reads *reads)
 {
     const double ratio = used_ratio(&llama->hp);
+    const uint32_t n_runs = llama->hp.n_layer / llama->hp.n_layer_file;
     for (size_t i = 0; i < llama->n_tensors; i++)
         if (llama->slot[i] >= 0 && llama->slot[i] < (int)llama->hp.n_layer)
             reads->weights[p->tensor[i]] +=
-                (double)plim_llama_device_bytes(&llama->tensors[i]) * (llama->is_expert[i] ? ratio : 1);
+                n_runs * (double)plim_llama_device_bytes(&llama->tensors[i]) * (llama->is_expert[i] ? ratio : 1);
 }
 
 /* What one sequence has in the cache when it is full, and its state. */

@@ -187,7 +187,10 @@ void plim_build_decoder(struct plim_build *b)
     plim_node x = plim_build_embeddings(b);
     plim_build_attn_inputs(b);
     plim_build_state_inputs(b);
-    for (int i = 0; i < b->n_layers; i++)
+    for (int i = 0; i < b->n_layers; i++) {
         x = layer(b, b->layers[i], x);
+        if (b->hp->has_loop_norm && plim_hparams_ends_loop(b->hp, b->layers[i]))
+            x = plim_build_norm(b, x, plim_build_global(b, PLIM_GLOBAL_OUTPUT_NORM), 0, b->layers[i]);
+    }
     plim_build_head(b, x);
 }
