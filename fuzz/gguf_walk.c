@@ -4,7 +4,7 @@
 #include "base/cursor.h"
 #include "base/units.h"
 #include "model/ggml_type.h"
-#include "model/model_impl.h"
+#include "model/gguf.h"
 
 enum { DEFAULT_ALIGNMENT = 32, MAX_DEPTH = 4, KEPT_ELEMENTS = 16 };
 

@@ -3,7 +3,9 @@
 #define PLIMSOLL_MODEL_H
 
 /*
- * A model: what a model file says of itself. Architecture, metadata and the list of tensors; never the weights.
+ * A model: what its files say about it. The tensors (name, shape, type, place), the hyperparameters under the field's
+ * names, and the metadata under the file's own keys; never the weights. Where the description came from - a GGUF file,
+ * safetensors with a config.json, or a config.json alone - matters to nobody who asks for tensors or hyperparameters.
  *
  * A struct plim_model is read once and does not change afterwards; it keeps no file open and may be shared by threads.
  * Strings it hands out live as long as it does.
@@ -22,7 +24,16 @@ extern "C" {
 
 struct plim_model;
 
-/* What kind of file it is: only a PLIM_MODEL_LANGUAGE (or one we do not know) runs by itself. */
+/* Where the description of a model came from. */
+enum plim_model_format {
+    PLIM_FORMAT_UNKNOWN = 0,
+    PLIM_FORMAT_GGUF,
+    PLIM_FORMAT_SAFETENSORS, /* with the config.json beside them, if there is one */
+    PLIM_FORMAT_HF_CONFIG,   /* a config.json alone: the tensors are those that it implies */
+    PLIM_FORMAT_MAX_
+};
+
+/* What kind of model it is: only a PLIM_MODEL_LANGUAGE (or one we do not know) runs by itself. */
 enum plim_model_kind {
     PLIM_MODEL_UNKNOWN = 0,
     PLIM_MODEL_LANGUAGE,
@@ -32,52 +43,106 @@ enum plim_model_kind {
     PLIM_MODEL_MAX_
 };
 
+enum { PLIM_MAX_DIMS = 8 };
+
+/*
+ * Dimensions go from the innermost, whose elements lie next to each other, outwards: ggml's order, PyTorch's reversed.
+ * A linear layer of `out` x `in` has ne = { in, out }.
+ */
 struct plim_tensor {
     const char *name;
-    uint64_t ne[4];   /* elements per dimension, innermost first; 1 beyond n_dims */
-    uint64_t bytes;   /* of the data */
-    uint64_t offset;  /* of the data, from the start of the data section of its file */
-    uint64_t info_at; /* where its description stands in the header */
+    uint64_t ne[PLIM_MAX_DIMS]; /* elements per dimension; 1 beyond n_dims */
+    uint64_t bytes;             /* of the data */
+    uint64_t offset;            /* of the data, from the start of the data section of its file */
+    uint64_t info_at;           /* where its description stands in the header */
     uint32_t n_dims;
     enum plim_dtype type;
-    uint32_t shard; /* which file of a split model, from 0 */
+    uint32_t shard; /* which file of the model, from 0 */
+};
+
+/* One file of a model. */
+struct plim_shard {
+    const char *path; /* "" when read from memory */
+    uint64_t file_bytes;
+    uint64_t data_at; /* where the header ends and the data section begins */
 };
 
 /*
- * Read the header of a GGUF file (version 2 or 3, either byte order). The other files of a split model
- * ("-00001-of-00003") are found beside it and read too, whichever of them is named.
+ * The numbers that architectures share, under the field's names. 0 means that the files do not say, and that nothing
+ * follows from what they say. Where layers differ, it is the largest value of a layer.
+ */
+struct plim_hyperparameters {
+    uint32_t n_layer;        /* decoder blocks */
+    uint32_t n_embd;         /* width of the hidden state */
+    uint32_t n_head;         /* attention heads */
+    uint32_t n_head_kv;      /* heads of K and V; n_head without grouped-query attention */
+    uint32_t n_embd_head_k;  /* width of a head of K ... */
+    uint32_t n_embd_head_v;  /* ... and of V */
+    uint32_t n_embd_kv_lora; /* rank of the latent K and V (MLA) */
+    uint32_t n_ff;           /* width inside the feed-forward block */
+    uint32_t n_ff_expert;    /* and inside one expert */
+    uint32_t n_vocab;
+    uint32_t n_ctx_train; /* tokens the model was trained for */
+    uint32_t n_expert, n_expert_used, n_expert_shared;
+    uint32_t n_swa;               /* window of sliding attention, in tokens */
+    double rope_freq_base;        /* theta */
+    double rope_scale;            /* the factor by which RoPE scaling stretches the context */
+    const char *rope_scaling;     /* "yarn", "linear" ...; NULL without */
+    const char *type;             /* of values in the original: "bfloat16"; NULL when the files do not say */
+    const char *quantization;     /* the method: "fp8", "gptq", "awq", "bitsandbytes" ...; NULL without */
+    bool tie_word_embeddings;     /* the output matrix is the token embedding */
+    bool has_tie_word_embeddings; /* the files say which */
+};
+
+/*
+ * Read the description of a model: a GGUF file (version 2 or 3, either byte order; the other files of a split model,
+ * "-00001-of-00003", are found beside it and read too, whichever of them is named), a .safetensors file, a
+ * model.safetensors.index.json, a config.json, or a directory with one of these. The content decides which it is.
  *
- * Errors name the file, the tensor or key, and the byte offset. Format: ggml docs/gguf.md and src/gguf.cpp at d99724f.
+ * Errors name the file, the tensor or key, and the byte offset. Formats: src/model/gguf.c, safetensors.c, hf_config.c.
  */
 int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr);
 
-/* The same from bytes in memory (one file); file_bytes is the size of the whole file, data_bytes what is given of it.
- */
+/* The same for one file in memory, GGUF or safetensors; file_bytes is the size of the whole file, data_bytes of the
+ * part that is given. */
 int plim_model_read(const void *data, uint64_t data_bytes, uint64_t file_bytes, struct plim_model **ret_model,
                     struct plim_error *reterr);
 
 /* Free a model; NULL is fine. Returns NULL. */
 struct plim_model *plim_model_free(struct plim_model *model);
 
+enum plim_model_format plim_model_format(const struct plim_model *model);
+const char *plim_model_format_name(enum plim_model_format format); /* "gguf", "safetensors", "hf_config" */
 enum plim_model_kind plim_model_kind(const struct plim_model *model);
-const char *
-plim_model_path(const struct plim_model *model); /* as given to plim_model_open(); "" when read from memory */
-const char *plim_model_name(const struct plim_model *model);      /* general.name, else the file name, else "" */
-const char *plim_model_arch(const struct plim_model *model);      /* general.architecture */
-const char *plim_model_file_type(const struct plim_model *model); /* "Q4_K_M"; NULL when the file does not say */
+const char *plim_model_path(const struct plim_model *model);      /* as it was given; "" when read from memory */
+const char *plim_model_name(const struct plim_model *model);      /* general.name, else of the file, else "" */
+const char *plim_model_arch(const struct plim_model *model);      /* general.architecture or model_type, else "" */
+const char *plim_model_file_type(const struct plim_model *model); /* "Q4_K_M", "BF16"; NULL if the file names none */
+const struct plim_hyperparameters *plim_model_hyperparameters(const struct plim_model *model);
 
 uint64_t plim_model_n_params(const struct plim_model *model);     /* elements of all tensors */
 uint64_t plim_model_tensor_bytes(const struct plim_model *model); /* data of all tensors */
 uint64_t plim_model_file_bytes(const struct plim_model *model);   /* all files */
 uint32_t plim_model_n_shards(const struct plim_model *model);
+const struct plim_shard *plim_model_shard(const struct plim_model *model, uint32_t i); /* NULL past the last */
 const struct plim_tensor *plim_model_tensors(const struct plim_model *model, size_t *ret_n);
+
+/*
+ * 0 when the tensors are known. A config.json alone of a family whose rules are not known here has hyperparameters and
+ * no tensors: then PLIM_E_UNSUPPORTED, with the reason.
+ */
+int plim_model_require_tensors(const struct plim_model *model, struct plim_error *reterr);
 
 /* The tensor of this name, or NULL. */
 const struct plim_tensor *plim_model_tensor(const struct plim_model *model, const char *name);
 
 /*
- * Metadata. A key that is absent, or has a type that does not convert, gives false (or NULL, or 0): numbers convert
- * when the value is exact. Keys are looked up under their full name ("llama.context_length").
+ * Metadata, by the file's own key: "llama.context_length" in GGUF; "hidden_size" in a config.json, with dots into
+ * nested objects and lists ("text_config.hidden_size", "architectures.0"); "__metadata__.format" in safetensors. For
+ * those who follow a program that reads the same keys; others ask for hyperparameters.
+ *
+ * A key that is absent, or has a type that does not convert, gives false (or NULL, or 0): numbers convert when the
+ * value is exact.
  */
 bool plim_model_u64(const struct plim_model *model, const char *key, uint64_t *ret_value);
 bool plim_model_f64(const struct plim_model *model, const char *key, double *ret_value);

@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "emit/checkpoint.h"
 #include "emit/hollow.h"
-#include "model/model_impl.h"
+#include "model/gguf.h"
 #include "model/safetensors.h"
 #include "source/file.h"
 #include "source/gguf_split.h"
@@ -111,20 +111,23 @@ static int add(struct plan *p, const char *source, const char *name, const struc
 static int read_gguf(const char *path, struct plim_hollow_file *file, struct plim_error *reterr)
 {
     struct plim_file source;
-    struct plim_arena arena;
     struct plim_gguf_file header;
+    struct plim_model *model = plim_model_new(path);
+    if (!model)
+        return out_of_memory(reterr);
     int result = plim_file_open(path, &source, reterr);
-    if (result < 0)
+    if (result < 0) {
+        plim_model_free(model);
         return result;
+    }
     const uint64_t bytes = source.file_bytes;
-    plim_arena_init(&arena, PLIM_MAX_KEPT_BYTES);
-    result = plim_gguf_parse(plim_file_cursor(&source, PLIM_MAX_GGUF_HEADER_BYTES), bytes, &arena, &header, reterr);
+    result = plim_gguf_parse(plim_file_cursor(&source, PLIM_MAX_GGUF_HEADER_BYTES), bytes, model, &header, reterr);
     if (result == 0)
         *file =
             (struct plim_hollow_file){ .head_bytes = header.data_at < bytes ? header.data_at : bytes, .bytes = bytes };
     else
         plim_error_where(reterr, path);
-    plim_arena_done(&arena);
+    plim_model_free(model);
     plim_file_close(&source);
     return result;
 }

@@ -8,13 +8,14 @@
  * order and without overlap, is checked against the file size, as llama.cpp does when it loads the file.
  *
  * Format: ggml docs/gguf.md; what is refused: gguf_init_from_reader() in ggml src/gguf.cpp at d99724f. Limits are
- * those of base/limits.h. Deliberately not here: splits (gguf_split.c), meaning of keys (engine).
+ * those of base/limits.h. Deliberately not here: splits and the meaning of keys (gguf_model.c).
  */
+#include "model/gguf.h"
+
 #include "base/cursor.h"
 #include "base/limits.h"
 #include "base/units.h"
 #include "model/ggml_type.h"
-#include "model/model_impl.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -26,7 +27,8 @@ enum { DEFAULT_ALIGNMENT = 32, NAME_TEXT = 72 };
 
 struct reader {
     struct plim_cursor c;
-    struct plim_arena *arena;
+    struct plim_model *model;
+    struct plim_arena *arena; /* the model's */
     struct plim_error *err;
     uint64_t file_bytes;
     uint64_t n_kv, n_tensors;
@@ -196,20 +198,30 @@ static int unknown_type(struct reader *r, const struct plim_key *key, uint64_t a
                      shown(name, key->name, strlen(key->name)), type, PLIM_GGUF_TYPE_MAX_ - 1);
 }
 
-static int read_scalar(struct reader *r, struct plim_key *key)
+static enum plim_value_type value_type(unsigned type)
 {
-    unsigned n_bytes = value_bytes[key->type];
+    return is_float(type)             ? PLIM_VALUE_REAL
+           : is_signed(type)          ? PLIM_VALUE_SIGNED
+           : type == PLIM_GGUF_BOOL   ? PLIM_VALUE_BOOL
+           : type == PLIM_GGUF_STRING ? PLIM_VALUE_STRING
+           : type == PLIM_GGUF_ARRAY  ? PLIM_VALUE_ARRAY
+                                      : PLIM_VALUE_UNSIGNED;
+}
+
+static int read_scalar(struct reader *r, unsigned type, struct plim_key *key)
+{
+    unsigned n_bytes = value_bytes[type];
     uint64_t bits = plim_cursor_uint(&r->c, n_bytes);
     if (r->c.failed)
         return truncated(r);
-    if (key->type == PLIM_GGUF_F32) {
+    if (type == PLIM_GGUF_F32) {
         uint32_t low = (uint32_t)bits;
         float value;
         memcpy(&value, &low, sizeof value);
         key->f = (double)value;
-    } else if (key->type == PLIM_GGUF_F64) {
+    } else if (type == PLIM_GGUF_F64) {
         memcpy(&key->f, &bits, sizeof bits);
-    } else if (is_signed(key->type)) {
+    } else if (is_signed(type)) {
         key->i = sign_extend(bits, n_bytes);
     } else {
         key->u = bits;
@@ -245,15 +257,15 @@ static int skip_strings(struct reader *r, uint64_t n)
     return 0;
 }
 
-static int keep_numbers(struct reader *r, struct plim_key *key)
+static int keep_numbers(struct reader *r, unsigned item, struct plim_key *key)
 {
-    unsigned n_bytes = value_bytes[key->item];
+    unsigned n_bytes = value_bytes[item];
     int64_t *numbers = plim_arena_alloc(r->arena, key->n, sizeof *numbers);
     if (!numbers)
         return out_of_memory(r);
     for (uint64_t i = 0; i < key->n; i++) {
         uint64_t bits = plim_cursor_uint(&r->c, n_bytes);
-        numbers[i] = is_signed(key->item) ? sign_extend(bits, n_bytes) : (int64_t)bits;
+        numbers[i] = is_signed(item) ? sign_extend(bits, n_bytes) : (int64_t)bits;
     }
     key->numbers = numbers;
     return r->c.failed ? truncated(r) : 0;
@@ -270,10 +282,8 @@ static int read_array(struct reader *r, struct plim_key *key, unsigned depth)
         return truncated(r);
     if (item >= PLIM_GGUF_TYPE_MAX_)
         return unknown_type(r, key, at, item);
-    if (depth == 0) {
-        key->item = (uint8_t)item;
+    if (depth == 0)
         key->n = n;
-    }
     if (item == PLIM_GGUF_ARRAY) {
         if (depth + 1 >= PLIM_MAX_GGUF_ARRAY_DEPTH)
             return plim_fail(r->err, PLIM_E_TOO_BIG, at, "key '%s' nests arrays deeper than %d",
@@ -293,7 +303,7 @@ static int read_array(struct reader *r, struct plim_key *key, unsigned depth)
         return truncated(r);
     }
     if (depth == 0 && n <= PLIM_MAX_KEPT_ARRAY && !is_float(item))
-        return keep_numbers(r, key);
+        return keep_numbers(r, item, key);
     return plim_cursor_skip(&r->c, n * value_bytes[item]) ? 0 : truncated(r);
 }
 
@@ -323,17 +333,10 @@ static int read_key(struct reader *r, uint64_t number, struct plim_key *key)
         return truncated(r);
     if (type >= PLIM_GGUF_TYPE_MAX_)
         return unknown_type(r, key, at, type);
-    key->type = (uint8_t)type;
+    key->type = value_type(type);
     return type == PLIM_GGUF_ARRAY    ? read_array(r, key, 0)
            : type == PLIM_GGUF_STRING ? read_string_value(r, key)
-                                      : read_scalar(r, key);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const struct plim_key *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
+                                      : read_scalar(r, type, key);
 }
 
 static int read_keys(struct reader *r, struct plim_key *keys)
@@ -344,14 +347,7 @@ static int read_keys(struct reader *r, struct plim_key *keys)
         if (result < 0)
             return result;
     }
-    qsort(keys, r->n_kv, sizeof *keys, compare_keys);
-    for (uint64_t i = 1; i < r->n_kv; i++)
-        if (!strcmp(keys[i - 1].name, keys[i].name)) {
-            char name[NAME_TEXT];
-            return plim_fail(r->err, PLIM_E_CORRUPT, keys[i].at, "key '%s' is there twice, first at byte %" PRIu64,
-                             shown(name, keys[i].name, strlen(keys[i].name)), keys[i - 1].at);
-        }
-    return 0;
+    return plim_keys_sort(keys, r->n_kv, r->err);
 }
 
 /* --- tensors --- */
@@ -383,9 +379,9 @@ static int read_tensor(struct reader *r, uint64_t number, struct plim_tensor *te
     if (!r->c.failed && tensor->n_dims > 4)
         return plim_fail(r->err, PLIM_E_CORRUPT, at, "tensor '%s' has %" PRIu32 " dimensions; at most 4 are allowed",
                          name, tensor->n_dims);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < tensor->n_dims && !r->c.failed; i++) {
         at = r->c.at;
-        tensor->ne[i] = i < tensor->n_dims ? plim_cursor_u64(&r->c) : 1;
+        tensor->ne[i] = plim_cursor_u64(&r->c);
         if (tensor->ne[i] > INT64_MAX || (tensor->ne[i] && elements > INT64_MAX / tensor->ne[i]))
             return plim_fail(r->err, PLIM_E_CORRUPT, at, "dimension %u of tensor '%s' is %" PRIu64 ": too large", i,
                              name, tensor->ne[i]);
@@ -444,6 +440,7 @@ static int check_layout(struct reader *r, const struct plim_tensor *tensors, uin
 
 static int read_tensors(struct reader *r, struct plim_gguf_file *file)
 {
+    struct plim_tensor *tensors;
     uint64_t alignment = DEFAULT_ALIGNMENT;
     const struct plim_key *key = plim_key_find(file->keys, file->n_keys, "general.alignment");
     if (key && (!plim_key_u64(key, &alignment) || alignment == 0 || alignment > PLIM_MAX_GGUF_ALIGNMENT ||
@@ -451,28 +448,26 @@ static int read_tensors(struct reader *r, struct plim_gguf_file *file)
         return plim_fail(r->err, PLIM_E_CORRUPT, key->at, "key 'general.alignment' must be a power of two up to %d",
                          PLIM_MAX_GGUF_ALIGNMENT);
     r->section = "the tensor list";
-    for (uint64_t i = 0; i < r->n_tensors; i++) {
-        int result = read_tensor(r, i, &file->tensors[i]);
-        if (result < 0)
-            return result;
-    }
+    int result = plim_model_add_tensors(r->model, r->n_tensors, &tensors, r->err);
+    for (uint64_t i = 0; i < r->n_tensors && result == 0; i++)
+        result = read_tensor(r, i, &tensors[i]);
+    if (result < 0)
+        return result;
     file->data_at = plim_align_up(r->c.at, alignment);
-    return check_layout(r, file->tensors, alignment);
+    return check_layout(r, tensors, alignment);
 }
 
-int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_arena *arena,
+int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
                     struct plim_gguf_file *ret_file, struct plim_error *reterr)
 {
-    struct reader r = { .c = cursor, .arena = arena, .err = reterr, .file_bytes = file_bytes };
+    struct reader r = { .c = cursor, .model = model, .arena = &model->arena, .err = reterr, .file_bytes = file_bytes };
     struct plim_gguf_file file = { 0 };
     int result = read_header(&r);
     if (result < 0)
         return result;
     file.n_keys = r.n_kv;
-    file.n_tensors = r.n_tensors;
-    file.keys = plim_arena_alloc(arena, file.n_keys, sizeof *file.keys);
-    file.tensors = plim_arena_alloc(arena, file.n_tensors, sizeof *file.tensors);
-    if (!file.keys || !file.tensors)
+    file.keys = plim_arena_alloc(r.arena, file.n_keys, sizeof *file.keys);
+    if (!file.keys)
         return out_of_memory(&r);
     result = read_keys(&r, file.keys);
     if (result == 0)

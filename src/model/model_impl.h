@@ -2,37 +2,31 @@
 #ifndef PLIMSOLL_MODEL_MODEL_IMPL_H
 #define PLIMSOLL_MODEL_MODEL_IMPL_H
 
-/* What a struct plim_model is made of, and how the readers fill it. */
+/*
+ * What a struct plim_model is made of, and how a reader fills it: plim_model_new(), then for each file
+ * plim_model_add_shard() and plim_model_add_tensors(), keys and what follows from them, and plim_model_index() at last.
+ */
 
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "plimsoll/model.h"
 
-/* GGUF value types (ggml gguf.h: enum gguf_type). */
-enum plim_gguf_type {
-    PLIM_GGUF_U8,
-    PLIM_GGUF_I8,
-    PLIM_GGUF_U16,
-    PLIM_GGUF_I16,
-    PLIM_GGUF_U32,
-    PLIM_GGUF_I32,
-    PLIM_GGUF_F32,
-    PLIM_GGUF_BOOL,
-    PLIM_GGUF_STRING,
-    PLIM_GGUF_ARRAY,
-    PLIM_GGUF_U64,
-    PLIM_GGUF_I64,
-    PLIM_GGUF_F64,
-    PLIM_GGUF_TYPE_MAX_
+/* A value of the metadata, whatever width it has in the file. */
+enum plim_value_type {
+    PLIM_VALUE_UNSIGNED,
+    PLIM_VALUE_SIGNED,
+    PLIM_VALUE_REAL,
+    PLIM_VALUE_BOOL,
+    PLIM_VALUE_STRING,
+    PLIM_VALUE_ARRAY,
+    PLIM_VALUE_OBJECT, /* has no value: its members are keys */
 };
 
 struct plim_key {
     const char *name;
-    uint64_t at;  /* where in the file the key stands */
-    uint64_t n;   /* elements of an array */
-    uint8_t type; /* enum plim_gguf_type */
-    uint8_t item; /* element type of an array */
+    uint64_t at; /* where in the file the key stands */
+    uint64_t n;  /* elements of an array */
+    enum plim_value_type type;
     union {
         uint64_t u; /* unsigned, bool */
         int64_t i;  /* signed */
@@ -43,37 +37,52 @@ struct plim_key {
 };
 
 struct plim_model {
-    struct plim_arena arena;
-    const char *path, *name, *arch;
+    struct plim_arena arena; /* of strings, keys and by_name */
+    const char *path, *name, *arch, *file_type;
+    enum plim_model_format format;
     enum plim_model_kind kind;
-    uint32_t n_shards;
+    struct plim_hyperparameters hyperparameters;
     uint64_t n_params, tensor_bytes, file_bytes;
 
     struct plim_key *keys; /* sorted by name */
-    size_t n_keys;
+    size_t n_keys, key_room;
+    struct plim_shard *shards;
+    uint32_t n_shards;
     struct plim_tensor *tensors;        /* in file order */
     const struct plim_tensor **by_name; /* the same, sorted by name */
-    size_t n_tensors;
+    size_t n_tensors, tensor_room;
+    struct plim_error no_tensors; /* why there are none; code 0 when they are known */
 };
-
-/* One GGUF file as the reader found it; everything lives in the arena it was given. */
-struct plim_gguf_file {
-    struct plim_key *keys; /* sorted by name */
-    size_t n_keys;
-    struct plim_tensor *tensors; /* in file order */
-    size_t n_tensors;
-    uint64_t data_at; /* where the data section begins */
-};
-
-/* Read the header of a file of file_bytes, of which the cursor reads at least the start. */
-int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_arena *arena,
-                    struct plim_gguf_file *ret_file, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* A model of this path without keys and tensors, or NULL; freed with plim_model_free(). */
 struct plim_model *plim_model_new(const char *path);
 
+/* One more file. `path` is copied. */
+int plim_model_add_shard(struct plim_model *model, const char *path, uint64_t file_bytes, uint64_t data_at,
+                         struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/*
+ * Room for n more tensors at the end of the list, zeroed but for ne, which is all 1. They belong to the file that is
+ * added next, and move when more are added.
+ */
+int plim_model_add_tensors(struct plim_model *model, size_t n, struct plim_tensor **ret_tensors,
+                           struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* One more key; its name must live as long as the model. */
+int plim_model_add_key(struct plim_model *model, const struct plim_key *key, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* Sort keys by name; an error when two have one name. */
+int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* A copy of a string in the model, fit to be shown; NULL gives "". */
+int plim_model_copy_clean(struct plim_model *model, const char *text, const char **ret_copy,
+                          struct plim_error *reterr) PLIM_MUST_CHECK;
+
 /* Fill what follows from the tensors: by_name and the sums. Fails when two have one name. */
 int plim_model_index(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* The error for an arena that gave nothing: it is full, or memory is. */
+int plim_model_no_room(const struct plim_model *model, struct plim_error *reterr);
 
 const struct plim_key *plim_key_find(const struct plim_key *keys, size_t n_keys, const char *name);
 

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/units.h"
+#include "model/ggml_type.h"
 #include "model/model_impl.h"
 #include "model/quant_recipe_rules.h"
 
@@ -231,15 +232,15 @@ static int fill_tensors(struct quantizer *q, struct plim_model *made)
     const struct plim_model *model = q->model;
     const uint64_t alignment = alignment_of(model);
     uint64_t offset = 0;
-    made->tensors = plim_arena_alloc(&made->arena, model->n_tensors, sizeof *made->tensors);
-    if (!made->tensors)
-        return plim_fail(q->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    made->n_tensors = model->n_tensors;
-    memcpy(made->tensors, model->tensors, made->n_tensors * sizeof *made->tensors);
+    struct plim_tensor *tensors;
+    int result = plim_model_add_tensors(made, model->n_tensors, &tensors, q->err);
+    if (result < 0)
+        return result;
+    memcpy(tensors, model->tensors, made->n_tensors * sizeof *tensors);
     qsort(made->tensors, made->n_tensors, sizeof *made->tensors, compare_places);
     for (size_t i = 0; i < made->n_tensors; i++) {
         struct plim_tensor *tensor = &made->tensors[i];
-        int result = plim_matrix_is_quantized(tensor) ? choose_type(q, tensor, &tensor->type) : 0;
+        result = plim_matrix_is_quantized(tensor) ? choose_type(q, tensor, &tensor->type) : 0;
         if (result < 0)
             return result;
         const uint64_t n_rows = tensor->ne[1] * tensor->ne[2] * tensor->ne[3];
@@ -253,12 +254,6 @@ static int fill_tensors(struct quantizer *q, struct plim_model *made)
     return 0;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const struct plim_key *x = a, *y = b;
-    return strcmp(x->name, y->name);
-}
-
 /* The same keys, but for the file type and how the file was split. */
 static int fill_keys(struct quantizer *q, struct plim_model *made)
 {
@@ -267,14 +262,13 @@ static int fill_keys(struct quantizer *q, struct plim_model *made)
     if (!made->keys)
         return plim_fail(q->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     made->keys[made->n_keys++] =
-        (struct plim_key){ .name = file_type, .type = PLIM_GGUF_U32, .u = plim_quant_recipe_file_type(q->rules) };
+        (struct plim_key){ .name = file_type, .type = PLIM_VALUE_UNSIGNED, .u = plim_quant_recipe_file_type(q->rules) };
     for (size_t i = 0; i < q->model->n_keys; i++) {
         const struct plim_key *key = &q->model->keys[i];
         if (strcmp(key->name, file_type) && strncmp(key->name, "split.", 6))
             made->keys[made->n_keys++] = *key;
     }
-    qsort(made->keys, made->n_keys, sizeof *made->keys, compare_keys);
-    return 0;
+    return plim_keys_sort(made->keys, made->n_keys, q->err);
 }
 
 static int fill(struct quantizer *q, struct plim_model *made)
@@ -293,11 +287,11 @@ static int fill(struct quantizer *q, struct plim_model *made)
     made->name = model->name;
     made->arch = model->arch;
     made->kind = model->kind;
-    made->n_shards = 1;
-    made->file_bytes = padded_bytes(made);
-    if (model->file_bytes > old_data_bytes)
-        made->file_bytes += model->file_bytes - old_data_bytes;
-    return 0;
+    made->format = model->format;
+    made->hyperparameters = model->hyperparameters;
+    made->file_type = plim_gguf_file_type_name(plim_quant_recipe_file_type(q->rules));
+    const uint64_t head_bytes = model->file_bytes > old_data_bytes ? model->file_bytes - old_data_bytes : 0;
+    return plim_model_add_shard(made, "", padded_bytes(made) + head_bytes, head_bytes, q->err);
 }
 
 static int unknown_mixture(const char *name, struct plim_error *reterr)

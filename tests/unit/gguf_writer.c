@@ -2,7 +2,7 @@
 #include "gguf_writer.h"
 
 #include "model/ggml_type.h"
-#include "model/model_impl.h"
+#include "model/gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 /* GGUF bytes one by one, right or wrong, in either byte order (gguf_writer.h makes only files that are right). */
 
-#include "model/model_impl.h"
+#include "model/gguf.h"
 
 #include <assert.h>
 #include <stdbool.h>
