@@ -19,7 +19,8 @@ static __attribute__((noinline)) int refuse(const char *name, const void *caller
     return ANSWER;
 }
 """
-FUNCTION = """__attribute__((weak)) int {name}(void)
+FUNCTION = """int {name}(void) __attribute__((weak));
+int {name}(void)
 {{
     return refuse("{name}", __builtin_return_address(0));
 }}

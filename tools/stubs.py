@@ -28,8 +28,10 @@ def forward(name, words, fail, ready, listed):
         call = f"    int error = {ready}();\n    return {fail}(error ? error : {call});\n"
     else:
         call = f"    return {fail}({call});\n"
-    body = (f'int plim_to_{name}({", ".join(["size_t"] * count)}) __asm__("{target}");\n'
-            f"__attribute__((weak)) int {name}({', '.join(f'size_t a{i}' for i in range(count))})\n{{\n{call}}}\n")
+    parameters = ", ".join(f"size_t a{i}" for i in range(count))
+    body = (f'int plim_to_{name}({parameters}) __asm__("{target}");\n'
+            f"int {name}({parameters}) __attribute__((weak));\n"
+            f"int {name}({parameters})\n{{\n{call}}}\n")
     return f"#if PLIM_CUDART == {major}\n{body}#endif\n" if major else body
 
 
@@ -46,7 +48,7 @@ def main():
             if words:
                 out.write(forward(name, words[1:], fail, ready and ready[1], listed))
                 continue
-            out.write(f"__attribute__((weak)) int {name}(void)\n{{\n    return {fail}"
+            out.write(f"int {name}(void) __attribute__((weak));\nint {name}(void)\n{{\n    return {fail}"
                       f'(plim_vgpu_unsupported("{name}", __builtin_return_address(0)));\n}}\n')
 
 

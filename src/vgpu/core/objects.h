@@ -11,8 +11,6 @@
 
 #include <stdatomic.h>
 
-typedef int status;
-
 enum plim_object_type {
     PLIM_OBJECT_NONE,
     PLIM_OBJECT_CONTEXT,

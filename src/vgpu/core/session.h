@@ -5,45 +5,10 @@
 /*
  * This process in the rehearsal: the ledger it writes to, the cards it may see, what it holds. It lives in libcuda.so.1
  * and is what the other virtual libraries share; the runtime reaches memory through the public driver functions.
- *
- * Errors are those of CUDA, whose runtime and driver agree on these numbers.
  */
 
+#include "vgpu/core/errors.h"
 #include "vgpu/core/ledger.h"
-
-#define PLIM_VGPU_EXPORT __attribute__((visibility("default")))
-
-enum plim_cuda_error {
-    PLIM_CUDA_SUCCESS = 0,
-    PLIM_CUDA_INVALID_VALUE = 1,
-    PLIM_CUDA_OUT_OF_MEMORY = 2,
-    PLIM_CUDA_NOT_INITIALIZED = 3,
-    PLIM_CUDA_NO_DEVICE = 100,
-    PLIM_CUDA_INVALID_DEVICE = 101,
-    PLIM_CUDA_INVALID_IMAGE = 200,
-    PLIM_CUDA_INVALID_CONTEXT = 201,
-    PLIM_CUDA_PEER_UNSUPPORTED = 217,
-    PLIM_CUDA_FILE_NOT_FOUND = 301,
-    PLIM_CUDA_INVALID_HANDLE = 400,
-    PLIM_CUDA_ILLEGAL_STATE = 401,
-    PLIM_CUDA_NOT_FOUND = 500,
-    PLIM_CUDA_NOT_READY = 600,
-    PLIM_CUDA_PEER_ALREADY_ENABLED = 704,
-    PLIM_CUDA_PEER_NOT_ENABLED = 705,
-    PLIM_CUDA_HOST_ALREADY_REGISTERED = 712,
-    PLIM_CUDA_HOST_NOT_REGISTERED = 713,
-    PLIM_CUDA_NOT_SUPPORTED = 801,
-    PLIM_CUDA_CAPTURE_UNSUPPORTED = 900,
-    PLIM_CUDA_CAPTURE_INVALIDATED = 901,
-    PLIM_CUDA_CAPTURE_MERGE = 902,
-    PLIM_CUDA_CAPTURE_UNMATCHED = 903,
-    PLIM_CUDA_CAPTURE_UNJOINED = 904,
-    PLIM_CUDA_CAPTURE_ISOLATION = 905,
-    PLIM_CUDA_CAPTURE_IMPLICIT = 906,
-    PLIM_CUDA_CAPTURED_EVENT = 907,
-    PLIM_CUDA_CAPTURE_WRONG_THREAD = 908,
-    PLIM_CUDA_GRAPH_UPDATE_FAILURE = 910,
-};
 
 /* The ledger, joined on the first call; NULL with *ret_error set: no cards, or a child forked after the first call. */
 PLIM_VGPU_EXPORT struct plim_ledger *plim_vgpu_ledger(int *ret_error);
@@ -76,13 +41,8 @@ PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *cal
 /* NVIDIA's own runtime is in the object of `caller`: said in the same way. */
 PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
 
-PLIM_VGPU_EXPORT bool plim_vgpu_is_error(int error);
-
 /* Something else to say in the receipt: kind is a short word, what the same text whenever it is the same. */
 PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
-
-PLIM_VGPU_EXPORT const char *plim_vgpu_error_text(int error);
-PLIM_VGPU_EXPORT const char *plim_vgpu_error_name(int error, bool is_runtime);
 
 /* Memory of the host that CUDA knows: pinned, registered or managed. */
 PLIM_VGPU_EXPORT int plim_vgpu_host_alloc(void **ret_pointer, uint64_t size);

@@ -5,6 +5,8 @@
  */
 #include "vgpu/driver/contexts.h"
 
+#include "vgpu/core/cuda_api.h"
+
 #include <string.h>
 
 enum { MAX_STACK = 64, MAX_LIMITS = 16 };

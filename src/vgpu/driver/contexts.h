@@ -4,6 +4,7 @@
 
 /* Contexts of the driver: a primary one for each device, others that programs make, and a stack of them per thread. */
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/objects.h"
 
 /* The device of this thread's current context; -1: there is none. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: memory of the card and of the host, and the reserve/create/map calls. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/space.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory.h"
+#include "vgpu/driver/pools.h"
 #include "vgpu/driver/schedule.h"
 
 #include <stdlib.h>
-
-typedef unsigned long long device_pointer;
 
 static status ready(void)
 {
@@ -41,7 +41,7 @@ status cuMemAlloc_v2(device_pointer *address, size_t size)
     status error = may_allocate();
     if (!error && (size == 0 || !address))
         error = PLIM_CUDA_INVALID_VALUE;
-    if (!error && !(error = plim_vgpu_memory_alloc(plim_context_device(), size, &found)))
+    if (!error && !(error = plim_device_memory_alloc(plim_context_device(), size, &found)))
         *address = found;
     return error;
 }
@@ -61,11 +61,9 @@ status cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, 
     return error;
 }
 
-status cuMemFreeAsync(device_pointer address, void *stream);
-
 status cuMemFree_v2(device_pointer address)
 {
-    struct plim_vgpu_memory memory;
+    struct plim_device_memory memory;
     status error = ready();
     if (error || !address)
         return error;
@@ -73,10 +71,24 @@ status cuMemFree_v2(device_pointer address)
         return error;
     if (plim_vgpu_managed_free((void *)(uintptr_t)address))
         return PLIM_CUDA_SUCCESS;
-    if (!plim_vgpu_memory_at(address, &memory) && memory.kind == PLIM_VGPU_MEMORY_POOL)
+    if (!plim_device_memory_at(address, &memory) && memory.kind == PLIM_DEVICE_MEMORY_POOL)
         return cuMemFreeAsync(address, NULL);
     plim_schedule_finish_all(-1);
-    return plim_vgpu_memory_free(address);
+    return plim_device_memory_free(address);
+}
+
+status cuMemFreeAsync(device_pointer address, void *stream)
+{
+    struct plim_device_memory memory;
+    struct plim_node *node;
+    if (plim_device_memory_at(address, &memory) || memory.base != address)
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, &node);
+    if (error)
+        return error;
+    if (node)
+        node->address = address;
+    return memory.kind == PLIM_DEVICE_MEMORY_POOL ? plim_pool_free(address) : cuMemFree_v2(address);
 }
 
 status cuMemAllocManaged(device_pointer *address, size_t size, unsigned flags)
@@ -91,9 +103,9 @@ status cuMemAllocManaged(device_pointer *address, size_t size, unsigned flags)
 
 status cuMemGetAddressRange_v2(device_pointer *base, size_t *size, device_pointer address)
 {
-    struct plim_vgpu_memory memory;
+    struct plim_device_memory memory;
     status error = ready();
-    if (error || (error = plim_vgpu_memory_at(address, &memory)))
+    if (error || (error = plim_device_memory_at(address, &memory)))
         return error == PLIM_CUDA_INVALID_VALUE ? PLIM_CUDA_NOT_FOUND : error;
     if (base)
         *base = memory.base;
@@ -179,28 +191,21 @@ status cuMemPrefetchAsync(device_pointer address, size_t size, int device, void 
 
 /* --- virtual memory management --- */
 
-/* CUmemAllocationProp, as far as it is read. */
-struct allocation_prop {
-    int type, handle_types, location_type, location_id;
-    void *security;
-    unsigned char flags[8];
-};
-_Static_assert(sizeof(struct allocation_prop) == 32, "CUmemAllocationProp");
 enum { PINNED = 1, ON_DEVICE = 1, HANDLE_POSIX = 1, HANDLE_FABRIC = 8 };
 
-static status check(const struct allocation_prop *prop)
+static status check(const struct cu_allocation_properties *properties)
 {
-    if (!prop || prop->type != PINNED)
+    if (!properties || properties->type != PINNED)
         return PLIM_CUDA_INVALID_VALUE;
-    if (prop->location_type != ON_DEVICE || (prop->handle_types & ~HANDLE_POSIX))
+    if (properties->location.type != ON_DEVICE || (properties->handle_types & ~HANDLE_POSIX))
         return PLIM_CUDA_NOT_SUPPORTED; /* memory of the host; fabrics of several machines */
-    return plim_context_check_device(prop->location_id);
+    return plim_context_check_device(properties->location.id);
 }
 
-status cuMemGetAllocationGranularity(size_t *granularity, const struct allocation_prop *prop, int option)
+status cuMemGetAllocationGranularity(size_t *granularity, const struct cu_allocation_properties *properties, int option)
 {
     (void)option;
-    status error = check(prop);
+    status error = check(properties);
     if (!error)
         *granularity = PLIM_SPACE_SLOT_BYTES;
     return error;
@@ -216,7 +221,7 @@ status cuMemAddressReserve(device_pointer *address, size_t size, size_t alignmen
         return error;
     if (!address || flags || alignment > PLIM_SPACE_SLOT_BYTES)
         return PLIM_CUDA_INVALID_VALUE;
-    if (!(error = plim_vgpu_memory_reserve(size, &found)))
+    if (!(error = plim_device_memory_reserve(size, &found)))
         *address = found;
     return error;
 }
@@ -224,19 +229,19 @@ status cuMemAddressReserve(device_pointer *address, size_t size, size_t alignmen
 status cuMemAddressFree(device_pointer address, size_t size)
 {
     status error = ready();
-    return error ? error : plim_vgpu_memory_unreserve(address, size);
+    return error ? error : plim_device_memory_unreserve(address, size);
 }
 
-status cuMemCreate(unsigned long long *handle, size_t size, const struct allocation_prop *prop,
+status cuMemCreate(unsigned long long *handle, size_t size, const struct cu_allocation_properties *properties,
                    unsigned long long flags)
 {
     uint64_t found;
     status error = ready();
-    if (error || (error = check(prop)))
+    if (error || (error = check(properties)))
         return error;
     if (!handle || flags)
         return PLIM_CUDA_INVALID_VALUE;
-    if (!(error = plim_vgpu_memory_create(prop->location_id, size, (unsigned)prop->handle_types, &found)))
+    if (!(error = plim_device_memory_create(properties->location.id, size, (unsigned)properties->handle_types, &found)))
         *handle = found;
     return error;
 }
@@ -244,69 +249,66 @@ status cuMemCreate(unsigned long long *handle, size_t size, const struct allocat
 status cuMemRelease(unsigned long long handle)
 {
     status error = ready();
-    return error ? error : plim_vgpu_memory_release(handle);
+    return error ? error : plim_device_memory_release(handle);
 }
 
 /* The offset must be 0 (driver API reference). */
 status cuMemMap(device_pointer address, size_t size, size_t offset, unsigned long long handle, unsigned long long flags)
 {
     status error = ready();
-    return error ? error : offset || flags ? PLIM_CUDA_INVALID_VALUE : plim_vgpu_memory_map(address, size, handle);
+    return error ? error : offset || flags ? PLIM_CUDA_INVALID_VALUE : plim_device_memory_map(address, size, handle);
 }
 
 status cuMemUnmap(device_pointer address, size_t size)
 {
     status error = ready();
-    return error ? error : plim_vgpu_memory_unmap(address, size);
+    return error ? error : plim_device_memory_unmap(address, size);
 }
 
-/* CUmemAccessDesc */
-struct access {
-    int location_type, location_id, flags;
-};
-
-status cuMemSetAccess(device_pointer address, size_t size, const struct access *access, size_t count)
+status cuMemSetAccess(device_pointer address, size_t size, const struct cu_access *access, size_t count)
 {
     status error = ready();
     if (!access || count == 0)
         return PLIM_CUDA_INVALID_VALUE;
     for (size_t i = 0; i < count && !error; i++) {
-        if (access[i].location_type != ON_DEVICE)
+        if (access[i].location.type != ON_DEVICE)
             error = PLIM_CUDA_NOT_SUPPORTED;
-        else if (!(error = plim_context_check_device(access[i].location_id)))
-            error = plim_vgpu_memory_set_access(address, size, access[i].location_id, (unsigned)access[i].flags);
+        else if (!(error = plim_context_check_device(access[i].location.id)))
+            error = plim_device_memory_set_access(address, size, access[i].location.id, (unsigned)access[i].flags);
     }
     return error;
 }
 
-status cuMemGetAccess(unsigned long long *flags, const struct access *location, device_pointer address)
+status cuMemGetAccess(unsigned long long *flags, const struct cu_location *location, device_pointer address)
 {
     unsigned access = 0;
-    if (!flags || !location || location->location_type != ON_DEVICE)
+    if (!flags || !location || location->type != ON_DEVICE)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_context_check_device(location->location_id);
-    if (!error && !(error = plim_vgpu_memory_get_access(address, location->location_id, &access)))
+    status error = plim_context_check_device(location->id);
+    if (!error && !(error = plim_device_memory_get_access(address, location->id, &access)))
         *flags = access;
     return error;
 }
 
 status cuMemRetainAllocationHandle(unsigned long long *handle, void *address)
 {
-    struct plim_vgpu_memory memory;
-    status error = plim_vgpu_memory_at((uint64_t)(uintptr_t)address, &memory);
-    if (error || memory.kind != PLIM_VGPU_MEMORY_MAPPED || !handle)
+    struct plim_device_memory memory;
+    status error = plim_device_memory_at((uint64_t)(uintptr_t)address, &memory);
+    if (error || memory.kind != PLIM_DEVICE_MEMORY_MAPPED || !handle)
         return PLIM_CUDA_INVALID_VALUE;
-    if (!(error = plim_vgpu_memory_retain(memory.handle)))
+    if (!(error = plim_device_memory_retain(memory.handle)))
         *handle = memory.handle;
     return error;
 }
 
-status cuMemGetAllocationPropertiesFromHandle(struct allocation_prop *prop, unsigned long long number)
+status cuMemGetAllocationPropertiesFromHandle(struct cu_allocation_properties *properties, unsigned long long number)
 {
-    struct plim_vgpu_memory_handle handle;
-    status error = plim_vgpu_memory_handle_at(number, &handle);
-    if (error || !prop)
+    struct plim_device_memory_handle handle;
+    status error = plim_device_memory_handle_at(number, &handle);
+    if (error || !properties)
         return PLIM_CUDA_INVALID_VALUE;
-    *prop = (struct allocation_prop){ PINNED, (int)handle.share, ON_DEVICE, handle.device, NULL, { 0 } };
+    *properties = (struct cu_allocation_properties){ .type = PINNED,
+                                                     .handle_types = (int)handle.share,
+                                                     .location = { ON_DEVICE, handle.device } };
     return PLIM_CUDA_SUCCESS;
 }

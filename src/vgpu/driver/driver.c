@@ -4,6 +4,7 @@
  * (12.8 to 13.2). NVIDIA's private tables are not answered.
  */
 #include "vgpu/core/attributes.h"
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda.so.1: copies and fills. What they move has moved when they return, also from a stream. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/schedule.h"
 #include "vgpu/driver/values.h"
-
-typedef int status;
-typedef unsigned long long device_pointer;
 
 static void *pointer(device_pointer address) { return (void *)(uintptr_t)address; }
 
@@ -90,39 +88,7 @@ status cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointer *fro
 
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2, MEMORY_ARRAY = 3, MEMORY_UNIFIED = 4 };
 
-/* One side of CUDA_MEMCPY2D_v2. */
-struct side_2d {
-    size_t x, y;
-    int type;
-    char *host;
-    device_pointer device;
-    void *array;
-    size_t pitch;
-};
-
-struct copy_2d {
-    struct side_2d from, to;
-    size_t width, height;
-};
-_Static_assert(sizeof(struct copy_2d) == 128, "CUDA_MEMCPY2D_v2");
-
-/* One side of CUDA_MEMCPY3D_v2; in CUDA_MEMCPY3D_PEER a context is where nothing is here. */
-struct side_3d {
-    size_t x, y, z, level;
-    int type;
-    char *host;
-    device_pointer device;
-    void *array, *nothing;
-    size_t pitch, height;
-};
-
-struct copy_3d {
-    struct side_3d from, to;
-    size_t width, height, depth;
-};
-_Static_assert(sizeof(struct copy_3d) == 200, "CUDA_MEMCPY3D_v2");
-
-static char *start_of(const struct side_3d *side)
+static char *start_of(const struct cu_copy_side_3d *side)
 {
     char *start = side->type == MEMORY_HOST ? side->host : pointer(side->device);
     return start ? start + (side->z * side->height + side->y) * side->pitch + side->x : NULL;
@@ -137,9 +103,9 @@ static enum plim_copy_kind kind_of(int from, int to)
                                : PLIM_COPY_ON_DEVICE;
 }
 
-static status copy_box(const struct copy_3d *box, const void *caller)
+static status copy_box(const struct cu_copy_3d *box, const void *caller)
 {
-    const struct side_3d *from = &box->from, *to = &box->to;
+    const struct cu_copy_side_3d *from = &box->from, *to = &box->to;
     status error = ready();
     if (error)
         return error;
@@ -161,43 +127,47 @@ static status copy_box(const struct copy_3d *box, const void *caller)
                               kind_of(from->type, to->type));
 }
 
-static status box_of(const struct copy_3d *box, const void *caller)
+static status box_of(const struct cu_copy_3d *box, const void *caller)
 {
     return box ? copy_box(box, caller) : PLIM_CUDA_INVALID_VALUE;
 }
 
-status cuMemcpy3D_v2(const struct copy_3d *box) { return done(box_of(box, __builtin_return_address(0))); }
+status cuMemcpy3D_v2(const struct cu_copy_3d *box) { return done(box_of(box, __builtin_return_address(0))); }
 
-status cuMemcpy3DAsync_v2(const struct copy_3d *box, void *stream)
+status cuMemcpy3DAsync_v2(const struct cu_copy_3d *box, void *stream)
 {
     return queued(box_of(box, __builtin_return_address(0)), stream);
 }
 
-status cuMemcpy3DPeer(const struct copy_3d *box) { return cuMemcpy3D_v2(box); }
-status cuMemcpy3DPeerAsync(const struct copy_3d *box, void *stream) { return cuMemcpy3DAsync_v2(box, stream); }
+status cuMemcpy3DPeer(const struct cu_copy_3d *box) { return cuMemcpy3D_v2(box); }
+status cuMemcpy3DPeerAsync(const struct cu_copy_3d *box, void *stream) { return cuMemcpy3DAsync_v2(box, stream); }
 
-static struct side_3d widened(const struct side_2d *side)
+static struct cu_copy_side_3d widened(const struct cu_copy_side_2d *side)
 {
-    return (struct side_3d){ .x = side->x,
-                             .y = side->y,
-                             .type = side->type,
-                             .host = side->host,
-                             .device = side->device,
-                             .array = side->array,
-                             .pitch = side->pitch };
+    return (struct cu_copy_side_3d){ .x = side->x,
+                                     .y = side->y,
+                                     .type = side->type,
+                                     .host = side->host,
+                                     .device = side->device,
+                                     .array = side->array,
+                                     .pitch = side->pitch };
 }
 
-static status rows_of(const struct copy_2d *rows, const void *caller)
+static status rows_of(const struct cu_copy_2d *rows, const void *caller)
 {
-    return rows ? copy_box(&(struct copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 },
-                           caller)
+    return rows ? copy_box(
+                      &(struct cu_copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 },
+                      caller)
                 : PLIM_CUDA_INVALID_VALUE;
 }
 
-status cuMemcpy2DUnaligned_v2(const struct copy_2d *rows) { return done(rows_of(rows, __builtin_return_address(0))); }
-status cuMemcpy2D_v2(const struct copy_2d *rows) { return cuMemcpy2DUnaligned_v2(rows); }
+status cuMemcpy2DUnaligned_v2(const struct cu_copy_2d *rows)
+{
+    return done(rows_of(rows, __builtin_return_address(0)));
+}
+status cuMemcpy2D_v2(const struct cu_copy_2d *rows) { return cuMemcpy2DUnaligned_v2(rows); }
 
-status cuMemcpy2DAsync_v2(const struct copy_2d *rows, void *stream)
+status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream)
 {
     return queued(rows_of(rows, __builtin_return_address(0)), stream);
 }

@@ -5,6 +5,7 @@
  */
 #include "vgpu/driver/entry.h"
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/objects.h"
 
 #include <dlfcn.h>
@@ -13,8 +14,6 @@
 
 enum { FOUND = 0, NOT_FOUND = 1, VERSION_NOT_SUFFICIENT = 2 }; /* CUdriverProcAddressQueryResult */
 enum { PER_THREAD = 2, MAX_SYMBOL = 96 };
-
-status cuGetProcAddress_v2(const char *name, void **ret_function, int version, uint64_t flags, int *ret_status);
 
 /* This library, so that its own functions are found and not another library's. */
 static void *self(void)

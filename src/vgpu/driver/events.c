@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: events. One recorded inside of a capture stands for nodes of it; else it is complete when it is recorded. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
@@ -142,31 +143,32 @@ status cuCtxWaitEvent(void *context, void *event)
 
 /* --- between processes: all is complete, so an event of another process is one of ours that was recorded --- */
 
-struct event_token {
+struct shared_event {
     char magic[8];
     int pid;
     uint64_t id;
     unsigned char rest[40];
 };
-_Static_assert(sizeof(struct event_token) == 64, "CUipcEventHandle");
+_Static_assert(sizeof(struct shared_event) == sizeof(struct cu_ipc_handle), "fills a CUipcEventHandle");
 
 static const char magic[8] = "plimevt";
 
-status cuIpcGetEventHandle(struct event_token *ret_token, void *handle)
+status cuIpcGetEventHandle(struct cu_ipc_handle *ret_handle, void *handle)
 {
     const struct event *event = event_of(handle);
     if (!event)
         return PLIM_CUDA_INVALID_HANDLE;
-    if (!ret_token || !(event->flags & INTERPROCESS))
+    if (!ret_handle || !(event->flags & INTERPROCESS))
         return PLIM_CUDA_INVALID_VALUE;
-    *ret_token = (struct event_token){ .pid = (int)getpid(), .id = plim_object_of(handle, PLIM_OBJECT_EVENT)->id };
-    memcpy(ret_token->magic, magic, sizeof magic);
+    struct shared_event shared = { .pid = (int)getpid(), .id = plim_object_of(handle, PLIM_OBJECT_EVENT)->id };
+    memcpy(shared.magic, magic, sizeof magic);
+    memcpy(ret_handle, &shared, sizeof *ret_handle);
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuIpcOpenEventHandle(void **ret_event, struct event_token token)
+status cuIpcOpenEventHandle(void **ret_event, struct cu_ipc_handle handle)
 {
-    if (memcmp(token.magic, magic, sizeof magic) != 0)
+    if (memcmp(handle.bytes, magic, sizeof magic) != 0)
         return PLIM_CUDA_INVALID_VALUE;
     status error = cuEventCreate(ret_event, DISABLE_TIMING | INTERPROCESS);
     if (!error)

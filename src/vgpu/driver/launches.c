@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: launches, and what is asked of kernels. A launch does nothing; what it would refuse is refused. */
 #include "vgpu/core/attributes.h"
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
@@ -52,15 +53,7 @@ status cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_
                           NULL);
 }
 
-/* CUlaunchConfig */
-struct configuration {
-    unsigned grid[3], block[3], shared_bytes;
-    void *stream, *attributes;
-    unsigned n_attributes;
-};
-_Static_assert(sizeof(struct configuration) == 56, "CUlaunchConfig");
-
-status cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra)
+status cuLaunchKernelEx(const struct cu_launch *c, void *function, void **parameters, void **extra)
 {
     if (!c)
         return PLIM_CUDA_INVALID_VALUE;
@@ -78,7 +71,7 @@ status plim_vgpu_launch(void *stream)
 
 int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
 {
-    return plim_vgpu_memory_place(PLIM_VGPU_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
+    return plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
 }
 
 /* A copy or a fill into a stream: it is done by who calls, whether or not it is captured. */
@@ -146,8 +139,6 @@ static status get_attribute(int *value, int attribute, const struct plim_kernel 
     }
     return PLIM_CUDA_SUCCESS;
 }
-
-status cuDeviceGetAttribute(int *value, int attribute, int device);
 
 static status set_attribute(struct plim_kernel *kernel, int attribute, int value, int device)
 {
@@ -309,7 +300,7 @@ status cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, void *fu
 }
 
 /* Clusters of 8 blocks are portable; 16 where the kernel allows more. */
-status cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct configuration *configuration)
+status cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct cu_launch *configuration)
 {
     const struct plim_kernel *kernel = plim_kernel_of(function);
     if (!kernel || !size || !configuration)
@@ -318,7 +309,7 @@ status cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struc
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuOccupancyMaxActiveClusters(int *n_clusters, void *function, const struct configuration *c)
+status cuOccupancyMaxActiveClusters(int *n_clusters, void *function, const struct cu_launch *c)
 {
     enum { SM_COUNT = 16, CLUSTER_DIMENSION = 4 };
     struct {

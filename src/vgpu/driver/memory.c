@@ -92,8 +92,8 @@ static struct block *block_at(uint64_t address)
     return block->is_used && address - block->address < block->size ? block : NULL;
 }
 
-int plim_vgpu_memory_place(enum plim_vgpu_memory_kind kind, int device, uint64_t size, void *pool,
-                           uint64_t *ret_address)
+int plim_device_memory_place(enum plim_device_memory_kind kind, int device, uint64_t size, void *pool,
+                             uint64_t *ret_address)
 {
     int error = PLIM_CUDA_OUT_OF_MEMORY;
     pthread_mutex_lock(&lock);
@@ -121,15 +121,16 @@ static uint64_t number_of(const struct handle *handle)
     return handle ? (uint64_t)handle->generation << 32 | (uint64_t)(handle - handles + 1) : 0;
 }
 
-static void describe(const struct block *block, struct plim_vgpu_memory *ret_memory)
+static void describe(const struct block *block, struct plim_device_memory *ret_memory)
 {
-    *ret_memory = (struct plim_vgpu_memory){
-        block->address, block->size, (enum plim_vgpu_memory_kind)block->kind, block->device, number_of(block->handle),
+    *ret_memory = (struct plim_device_memory){
+        block->address, block->size, (enum plim_device_memory_kind)block->kind, block->device, number_of(block->handle),
         block->pool,    block->id
     };
 }
 
-int plim_vgpu_memory_unplace(enum plim_vgpu_memory_kind kind, uint64_t address, struct plim_vgpu_memory *ret_memory)
+int plim_device_memory_unplace(enum plim_device_memory_kind kind, uint64_t address,
+                               struct plim_device_memory *ret_memory)
 {
     int error = PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
@@ -147,7 +148,7 @@ int plim_vgpu_memory_unplace(enum plim_vgpu_memory_kind kind, uint64_t address, 
 
 /* --- allocations --- */
 
-int plim_vgpu_memory_alloc(int device, uint64_t size, uint64_t *ret_address)
+int plim_device_memory_alloc(int device, uint64_t size, uint64_t *ret_address)
 {
     uint32_t record;
     int error = plim_vgpu_charge(device, PLIM_KIND_ALLOC, size, &record);
@@ -175,7 +176,7 @@ static const struct plim_ledger_record *record_at(uint64_t address)
     return address - record->address < record->size ? record : NULL;
 }
 
-int plim_vgpu_memory_free(uint64_t address)
+int plim_device_memory_free(uint64_t address)
 {
     struct plim_ledger *l = ledger();
     if (!l)
@@ -194,18 +195,19 @@ int plim_vgpu_memory_free(uint64_t address)
     return PLIM_CUDA_SUCCESS;
 }
 
-int plim_vgpu_memory_at(uint64_t address, struct plim_vgpu_memory *ret_memory)
+int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memory)
 {
     int error = PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     const struct plim_ledger_record *record = record_at(address);
     const struct block *block = record ? NULL : block_at(address);
     if (record)
-        *ret_memory = (struct plim_vgpu_memory){ .base = record->address,
-                                                 .size = record->size,
-                                                 .kind = PLIM_VGPU_MEMORY_ALLOC,
-                                                 .device = plim_vgpu_device_of(record->device),
-                                                 .id = record->time_us << 20 | (uint64_t)(record - ledger()->record) };
+        *ret_memory =
+            (struct plim_device_memory){ .base = record->address,
+                                         .size = record->size,
+                                         .kind = PLIM_DEVICE_MEMORY_ALLOC,
+                                         .device = plim_vgpu_device_of(record->device),
+                                         .id = record->time_us << 20 | (uint64_t)(record - ledger()->record) };
     else if (block)
         describe(block, ret_memory);
     else
@@ -218,7 +220,7 @@ int plim_vgpu_memory_at(uint64_t address, struct plim_vgpu_memory *ret_memory)
 
 static bool is_granular(uint64_t n) { return n > 0 && n % PLIM_SPACE_SLOT_BYTES == 0; }
 
-int plim_vgpu_memory_reserve(uint64_t size, uint64_t *ret_address)
+int plim_device_memory_reserve(uint64_t size, uint64_t *ret_address)
 {
     struct reservation *r = is_granular(size) ? malloc(sizeof *r) : NULL;
     if (!r)
@@ -245,7 +247,7 @@ static bool is_free_reservation(uint64_t address, uint64_t size)
     return true;
 }
 
-int plim_vgpu_memory_unreserve(uint64_t address, uint64_t size)
+int plim_device_memory_unreserve(uint64_t address, uint64_t size)
 {
     struct reservation *found = NULL;
     pthread_mutex_lock(&lock);
@@ -312,7 +314,7 @@ static int add_handle(int device, uint64_t size, unsigned share, int64_t record,
     return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
-int plim_vgpu_memory_create(int device, uint64_t size, unsigned share, uint64_t *ret_handle)
+int plim_device_memory_create(int device, uint64_t size, unsigned share, uint64_t *ret_handle)
 {
     uint32_t record;
     if (!is_granular(size))
@@ -323,13 +325,13 @@ int plim_vgpu_memory_create(int device, uint64_t size, unsigned share, uint64_t 
     return error;
 }
 
-int plim_vgpu_memory_adopt(int device, uint64_t size, uint64_t *ret_handle)
+int plim_device_memory_adopt(int device, uint64_t size, uint64_t *ret_handle)
 {
     return is_granular(size) ? add_handle(device, size, 0, NO_RECORD, ret_handle) : PLIM_CUDA_INVALID_VALUE;
 }
 
 /* One reference more for the program to release. */
-int plim_vgpu_memory_retain(uint64_t number)
+int plim_device_memory_retain(uint64_t number)
 {
     pthread_mutex_lock(&lock);
     struct handle *handle = handle_of(number);
@@ -341,7 +343,7 @@ int plim_vgpu_memory_retain(uint64_t number)
     return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-int plim_vgpu_memory_release(uint64_t number)
+int plim_device_memory_release(uint64_t number)
 {
     pthread_mutex_lock(&lock);
     struct handle *handle = handle_of(number);
@@ -354,17 +356,17 @@ int plim_vgpu_memory_release(uint64_t number)
     return is_held ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-int plim_vgpu_memory_handle_at(uint64_t number, struct plim_vgpu_memory_handle *ret_handle)
+int plim_device_memory_handle_at(uint64_t number, struct plim_device_memory_handle *ret_handle)
 {
     pthread_mutex_lock(&lock);
     const struct handle *handle = handle_of(number);
     if (handle)
-        *ret_handle = (struct plim_vgpu_memory_handle){ handle->device, handle->size, handle->share };
+        *ret_handle = (struct plim_device_memory_handle){ handle->device, handle->size, handle->share };
     pthread_mutex_unlock(&lock);
     return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-int plim_vgpu_memory_map(uint64_t address, uint64_t size, uint64_t number)
+int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t number)
 {
     int error = PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
@@ -376,7 +378,7 @@ int plim_vgpu_memory_map(uint64_t address, uint64_t size, uint64_t number)
     if (block) {
         block->address = address;
         block->size = size;
-        block->kind = PLIM_VGPU_MEMORY_MAPPED;
+        block->kind = PLIM_DEVICE_MEMORY_MAPPED;
         block->device = (int16_t)handle->device;
         block->handle = handle;
         handle->n_references++;
@@ -390,14 +392,14 @@ int plim_vgpu_memory_map(uint64_t address, uint64_t size, uint64_t number)
 static struct block *whole_mapping(uint64_t address, uint64_t limit)
 {
     struct block *block = block_at(address);
-    return block && block->kind == PLIM_VGPU_MEMORY_MAPPED && block->address == address &&
+    return block && block->kind == PLIM_DEVICE_MEMORY_MAPPED && block->address == address &&
                    block->size <= limit - address
                ? block
                : NULL;
 }
 
 /* A stretch of whole mappings. */
-int plim_vgpu_memory_unmap(uint64_t address, uint64_t size)
+int plim_device_memory_unmap(uint64_t address, uint64_t size)
 {
     const uint64_t limit = address + size;
     bool is_right = size > 0 && limit > address;
@@ -424,7 +426,7 @@ int plim_vgpu_memory_unmap(uint64_t address, uint64_t size)
 
 enum { ACCESS_MASK = 3 };
 
-int plim_vgpu_memory_set_access(uint64_t address, uint64_t size, int device, unsigned access)
+int plim_device_memory_set_access(uint64_t address, uint64_t size, int device, unsigned access)
 {
     const uint64_t limit = address + size;
     bool is_right = size > 0 && limit > address && access <= ACCESS_MASK;
@@ -441,7 +443,7 @@ int plim_vgpu_memory_set_access(uint64_t address, uint64_t size, int device, uns
     return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-int plim_vgpu_memory_get_access(uint64_t address, int device, unsigned *ret_access)
+int plim_device_memory_get_access(uint64_t address, int device, unsigned *ret_access)
 {
     pthread_mutex_lock(&lock);
     const struct block *block = block_at(address);

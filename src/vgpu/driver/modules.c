@@ -2,6 +2,7 @@
 /* libcuda: modules and libraries. They are kept as given, and looked into when the program asks for a name. */
 #include "vgpu/driver/modules.h"
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/memory.h"
 
@@ -127,7 +128,7 @@ status cuLibraryLoadFromFile(void **ret_library, const char *path, void *options
 status cuModuleUnload(void *handle)
 {
     struct module *module = module_of(handle);
-    struct plim_vgpu_memory memory;
+    struct plim_device_memory memory;
     if (!module)
         return PLIM_CUDA_INVALID_HANDLE;
     plim_objects_lock();
@@ -136,7 +137,7 @@ status cuModuleUnload(void *handle)
         if (named->kernel)
             plim_object_drop(named->kernel);
         if (named->address)
-            (void)plim_vgpu_memory_unplace(PLIM_VGPU_MEMORY_IPC, named->address, &memory);
+            (void)plim_device_memory_unplace(PLIM_DEVICE_MEMORY_IPC, named->address, &memory);
         free(named->name);
         free(named);
     }
@@ -232,7 +233,7 @@ status cuLibraryGetKernel(void **ret_kernel, void *library, const char *name)
 }
 
 /* What a variable takes on the card is charged with the code. */
-status cuModuleGetGlobal_v2(unsigned long long *ret_address, size_t *ret_size, void *handle, const char *name)
+status cuModuleGetGlobal_v2(device_pointer *ret_address, size_t *ret_size, void *handle, const char *name)
 {
     struct module *module = module_of(handle);
     uint64_t size = 0;
@@ -251,8 +252,8 @@ status cuModuleGetGlobal_v2(unsigned long long *ret_address, size_t *ret_size, v
         named->size = size;
     if (!error && !named->address) {
         const int device = plim_context_device() < 0 ? 0 : plim_context_device();
-        error =
-            plim_vgpu_memory_place(PLIM_VGPU_MEMORY_IPC, device, named->size ? named->size : 1, NULL, &named->address);
+        error = plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, device, named->size ? named->size : 1, NULL,
+                                         &named->address);
     }
     if (!error && ret_address)
         *ret_address = named->address;
@@ -262,13 +263,13 @@ status cuModuleGetGlobal_v2(unsigned long long *ret_address, size_t *ret_size, v
     return error;
 }
 
-status cuLibraryGetGlobal(unsigned long long *ret_address, size_t *ret_size, void *library, const char *name)
+status cuLibraryGetGlobal(device_pointer *ret_address, size_t *ret_size, void *library, const char *name)
 {
     return cuModuleGetGlobal_v2(ret_address, ret_size, library, name);
 }
 
 /* Managed variables are in no cubin that names them apart: none is known here. */
-status cuLibraryGetManaged(unsigned long long *ret_address, size_t *ret_size, void *library, const char *name)
+status cuLibraryGetManaged(device_pointer *ret_address, size_t *ret_size, void *library, const char *name)
 {
     (void)ret_address, (void)ret_size;
     return !module_of(library) ? PLIM_CUDA_INVALID_HANDLE : name ? PLIM_CUDA_NOT_FOUND : PLIM_CUDA_INVALID_VALUE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: what is known of an address, for every address inside of an allocation. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/memory.h"
 
@@ -30,12 +31,9 @@ enum attribute {
 };
 enum { TYPE_HOST = 1, TYPE_DEVICE = 2 };
 
-status cuDevicePrimaryCtxRetain(void **ret_context, int device);
-status cuDevicePrimaryCtxRelease_v2(int device);
-
 struct place {
-    struct plim_vgpu_memory memory; /* of the card */
-    enum plim_ledger_kind host;     /* PLIM_KIND_MAX_: not of the host */
+    struct plim_device_memory memory; /* of the card */
+    enum plim_ledger_kind host;       /* PLIM_KIND_MAX_: not of the host */
     uint64_t address;
 };
 
@@ -44,7 +42,7 @@ static status find(uint64_t address, struct place *ret_place)
     const void *pointer = (const void *)(uintptr_t)address;
     *ret_place = (struct place){ .host = PLIM_KIND_MAX_, .address = address };
     if (plim_vgpu_is_device(pointer))
-        return plim_vgpu_memory_at(address, &ret_place->memory);
+        return plim_device_memory_at(address, &ret_place->memory);
     ret_place->host = plim_vgpu_host_range(pointer, &ret_place->memory.base, &ret_place->memory.size);
     return ret_place->host == PLIM_KIND_MAX_ ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
 }
@@ -87,7 +85,7 @@ static status answer(void *data, int attribute, const struct place *place)
     case DEVICE_ORDINAL:
         return put_int(data, place->memory.device);
     case IS_LEGACY_IPC_CAPABLE:
-        return put_bool(data, !is_host && place->memory.kind == PLIM_VGPU_MEMORY_ALLOC);
+        return put_bool(data, !is_host && place->memory.kind == PLIM_DEVICE_MEMORY_ALLOC);
     case RANGE_START:
         return put_word(data, place->memory.base);
     case RANGE_SIZE:
@@ -99,9 +97,9 @@ static status answer(void *data, int attribute, const struct place *place)
     case MAPPED:
         return put_bool(data, true);
     case ALLOWED_HANDLES: {
-        struct plim_vgpu_memory_handle handle = { .share = 0 };
-        if (!is_host && place->memory.kind == PLIM_VGPU_MEMORY_MAPPED)
-            (void)plim_vgpu_memory_handle_at(place->memory.handle, &handle);
+        struct plim_device_memory_handle handle = { .share = 0 };
+        if (!is_host && place->memory.kind == PLIM_DEVICE_MEMORY_MAPPED)
+            (void)plim_device_memory_handle_at(place->memory.handle, &handle);
         return put_word(data, handle.share);
     }
     case IS_RDMA_CAPABLE:
@@ -117,7 +115,7 @@ static status answer(void *data, int attribute, const struct place *place)
     }
 }
 
-status cuPointerGetAttribute(void *data, int attribute, unsigned long long address)
+status cuPointerGetAttribute(void *data, int attribute, device_pointer address)
 {
     struct place place;
     int error;
@@ -149,7 +147,7 @@ static size_t width_of(int attribute)
 }
 
 /* Unlike the question for one attribute, this one does not fail for an address that CUDA does not know. */
-status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, unsigned long long address)
+status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, device_pointer address)
 {
     struct place place;
     int error;
@@ -167,7 +165,7 @@ status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, un
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuPointerSetAttribute(const void *value, int attribute, unsigned long long address)
+status cuPointerSetAttribute(const void *value, int attribute, device_pointer address)
 {
     struct place place;
     if (!value || attribute != SYNC_MEMOPS)
@@ -176,7 +174,7 @@ status cuPointerSetAttribute(const void *value, int attribute, unsigned long lon
 }
 
 /* CUmem_range_attribute of managed memory: read mostly, preferred location, accessed by, last prefetch location. */
-status cuMemRangeGetAttribute(void *data, size_t size, int attribute, unsigned long long address, size_t count)
+status cuMemRangeGetAttribute(void *data, size_t size, int attribute, device_pointer address, size_t count)
 {
     enum { READ_MOSTLY = 1, ACCESSED_BY = 3, LAST = 4 };
     (void)count;

@@ -4,6 +4,8 @@
  * keeps up to its threshold when the program synchronizes. How the real driver lays pieces out in a pool is not
  * published: here pieces fill it without gaps, so what a pool holds is a lower bound.
  */
+#include "vgpu/driver/pools.h"
+
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory.h"
@@ -112,21 +114,6 @@ void plim_pools_settle(void)
 
 /* --- pools --- */
 
-/* CUmemPoolProps, as far as it is read: 1 pinned, 0; 1 on a device */
-struct pool_properties {
-    int type, handle_types, location_type, location_id;
-    void *security;
-    size_t max_bytes;
-    unsigned short usage;
-    unsigned char reserved[54];
-};
-_Static_assert(sizeof(struct pool_properties) == 88, "CUmemPoolProps");
-
-/* CUmemLocation */
-struct location {
-    int type, id;
-};
-
 status cuDeviceGetDefaultMemPool(void **ret_pool, int device)
 {
     status error = plim_context_check_device(device);
@@ -156,7 +143,7 @@ status cuDeviceSetMemPool(int device, void *handle)
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuMemGetDefaultMemPool(void **ret_pool, const struct location *location, int type)
+status cuMemGetDefaultMemPool(void **ret_pool, const struct cu_location *location, int type)
 {
     enum { PINNED = 1, ON_DEVICE = 1 };
     if (!location)
@@ -165,16 +152,16 @@ status cuMemGetDefaultMemPool(void **ret_pool, const struct location *location, 
                                                          : PLIM_CUDA_NOT_SUPPORTED;
 }
 
-status cuMemPoolCreate(void **ret_pool, const struct pool_properties *properties)
+status cuMemPoolCreate(void **ret_pool, const struct cu_pool_properties *properties)
 {
     enum { PINNED = 1, ON_DEVICE = 1, FABRIC = 8 };
     if (!ret_pool || !properties)
         return PLIM_CUDA_INVALID_VALUE;
-    if (properties->type != PINNED || properties->location_type != ON_DEVICE || properties->handle_types & FABRIC)
+    if (properties->type != PINNED || properties->location.type != ON_DEVICE || properties->handle_types & FABRIC)
         return PLIM_CUDA_NOT_SUPPORTED;
-    status error = plim_context_check_device(properties->location_id);
+    status error = plim_context_check_device(properties->location.id);
     if (!error) {
-        *ret_pool = make(properties->location_id, (unsigned)properties->handle_types, properties->max_bytes);
+        *ret_pool = make(properties->location.id, (unsigned)properties->handle_types, properties->max_bytes);
         error = *ret_pool ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
     }
     return error;
@@ -297,7 +284,7 @@ status cuMemPoolSetAccess(void *pool, const void *access, size_t count)
 }
 
 /* Peers can reach all memory here. */
-status cuMemPoolGetAccess(int *ret_access, void *pool, const struct location *location)
+status cuMemPoolGetAccess(int *ret_access, void *pool, const struct cu_location *location)
 {
     enum { READ_WRITE = 3 };
     if (!pool_of(pool) || !location || !ret_access)
@@ -320,7 +307,8 @@ static status take(struct plim_object *object, size_t size, uint64_t *ret_addres
     const uint64_t spare = pool->reserved_bytes - pool->used_bytes;
     if (spare < whole)
         error = grow(pool, whole - spare);
-    if (!error && !(error = plim_vgpu_memory_place(PLIM_VGPU_MEMORY_POOL, pool->device, whole, object, ret_address))) {
+    if (!error &&
+        !(error = plim_device_memory_place(PLIM_DEVICE_MEMORY_POOL, pool->device, whole, object, ret_address))) {
         pool->used_bytes += whole;
         if (pool->used_bytes > pool->used_high_bytes)
             pool->used_high_bytes = pool->used_bytes;
@@ -328,7 +316,7 @@ static status take(struct plim_object *object, size_t size, uint64_t *ret_addres
     return error;
 }
 
-status cuMemAllocFromPoolAsync(unsigned long long *ret_address, size_t size, void *handle, void *stream)
+status cuMemAllocFromPoolAsync(device_pointer *ret_address, size_t size, void *handle, void *stream)
 {
     uint64_t address = 0;
     struct plim_node *node;
@@ -348,7 +336,7 @@ status cuMemAllocFromPoolAsync(unsigned long long *ret_address, size_t size, voi
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuMemAllocAsync(unsigned long long *ret_address, size_t size, void *stream)
+status cuMemAllocAsync(device_pointer *ret_address, size_t size, void *stream)
 {
     void *pool;
     status error = plim_context_need();
@@ -357,23 +345,11 @@ status cuMemAllocAsync(unsigned long long *ret_address, size_t size, void *strea
     return cuMemAllocFromPoolAsync(ret_address, size, pool, stream);
 }
 
-status cuMemFree_v2(unsigned long long address);
-
-status cuMemFreeAsync(unsigned long long address, void *stream)
+status plim_pool_free(device_pointer address)
 {
-    struct plim_vgpu_memory memory;
-    struct plim_node *node;
-    if (plim_vgpu_memory_at(address, &memory) || memory.base != address)
-        return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, &node);
-    if (error)
-        return error;
-    if (node)
-        node->address = address;
-    if (memory.kind != PLIM_VGPU_MEMORY_POOL)
-        return cuMemFree_v2(address);
+    struct plim_device_memory memory;
     pthread_mutex_lock(&lock);
-    error = plim_vgpu_memory_unplace(PLIM_VGPU_MEMORY_POOL, address, &memory);
+    status error = plim_device_memory_unplace(PLIM_DEVICE_MEMORY_POOL, address, &memory);
     struct pool *pool = error ? NULL : pool_of(memory.pool);
     if (pool) {
         pool->used_bytes -= memory.size < pool->used_bytes ? memory.size : pool->used_bytes;

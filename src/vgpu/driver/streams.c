@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: streams and events. What is put into a stream is complete at once, unless the stream captures it. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/pools.h"
 #include "vgpu/driver/schedule.h"
 
 /* --- streams --- */
@@ -93,7 +95,7 @@ status cuStreamSetAttribute(void *stream, int attribute, const void *value)
     return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
 }
 
-status cuStreamAttachMemAsync(void *stream, unsigned long long address, size_t size, unsigned flags)
+status cuStreamAttachMemAsync(void *stream, device_pointer address, size_t size, unsigned flags)
 {
     (void)address, (void)size, (void)flags;
     return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
@@ -116,8 +118,6 @@ static status wait_for(void *handle)
     plim_objects_unlock();
     return PLIM_CUDA_CAPTURE_UNSUPPORTED;
 }
-
-void plim_pools_settle(void); /* what was freed goes back to the card at a synchronization */
 
 status cuStreamSynchronize(void *stream)
 {
@@ -192,25 +192,25 @@ static status memory_operation(void *stream)
     return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, &node);
 }
 
-status cuStreamWriteValue32_v2(void *stream, unsigned long long address, uint32_t value, unsigned flags)
+status cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
     return memory_operation(stream);
 }
 
-status cuStreamWriteValue64_v2(void *stream, unsigned long long address, uint64_t value, unsigned flags)
+status cuStreamWriteValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
     return memory_operation(stream);
 }
 
-status cuStreamWaitValue32_v2(void *stream, unsigned long long address, uint32_t value, unsigned flags)
+status cuStreamWaitValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
     return memory_operation(stream);
 }
 
-status cuStreamWaitValue64_v2(void *stream, unsigned long long address, uint64_t value, unsigned flags)
+status cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
     return memory_operation(stream);

@@ -4,6 +4,7 @@
  * large as the data or less, and eight times as much at worst. They are taken as large as the data, and that is said in
  * the receipt. Transforms compute nothing. One source serves libcufft.so.11 and .12 (PLIM_MAJOR).
  */
+#include "vgpu/libs/cufft_api.h"
 #include "vgpu/libs/library.h"
 
 #include <string.h>
@@ -135,10 +136,6 @@ static status make(int number, status sized, size_t bytes, size_t *ret_bytes)
     return SUCCESS;
 }
 
-/* The layouts change nothing. */
-#define LAYOUT(integer)                                                                                                \
-    const integer *in_embed, integer in_step, integer in_distance, const integer *out_embed, integer out_step,         \
-        integer out_distance
 #define IGNORE_LAYOUT                                                                                                  \
     (void)in_embed, (void)in_step, (void)in_distance, (void)out_embed, (void)out_step, (void)out_distance
 
@@ -163,7 +160,7 @@ status cufftMakePlan3d(int plan, int nx, int ny, int nz, int type, size_t *ret_b
     return make(plan, sized, bytes, ret_bytes);
 }
 
-status cufftMakePlanMany(int plan, int rank, const int *n, LAYOUT(int), int type, int count, size_t *ret_bytes)
+status cufftMakePlanMany(int plan, int rank, const int *n, CUFFT_LAYOUT(int), int type, int count, size_t *ret_bytes)
 {
     size_t bytes = 0;
     IGNORE_LAYOUT;
@@ -171,7 +168,7 @@ status cufftMakePlanMany(int plan, int rank, const int *n, LAYOUT(int), int type
     return make(plan, sized, bytes, ret_bytes);
 }
 
-status cufftMakePlanMany64(int plan, int rank, const long long *n, LAYOUT(long long), int type, long long count,
+status cufftMakePlanMany64(int plan, int rank, const long long *n, CUFFT_LAYOUT(long long), int type, long long count,
                            size_t *ret_bytes)
 {
     size_t bytes = 0;
@@ -214,7 +211,7 @@ status cufftPlan3d(int *ret_plan, int nx, int ny, int nz, int type)
     return plan_at_once(ret_plan, 3, (const int[]){ nx, ny, nz }, type, 1);
 }
 
-status cufftPlanMany(int *ret_plan, int rank, const int *n, LAYOUT(int), int type, int count)
+status cufftPlanMany(int *ret_plan, int rank, const int *n, CUFFT_LAYOUT(int), int type, int count)
 {
     IGNORE_LAYOUT;
     return plan_at_once(ret_plan, rank, n, type, count);
@@ -238,7 +235,7 @@ status cufftEstimate3d(int nx, int ny, int nz, int type, size_t *ret_bytes)
                      : INVALID_VALUE;
 }
 
-status cufftEstimateMany(int rank, const int *n, LAYOUT(int), int type, int count, size_t *ret_bytes)
+status cufftEstimateMany(int rank, const int *n, CUFFT_LAYOUT(int), int type, int count, size_t *ret_bytes)
 {
     IGNORE_LAYOUT;
     return ret_bytes ? size_of_many(rank, n, count, element_of_type(type), ret_bytes) : INVALID_VALUE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcufile: files are not read past the host on a virtual card. What returns no status says so in its own way. */
+#include "vgpu/libs/cufile_api.h"
 #include "vgpu/libs/library.h"
 
 #include <sys/types.h>

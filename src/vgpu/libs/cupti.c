@@ -3,6 +3,7 @@
  * libcupti: a profiler may subscribe and ask for records, and gets none: on a virtual card nothing takes time. One
  * source serves libcupti.so.12 and .13 (PLIM_MAJOR).
  */
+#include "vgpu/libs/cupti_api.h"
 #include "vgpu/libs/library.h"
 
 #include <time.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libcurand: generators, with the 192 KiB that NVIDIA's library takes for one. Nothing is generated. */
+#include "vgpu/libs/curand_api.h"
 #include "vgpu/libs/library.h"
 
 enum {

@@ -4,6 +4,7 @@
  * workspace NVIDIA's library wants depends on its algorithms: it is taken as large as the matrix, and that is said in
  * the receipt. One source serves libcusolver.so.11 and .12 (PLIM_MAJOR).
  */
+#include "vgpu/libs/cusolver_api.h"
 #include "vgpu/libs/library.h"
 
 #include <limits.h>
@@ -121,102 +122,73 @@ static status elements(const void *handle, int64_t m, int64_t n, int64_t count, 
     return SUCCESS;
 }
 
-#define IGNORE                          (void)
-#define EACH_TYPE(macro, real, complex) macro(S##real) macro(D##real) macro(C##complex) macro(Z##complex)
-#define EACH(macro, name)               EACH_TYPE(macro, name, name)
+#define IGNORE (void)
 
-#define POTRF(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int part, int n, const void *a, int step, int *ret_n)          \
+#define SIZE_POTRF(name)                                                                                               \
+    CUSOLVER_POTRF_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE part, IGNORE a, IGNORE step;                                                                            \
         return elements(h, n, n, 1, ret_n);                                                                            \
     }
-#define GETRF(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int m, int n, const void *a, int step, int *ret_n)             \
+#define SIZE_GETRF(name)                                                                                               \
+    CUSOLVER_GETRF_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE a, IGNORE step;                                                                                         \
         return elements(h, m, n, 1, ret_n);                                                                            \
     }
-#define ORGQR(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int m, int n, int k, const void *a, int step, const void *tau, \
-                                         int *ret_n)                                                                   \
+#define SIZE_ORGQR(name)                                                                                               \
+    CUSOLVER_ORGQR_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE k, IGNORE a, IGNORE step, IGNORE tau;                                                                   \
         return elements(h, m, n, 1, ret_n);                                                                            \
     }
-#define ORMQR(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int side, int operation, int m, int n, int k, const void *a,   \
-                                         int step, const void *tau, const void *c, int c_step, int *ret_n)             \
+#define SIZE_ORMQR(name)                                                                                               \
+    CUSOLVER_ORMQR_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE side, IGNORE operation, IGNORE k, IGNORE a, IGNORE step, IGNORE tau, IGNORE c, IGNORE c_step;           \
         return elements(h, m, n, 1, ret_n);                                                                            \
     }
-#define SYTRF(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int n, const void *a, int step, int *ret_n)                    \
+#define SIZE_SYTRF(name)                                                                                               \
+    CUSOLVER_SYTRF_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE a, IGNORE step;                                                                                         \
         return elements(h, n, n, 1, ret_n);                                                                            \
     }
-#define GESVD(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int m, int n, int *ret_n)                                      \
-    {                                                                                                                  \
-        return elements(h, m, n, 1, ret_n);                                                                            \
-    }
-#define SYEVD(name)                                                                                                    \
-    status cusolverDn##name##_bufferSize(const void *h, int job, int part, int n, const void *a, int step,             \
-                                         const void *w, int *ret_n)                                                    \
+#define SIZE_GESVD(name)                                                                                               \
+    CUSOLVER_GESVD_SIZE(name) { return elements(h, m, n, 1, ret_n); }
+#define SIZE_SYEVD(name)                                                                                               \
+    CUSOLVER_SYEVD_SIZE(name)                                                                                          \
     {                                                                                                                  \
         IGNORE job, IGNORE part, IGNORE a, IGNORE step, IGNORE w;                                                      \
         return elements(h, n, n, 1, ret_n);                                                                            \
     }
-#define SYEVJ_BATCHED(name)                                                                                            \
-    status cusolverDn##name##_bufferSize(const void *h, int job, int part, int n, const void *a, int step,             \
-                                         const void *w, int *ret_n, const void *info, int count)                       \
+#define SIZE_SYEVJ_BATCHED(name)                                                                                       \
+    CUSOLVER_SYEVJ_BATCHED_SIZE(name)                                                                                  \
     {                                                                                                                  \
         IGNORE job, IGNORE part, IGNORE a, IGNORE step, IGNORE w, IGNORE info;                                         \
         return elements(h, n, n, count, ret_n);                                                                        \
     }
-#define GESVDJ(name)                                                                                                   \
-    status cusolverDn##name##_bufferSize(const void *h, int job, int econ, int m, int n, const void *a, int step,      \
-                                         const void *s, const void *u, int u_step, const void *v, int v_step,          \
-                                         int *ret_n)                                                                   \
+#define SIZE_GESVDJ(name)                                                                                              \
+    CUSOLVER_GESVDJ_SIZE(name)                                                                                         \
     {                                                                                                                  \
         IGNORE job, IGNORE econ, IGNORE a, IGNORE step, IGNORE s, IGNORE u, IGNORE u_step, IGNORE v, IGNORE v_step;    \
         return elements(h, m, n, 1, ret_n);                                                                            \
     }
-#define GESVDJ_BATCHED(name)                                                                                           \
-    status cusolverDn##name##_bufferSize(const void *h, int job, int m, int n, const void *a, int step, const void *s, \
-                                         const void *u, int u_step, const void *v, int v_step, int *ret_n,             \
-                                         const void *info, int count)                                                  \
+#define SIZE_GESVDJ_BATCHED(name)                                                                                      \
+    CUSOLVER_GESVDJ_BATCHED_SIZE(name)                                                                                 \
     {                                                                                                                  \
         IGNORE job, IGNORE a, IGNORE step, IGNORE s, IGNORE u, IGNORE u_step, IGNORE v, IGNORE v_step, IGNORE info;    \
         return elements(h, m, n, count, ret_n);                                                                        \
     }
-#define GESVDA(name)                                                                                                   \
-    status cusolverDn##name##_bufferSize(const void *h, int job, int rank, int m, int n, const void *a, int step,      \
-                                         long long a_next, const void *s, long long s_next, const void *u, int u_step, \
-                                         long long u_next, const void *v, int v_step, long long v_next, int *ret_n,    \
-                                         int count)                                                                    \
+#define SIZE_GESVDA(name)                                                                                              \
+    CUSOLVER_GESVDA_SIZE(name)                                                                                         \
     {                                                                                                                  \
         IGNORE job, IGNORE rank, IGNORE a, IGNORE step, IGNORE a_next, IGNORE s, IGNORE s_next, IGNORE u;              \
         IGNORE u_step, IGNORE u_next, IGNORE v, IGNORE v_step, IGNORE v_next;                                          \
         return elements(h, m, n, count, ret_n);                                                                        \
     }
 
-EACH(POTRF, potrf)
-EACH(POTRF, potri)
-EACH(GETRF, getrf)
-EACH(GETRF, geqrf)
-EACH_TYPE(ORGQR, orgqr, ungqr)
-EACH_TYPE(ORMQR, ormqr, unmqr)
-EACH(SYTRF, sytrf)
-EACH(GESVD, gesvd)
-EACH_TYPE(SYEVD, syevd, heevd)
-EACH_TYPE(SYEVD, syevj, heevj)
-EACH_TYPE(SYEVJ_BATCHED, syevjBatched, heevjBatched)
-EACH(GESVDJ, gesvdj)
-EACH(GESVDJ_BATCHED, gesvdjBatched)
-EACH(GESVDA, gesvdaStridedBatched)
+CUSOLVER_SIZES(SIZE)
 
 /* --- work --- */
 
@@ -228,12 +200,8 @@ static status run(const void *handle)
 
 #define RUN(name)                                                                                                      \
     status cusolverDn##name(const void *handle) { return run(handle); }
-/* h_norms: one number per matrix, for the host */
 #define RUN_GESVDA(name)                                                                                               \
-    status cusolverDn##name(const void *h, int job, int rank, int m, int n, const void *a, int step, long long a_next, \
-                            const void *s, long long s_next, const void *u, int u_step, long long u_next,              \
-                            const void *v, int v_step, long long v_next, const void *work, int size, const void *info, \
-                            double *h_norms, int count)                                                                \
+    CUSOLVER_RUN_GESVDA(name)                                                                                          \
     {                                                                                                                  \
         IGNORE job, IGNORE rank, IGNORE m, IGNORE n, IGNORE a, IGNORE step, IGNORE a_next, IGNORE s, IGNORE s_next;    \
         IGNORE u, IGNORE u_step, IGNORE u_next, IGNORE v, IGNORE v_step, IGNORE v_next, IGNORE work, IGNORE size;      \
@@ -244,35 +212,8 @@ static status run(const void *handle)
         return done;                                                                                                   \
     }
 
-EACH(RUN, potrf)
-EACH(RUN, potri)
-EACH(RUN, potrs)
-EACH(RUN, potrfBatched)
-EACH(RUN, potrsBatched)
-EACH(RUN, getrf)
-EACH(RUN, getrs)
-EACH(RUN, geqrf)
-EACH_TYPE(RUN, orgqr, ungqr)
-EACH_TYPE(RUN, ormqr, unmqr)
-EACH(RUN, sytrf)
-EACH(RUN, gesvd)
-EACH_TYPE(RUN, syevd, heevd)
-EACH_TYPE(RUN, syevj, heevj)
-EACH_TYPE(RUN, syevjBatched, heevjBatched)
-EACH(RUN, gesvdj)
-EACH(RUN, gesvdjBatched)
-EACH(RUN_GESVDA, gesvdaStridedBatched)
-RUN(Xpotrf)
-RUN(Xpotrs)
-RUN(Xgetrf)
-RUN(Xgetrs)
-RUN(Xgeqrf)
-RUN(Xsytrs)
-RUN(Xsyevd)
-RUN(XsyevBatched)
-RUN(Xgeev)
-RUN(Xgesvd)
-RUN(Xtrtri)
+CUSOLVER_WORK(RUN)
+CUSOLVER_EACH(RUN_GESVDA, gesvdaStridedBatched)
 
 /* --- workspaces of the generic functions: bytes, on the card and on the host --- */
 

@@ -4,6 +4,7 @@
  * libraries have one name. What NVIDIA's library would find out from the data is said in the receipt: how many elements
  * a sparse product or sum has, and how much workspace it wants.
  */
+#include "vgpu/libs/cusparse_api.h"
 #include "vgpu/libs/library.h"
 
 #include <string.h>
@@ -163,8 +164,7 @@ static status make_sparse(void **ret_object, struct sparse all)
 }
 
 #define COMPRESSED(name)                                                                                               \
-    status cusparseCreate##name(void **ret_object, int64_t n_rows, int64_t n_columns, int64_t n_values, void *offsets, \
-                                void *indices, void *values, int offset_type, int index_type, int base, int type)      \
+    CUSPARSE_COMPRESSED(name)                                                                                          \
     {                                                                                                                  \
         (void)offset_type, (void)index_type;                                                                           \
         return make_sparse(ret_object, (struct sparse){ .n_rows = n_rows,                                              \
@@ -178,8 +178,7 @@ static status make_sparse(void **ret_object, struct sparse all)
                                                         .values = values });                                           \
     }
 #define COORDINATES(name)                                                                                              \
-    status cusparseCreate##name(void **ret_object, int64_t n_rows, int64_t n_columns, int64_t n_values, void *rows,    \
-                                void *columns, void *values, int index_type, int base, int type)                       \
+    CUSPARSE_COORDINATES(name)                                                                                         \
     {                                                                                                                  \
         (void)index_type;                                                                                              \
         return make_sparse(ret_object, (struct sparse){ .n_rows = n_rows,                                              \
@@ -333,31 +332,8 @@ static status run(const void *handle)
 
 #define RUN(name)                                                                                                      \
     status cusparse##name(const void *handle) { return run(handle); }
-#define EACH(macro, name) macro(S##name) macro(D##name) macro(C##name) macro(Z##name)
 
-RUN(SpMV)
-RUN(SpMV_preprocess)
-RUN(SpMM)
-RUN(SpMM_preprocess)
-RUN(SpSV_analysis)
-RUN(SpSV_solve)
-RUN(SpSM_analysis)
-RUN(SpSM_solve)
-RUN(SDDMM)
-RUN(SDDMM_preprocess)
-RUN(CreateIdentityPermutation)
-RUN(XcoosortByRow)
-RUN(XcoosortByColumn)
-RUN(Xcsrsort)
-RUN(Xcoo2csr)
-RUN(Xcsr2coo)
-EACH(RUN, bsrmv)
-EACH(RUN, bsrmm)
-EACH(RUN, bsrsv2_analysis)
-EACH(RUN, bsrsv2_solve)
-EACH(RUN, bsrsm2_analysis)
-EACH(RUN, bsrsm2_solve)
-EACH(RUN, csrgeam2)
+CUSPARSE_WORK(RUN)
 
 /* -1: there is no zero pivot. */
 static status pivot(const void *handle, const void *info, int *position)
@@ -456,9 +432,7 @@ status cusparseXcsrsort_bufferSizeExt(const void *h, int m, int n, int n_values,
 }
 
 #define BSRSV2(name)                                                                                                   \
-    status cusparse##name(const void *h, int direction, int operation, int mb, int n_blocks, const void *d,            \
-                          const void *values, const void *rows, const void *columns, int size, const void *info,       \
-                          int *ret_bytes)                                                                              \
+    CUSPARSE_BSRSV2(name)                                                                                              \
     {                                                                                                                  \
         size_t bytes = 0;                                                                                              \
         (void)direction, (void)operation, (void)mb, (void)d, (void)values, (void)rows, (void)columns, (void)size;      \
@@ -469,9 +443,7 @@ status cusparseXcsrsort_bufferSizeExt(const void *h, int m, int n, int n_values,
         return done;                                                                                                   \
     }
 #define BSRSM2(name)                                                                                                   \
-    status cusparse##name(const void *h, int direction, int operation_a, int operation_x, int mb, int n, int n_blocks, \
-                          const void *d, const void *values, const void *rows, const void *columns, int size,          \
-                          const void *info, int *ret_bytes)                                                            \
+    CUSPARSE_BSRSM2(name)                                                                                              \
     {                                                                                                                  \
         size_t bytes = 0;                                                                                              \
         (void)direction, (void)operation_a, (void)operation_x, (void)mb, (void)n, (void)d, (void)values, (void)rows;   \
@@ -482,20 +454,16 @@ status cusparseXcsrsort_bufferSizeExt(const void *h, int m, int n, int n_values,
         return done;                                                                                                   \
     }
 #define CSRGEAM2(name)                                                                                                 \
-    status cusparse##name(const void *h, int m, int n, const void *alpha, const void *a, int a_values,                 \
-                          const void *a_data, const void *a_rows, const void *a_columns, const void *beta,             \
-                          const void *b, int b_values, const void *b_data, const void *b_rows, const void *b_columns,  \
-                          const void *c, const void *c_data, const void *c_rows, const void *c_columns,                \
-                          size_t *ret_bytes)                                                                           \
+    CUSPARSE_CSRGEAM2(name)                                                                                            \
     {                                                                                                                  \
         (void)n, (void)alpha, (void)a, (void)a_values, (void)a_data, (void)a_rows, (void)a_columns, (void)beta;        \
         (void)b, (void)b_values, (void)b_data, (void)b_rows, (void)b_columns, (void)c, (void)c_data, (void)c_rows;     \
         (void)c_columns;                                                                                               \
         return workspace(h, (int64_t)m + 1, ret_bytes);                                                                \
     }
-EACH(BSRSV2, bsrsv2_bufferSize)
-EACH(BSRSM2, bsrsm2_bufferSize)
-EACH(CSRGEAM2, csrgeam2_bufferSizeExt)
+CUSPARSE_EACH(BSRSV2, bsrsv2_bufferSize)
+CUSPARSE_EACH(BSRSM2, bsrsm2_bufferSize)
+CUSPARSE_EACH(CSRGEAM2, csrgeam2_bufferSizeExt)
 
 /* A sum has no more elements than both parts. */
 status cusparseXcsrgeam2Nnz(const void *handle, int m, int n, const void *a, int a_values, const void *a_rows,
@@ -558,5 +526,3 @@ status cusparseSpGEMM_compute(const void *h, int operation_a, int operation_b, c
     (void)operation_a, (void)operation_b, (void)alpha, (void)beta, (void)type, (void)algorithm;
     return product(h, a, b, c, object, bytes, buffer);
 }
-
-RUN(SpGEMM_copy)

@@ -4,44 +4,37 @@
  * first 256. A matrix of half the elements is compressed to 9/16 of its size, or 10/16 for elements of one byte: the
  * values that are kept and two bits for each. Products compute nothing, one algorithm serves all.
  */
+#include "vgpu/libs/cusparselt_api.h"
 #include "vgpu/libs/library.h"
 
 #include <string.h>
 
 enum { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 3, EXECUTION_FAILED = 6, NOT_SUPPORTED = 10 };
 enum tag { HANDLE = 0x506c5331, MATRIX, MATMUL, ALGORITHM, PLAN };
-enum { N_ATTRIBUTES = 24, MAX_ID = 1, SPLIT_K = 3 };
+enum { MAX_ID = 1, SPLIT_K = 3 };
 
-struct object {
-    uint32_t tag;
-    int type, is_structured, device;
-    int64_t n_rows, n_columns;
-    uint64_t attribute[N_ATTRIBUTES];
-};
-_Static_assert(sizeof(struct object) <= 256, "fits into cusparseLt's structures of every version");
+static bool is(const struct cusparselt_object *object, enum tag tag) { return object && object->tag == (uint32_t)tag; }
 
-static bool is(const struct object *object, enum tag tag) { return object && object->tag == (uint32_t)tag; }
-
-static status start(const struct object *handle, struct object *object, enum tag tag)
+static status start(const struct cusparselt_object *handle, struct cusparselt_object *object, enum tag tag)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
     if (!object)
         return INVALID_VALUE;
-    *object = (struct object){ .tag = tag };
+    *object = (struct cusparselt_object){ .tag = tag };
     return SUCCESS;
 }
 
-static status finish(const struct object *object, enum tag tag)
+static status finish(const struct cusparselt_object *object, enum tag tag)
 {
     if (!is(object, tag))
         return INVALID_VALUE;
-    ((struct object *)(uintptr_t)object)->tag = 0;
+    ((struct cusparselt_object *)(uintptr_t)object)->tag = 0;
     return SUCCESS;
 }
 
 /* From 8.0 on. */
-status cusparseLtInit(struct object *handle)
+status cusparseLtInit(struct cusparselt_object *handle)
 {
     if (!handle)
         return INVALID_VALUE;
@@ -51,11 +44,11 @@ status cusparseLtInit(struct object *handle)
         return NOT_INITIALIZED;
     if (card->compute_capability < 80)
         return NOT_SUPPORTED;
-    *handle = (struct object){ .tag = HANDLE, .device = device };
+    *handle = (struct cusparselt_object){ .tag = HANDLE, .device = device };
     return SUCCESS;
 }
 
-status cusparseLtDestroy(const struct object *handle) { return finish(handle, HANDLE); }
+status cusparseLtDestroy(const struct cusparselt_object *handle) { return finish(handle, HANDLE); }
 
 static int element_bits(int type)
 {
@@ -74,8 +67,8 @@ static int element_bits(int type)
     }
 }
 
-static status describe(const struct object *handle, struct object *matrix, int64_t n_rows, int64_t n_columns, int type,
-                       bool is_structured)
+static status describe(const struct cusparselt_object *handle, struct cusparselt_object *matrix, int64_t n_rows,
+                       int64_t n_columns, int type, bool is_structured)
 {
     if (n_rows < 1 || n_columns < 1 || n_rows > INT32_MAX || n_columns > INT32_MAX)
         return is(handle, HANDLE) ? INVALID_VALUE : NOT_INITIALIZED;
@@ -89,26 +82,28 @@ static status describe(const struct object *handle, struct object *matrix, int64
     return done;
 }
 
-status cusparseLtDenseDescriptorInit(const struct object *handle, struct object *matrix, int64_t n_rows,
-                                     int64_t n_columns, int64_t step, uint32_t alignment, int type, int order)
+status cusparseLtDenseDescriptorInit(const struct cusparselt_object *handle, struct cusparselt_object *matrix,
+                                     int64_t n_rows, int64_t n_columns, int64_t step, uint32_t alignment, int type,
+                                     int order)
 {
     (void)step, (void)alignment, (void)order;
     return describe(handle, matrix, n_rows, n_columns, type, false);
 }
 
-status cusparseLtStructuredDescriptorInit(const struct object *handle, struct object *matrix, int64_t n_rows,
-                                          int64_t n_columns, int64_t step, uint32_t alignment, int type, int order,
-                                          int sparsity)
+status cusparseLtStructuredDescriptorInit(const struct cusparselt_object *handle, struct cusparselt_object *matrix,
+                                          int64_t n_rows, int64_t n_columns, int64_t step, uint32_t alignment, int type,
+                                          int order, int sparsity)
 {
     (void)step, (void)alignment, (void)order, (void)sparsity;
     return describe(handle, matrix, n_rows, n_columns, type, true);
 }
 
-status cusparseLtMatDescriptorDestroy(const struct object *matrix) { return finish(matrix, MATRIX); }
+status cusparseLtMatDescriptorDestroy(const struct cusparselt_object *matrix) { return finish(matrix, MATRIX); }
 
-status cusparseLtMatmulDescriptorInit(const struct object *handle, struct object *product, int operation_a,
-                                      int operation_b, const struct object *a, const struct object *b,
-                                      const struct object *c, const struct object *d, int compute_type)
+status cusparseLtMatmulDescriptorInit(const struct cusparselt_object *handle, struct cusparselt_object *product,
+                                      int operation_a, int operation_b, const struct cusparselt_object *a,
+                                      const struct cusparselt_object *b, const struct cusparselt_object *c,
+                                      const struct cusparselt_object *d, int compute_type)
 {
     (void)operation_a, (void)operation_b, (void)compute_type;
     if (!is(a, MATRIX) || !is(b, MATRIX) || !is(c, MATRIX) || !is(d, MATRIX) || a->is_structured == b->is_structured)
@@ -116,8 +111,8 @@ status cusparseLtMatmulDescriptorInit(const struct object *handle, struct object
     return start(handle, product, MATMUL);
 }
 
-status cusparseLtMatmulAlgSelectionInit(const struct object *handle, struct object *algorithm,
-                                        const struct object *product, int kind)
+status cusparseLtMatmulAlgSelectionInit(const struct cusparselt_object *handle, struct cusparselt_object *algorithm,
+                                        const struct cusparselt_object *product, int kind)
 {
     (void)kind;
     if (!is(product, MATMUL))
@@ -128,39 +123,42 @@ status cusparseLtMatmulAlgSelectionInit(const struct object *handle, struct obje
     return done;
 }
 
-status cusparseLtMatmulAlgSelectionDestroy(const struct object *algorithm) { return finish(algorithm, ALGORITHM); }
+status cusparseLtMatmulAlgSelectionDestroy(const struct cusparselt_object *algorithm)
+{
+    return finish(algorithm, ALGORITHM);
+}
 
-static status set(const struct object *handle, struct object *object, enum tag tag, int id, const void *value,
-                  size_t size)
+static status set(const struct cusparselt_object *handle, struct cusparselt_object *object, enum tag tag, int id,
+                  const void *value, size_t size)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
-    if (!is(object, tag) || id < 0 || id >= N_ATTRIBUTES || !value || !size || size > sizeof(uint64_t))
+    if (!is(object, tag) || id < 0 || id >= CUSPARSELT_ATTRIBUTES || !value || !size || size > sizeof(uint64_t))
         return INVALID_VALUE;
     object->attribute[id] = 0;
     memcpy(&object->attribute[id], value, size);
     return SUCCESS;
 }
 
-static status get(const struct object *handle, const struct object *object, enum tag tag, int id, void *value,
-                  size_t size)
+static status get(const struct cusparselt_object *handle, const struct cusparselt_object *object, enum tag tag, int id,
+                  void *value, size_t size)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
-    if (!is(object, tag) || id < 0 || id >= N_ATTRIBUTES || !value || !size || size > sizeof(uint64_t))
+    if (!is(object, tag) || id < 0 || id >= CUSPARSELT_ATTRIBUTES || !value || !size || size > sizeof(uint64_t))
         return INVALID_VALUE;
     memcpy(value, &object->attribute[id], size);
     return SUCCESS;
 }
 
 #define ATTRIBUTES(name, tag)                                                                                          \
-    status cusparseLt##name##SetAttribute(const struct object *handle, struct object *object, int id,                  \
-                                          const void *value, size_t size)                                              \
+    status cusparseLt##name##SetAttribute(const struct cusparselt_object *handle, struct cusparselt_object *object,    \
+                                          int id, const void *value, size_t size)                                      \
     {                                                                                                                  \
         return set(handle, object, tag, id, value, size);                                                              \
     }                                                                                                                  \
-    status cusparseLt##name##GetAttribute(const struct object *handle, const struct object *object, int id,            \
-                                          void *value, size_t size)                                                    \
+    status cusparseLt##name##GetAttribute(const struct cusparselt_object *handle,                                      \
+                                          const struct cusparselt_object *object, int id, void *value, size_t size)    \
     {                                                                                                                  \
         return get(handle, object, tag, id, value, size);                                                              \
     }
@@ -171,17 +169,18 @@ ATTRIBUTES(MatmulAlg, ALGORITHM)
 
 /* --- plans and work --- */
 
-status cusparseLtMatmulPlanInit(const struct object *handle, struct object *plan, const struct object *product,
-                                const struct object *algorithm)
+status cusparseLtMatmulPlanInit(const struct cusparselt_object *handle, struct cusparselt_object *plan,
+                                const struct cusparselt_object *product, const struct cusparselt_object *algorithm)
 {
     if (!is(product, MATMUL) || !is(algorithm, ALGORITHM))
         return is(handle, HANDLE) ? INVALID_VALUE : NOT_INITIALIZED;
     return start(handle, plan, PLAN);
 }
 
-status cusparseLtMatmulPlanDestroy(const struct object *plan) { return finish(plan, PLAN); }
+status cusparseLtMatmulPlanDestroy(const struct cusparselt_object *plan) { return finish(plan, PLAN); }
 
-status cusparseLtMatmulGetWorkspace(const struct object *handle, const struct object *plan, size_t *ret_bytes)
+status cusparseLtMatmulGetWorkspace(const struct cusparselt_object *handle, const struct cusparselt_object *plan,
+                                    size_t *ret_bytes)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
@@ -192,7 +191,8 @@ status cusparseLtMatmulGetWorkspace(const struct object *handle, const struct ob
     return SUCCESS;
 }
 
-static status work(const struct object *handle, const struct object *plan, void *const *streams, int n_streams)
+static status work(const struct cusparselt_object *handle, const struct cusparselt_object *plan, void *const *streams,
+                   int n_streams)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
@@ -202,17 +202,17 @@ static status work(const struct object *handle, const struct object *plan, void 
     return plim_library_work(handle->device, stream) ? SUCCESS : EXECUTION_FAILED;
 }
 
-status cusparseLtMatmul(const struct object *handle, const struct object *plan, const void *alpha, const void *a,
-                        const void *b, const void *beta, const void *c, void *d, void *workspace, void *const *streams,
-                        int n_streams)
+status cusparseLtMatmul(const struct cusparselt_object *handle, const struct cusparselt_object *plan, const void *alpha,
+                        const void *a, const void *b, const void *beta, const void *c, void *d, void *workspace,
+                        void *const *streams, int n_streams)
 {
     (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)d, (void)workspace;
     return work(handle, plan, streams, n_streams);
 }
 
 /* The search ends with the algorithm there is. */
-status cusparseLtMatmulSearch(const struct object *handle, struct object *plan, const void *alpha, const void *a,
-                              const void *b, const void *beta, const void *c, void *d, void *workspace,
+status cusparseLtMatmulSearch(const struct cusparselt_object *handle, struct cusparselt_object *plan, const void *alpha,
+                              const void *a, const void *b, const void *beta, const void *c, void *d, void *workspace,
                               void *const *streams, int n_streams)
 {
     return cusparseLtMatmul(handle, plan, alpha, a, b, beta, c, d, workspace, streams, n_streams);
@@ -220,8 +220,8 @@ status cusparseLtMatmulSearch(const struct object *handle, struct object *plan, 
 
 /* --- compression --- */
 
-status cusparseLtSpMMACompressedSize2(const struct object *handle, const struct object *matrix, size_t *ret_bytes,
-                                      size_t *ret_buffer_bytes)
+status cusparseLtSpMMACompressedSize2(const struct cusparselt_object *handle, const struct cusparselt_object *matrix,
+                                      size_t *ret_bytes, size_t *ret_buffer_bytes)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
@@ -235,8 +235,9 @@ status cusparseLtSpMMACompressedSize2(const struct object *handle, const struct 
     return SUCCESS;
 }
 
-status cusparseLtSpMMACompress2(const struct object *handle, const struct object *matrix, int is_sparse_a,
-                                int operation, const void *dense, void *compressed, void *buffer, void *stream)
+status cusparseLtSpMMACompress2(const struct cusparselt_object *handle, const struct cusparselt_object *matrix,
+                                int is_sparse_a, int operation, const void *dense, void *compressed, void *buffer,
+                                void *stream)
 {
     (void)is_sparse_a, (void)operation, (void)dense, (void)compressed, (void)buffer;
     if (!is(handle, HANDLE))
@@ -259,7 +260,7 @@ const char *cusparseLtGetErrorName(status code)
 
 const char *cusparseLtGetErrorString(status code) { return cusparseLtGetErrorName(code); }
 
-status cusparseLtGetVersion(const struct object *handle, int *ret_version)
+status cusparseLtGetVersion(const struct cusparselt_object *handle, int *ret_version)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/libs/library.h"
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/shadow.h"
 #include "vgpu/driver/values.h"
 
@@ -19,11 +20,6 @@ struct slot {
 static struct slot *slots;
 static uint32_t n_slots, first_free, last_free;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-int cuCtxGetDevice(int *device);
-int cuDevicePrimaryCtxRetain(void **context, int device);
-int cuCtxSetCurrent(void *context);
-int cuInit(unsigned flags);
 
 /* The slot that was given back first is used first: an old handle stays wrong for as long as possible. */
 static struct slot *fresh_slot(void)

@@ -8,9 +8,8 @@
  * manuals; types are replaced by what the ABI sees of them.
  */
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/session.h"
-
-typedef int status; /* cublasStatus_t and the like */
 
 /*
  * Handles are slots of one array that is never given back, so that a handle of something destroyed, or of something

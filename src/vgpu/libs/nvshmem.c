@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libnvshmem_host: there are no peers to share memory with. What returns an address returns none. */
 #include "vgpu/libs/library.h"
+#include "vgpu/libs/nvshmem_api.h"
 
 #define NO_ADDRESS(name)                                                                                               \
     void *name(void)                                                                                                   \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that communicate, and the reductions that programs make. */
 #include "vgpu/nccl/group.h"
+#include "vgpu/nccl/nccl_api.h"
 #include "vgpu/nccl/values.h"
 
 #include <string.h>
@@ -49,60 +50,36 @@ static nccl_result communicate(const struct nccl_operation *o)
     return result ? result : plim_nccl_do(o);
 }
 
+/* With the arguments that all of these functions have. */
+#define COMMUNICATE(which, ...)                                                                                        \
+    communicate(&(struct nccl_operation){                                                                              \
+        .kind = which, .comm = comm, .count = count, .type = type, .stream = stream, __VA_ARGS__ })
+
 nccl_result ncclAllReduce(const void *send, void *receive, size_t count, int type, int reduction,
                           struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_ALL_REDUCE,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .reduction = reduction });
+    return COMMUNICATE(NCCL_ALL_REDUCE, .send = send, .receive = receive, .reduction = reduction);
 }
 NCCL_OTHER_NAME(ncclAllReduce);
 
 nccl_result ncclReduce(const void *send, void *receive, size_t count, int type, int reduction, int root,
                        struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_REDUCE,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .reduction = reduction,
-                                                 .root = root });
+    return COMMUNICATE(NCCL_REDUCE, .send = send, .receive = receive, .reduction = reduction, .root = root);
 }
 NCCL_OTHER_NAME(ncclReduce);
 
 nccl_result ncclReduceScatter(const void *send, void *receive, size_t count, int type, int reduction,
                               struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_REDUCE_SCATTER,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .reduction = reduction });
+    return COMMUNICATE(NCCL_REDUCE_SCATTER, .send = send, .receive = receive, .reduction = reduction);
 }
 NCCL_OTHER_NAME(ncclReduceScatter);
 
 nccl_result ncclBroadcast(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                           void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_BROADCAST,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .root = root });
+    return COMMUNICATE(NCCL_BROADCAST, .send = send, .receive = receive, .root = root);
 }
 NCCL_OTHER_NAME(ncclBroadcast);
 
@@ -114,72 +91,39 @@ NCCL_OTHER_NAME(ncclBcast);
 
 nccl_result ncclAllGather(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_ALL_GATHER,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type });
+    return COMMUNICATE(NCCL_ALL_GATHER, .send = send, .receive = receive);
 }
 NCCL_OTHER_NAME(ncclAllGather);
 
 nccl_result ncclAlltoAll(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_ALL_TO_ALL,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type });
+    return COMMUNICATE(NCCL_ALL_TO_ALL, .send = send, .receive = receive);
 }
 NCCL_OTHER_NAME(ncclAlltoAll);
 
 nccl_result ncclGather(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                        void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_GATHER,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .root = root });
+    return COMMUNICATE(NCCL_GATHER, .send = send, .receive = receive, .root = root);
 }
 NCCL_OTHER_NAME(ncclGather);
 
 nccl_result ncclScatter(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                         void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_SCATTER,
-                                                 .comm = comm,
-                                                 .send = send,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .root = root });
+    return COMMUNICATE(NCCL_SCATTER, .send = send, .receive = receive, .root = root);
 }
 NCCL_OTHER_NAME(ncclScatter);
 
 nccl_result ncclSend(const void *send, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){
-        .stream = stream, .kind = NCCL_SEND, .comm = comm, .send = send, .count = count, .type = type, .root = peer });
+    return COMMUNICATE(NCCL_SEND, .send = send, .root = peer);
 }
 NCCL_OTHER_NAME(ncclSend);
 
 nccl_result ncclRecv(void *receive, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
 {
-    return communicate(&(struct nccl_operation){ .stream = stream,
-                                                 .kind = NCCL_RECEIVE,
-                                                 .comm = comm,
-                                                 .receive = receive,
-                                                 .count = count,
-                                                 .type = type,
-                                                 .root = peer });
+    return COMMUNICATE(NCCL_RECEIVE, .receive = receive, .root = peer);
 }
 NCCL_OTHER_NAME(ncclRecv);
 

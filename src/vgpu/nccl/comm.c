@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of communicators. Those who wait inside a call keep it alive until they are out. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/nccl/charge.h"
 #include "vgpu/nccl/nccl.h"
+#include "vgpu/nccl/nccl_api.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-int cuCtxGetDevice(int *device); /* of the driver */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[256];

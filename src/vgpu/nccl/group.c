@@ -7,6 +7,7 @@
 
 #include "vgpu/nccl/charge.h"
 #include "vgpu/nccl/exchange.h"
+#include "vgpu/nccl/nccl_api.h"
 
 #include <stdlib.h>
 

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* How communicators come about, and what belongs to none. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/nccl/group.h"
+#include "vgpu/nccl/nccl_api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { VMM_SLOT_BYTES = 2 << 20 };
-
-/* of the driver */
-int cuMemAddressReserve(uint64_t *address, size_t size, size_t alignment, uint64_t near_address,
-                        unsigned long long flags);
-int cuMemAddressFree(uint64_t address, size_t size);
-int cuMemCreate(uint64_t *handle, size_t size, const void *properties, unsigned long long flags);
-int cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle, unsigned long long flags);
-int cuMemUnmap(uint64_t address, size_t size);
-int cuMemRelease(uint64_t handle);
-int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address);
 
 nccl_result ncclGetVersion(int *version)
 {
@@ -95,9 +87,6 @@ nccl_result ncclCommInitRankScalable(struct nccl_comm **new_comm, int n_ranks, i
 }
 NCCL_OTHER_NAME(ncclCommInitRankScalable);
 
-nccl_result ncclGroupStart(void);
-nccl_result ncclGroupEnd(void);
-
 nccl_result ncclCommInitAll(struct nccl_comm **comms, int n_devices, const int *devices)
 {
     struct nccl_id id;
@@ -142,13 +131,11 @@ NCCL_OTHER_NAME(ncclCommSplit);
 /* As NCCL gets it: with cuMemCreate. */
 nccl_result ncclMemAlloc(void **pointer, size_t size)
 {
-    uint64_t address = 0, handle = 0;
-    /* CUmemAllocationProp: pinned memory of a device, no handle to share */
-    const struct {
-        int type, handle_types, location_type, device;
-        void *meta;
-        uint8_t flags[8];
-    } properties = { .type = 1, .location_type = 1, .device = plim_nccl_device() };
+    enum { PINNED = 1, ON_DEVICE = 1 };
+    device_pointer address = 0;
+    unsigned long long handle = 0;
+    const struct cu_allocation_properties properties = { .type = PINNED,
+                                                         .location = { ON_DEVICE, plim_nccl_device() } };
     if (!pointer || !size || size > (size_t)1 << 50)
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "MemAlloc : invalid argument");
     size = (size + VMM_SLOT_BYTES - 1) / VMM_SLOT_BYTES * VMM_SLOT_BYTES;
@@ -170,11 +157,11 @@ NCCL_OTHER_NAME(ncclMemAlloc);
 
 nccl_result ncclMemFree(void *pointer)
 {
-    uint64_t base = 0;
+    device_pointer base = 0;
     size_t size = 0;
     if (!pointer)
         return NCCL_SUCCESS;
-    int error = cuMemGetAddressRange_v2(&base, &size, (uint64_t)(uintptr_t)pointer);
+    int error = cuMemGetAddressRange_v2(&base, &size, (uintptr_t)pointer);
     if (!error && !(error = cuMemUnmap(base, size)))
         error = cuMemAddressFree(base, size);
     return error ? plim_nccl_fail(NCCL_UNHANDLED_CUDA_ERROR, "Cuda failure %d '%s'", error, plim_vgpu_error_text(error))

@@ -5,6 +5,8 @@
  */
 #include "vgpu/nvml/nvml.h"
 
+#include "vgpu/nvml/nvml_api.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,20 +178,12 @@ status nvmlDeviceGetUUID(device card, char *text, unsigned size)
     return put_text(uuid, text, size);
 }
 
-/* nvmlPciInfo_t */
-struct pci_info {
-    char legacy_id[16];
-    unsigned domain, bus, device, device_id, subsystem_id;
-    char id[32];
-};
-_Static_assert(sizeof(struct pci_info) == 68, "nvmlPciInfo_t");
-
-status nvmlDeviceGetPciInfo_v3(device card, struct pci_info *pci)
+status nvmlDeviceGetPciInfo_v3(device card, struct nvml_pci *pci)
 {
     const int index = plim_nvml_index(card);
     if (index < 0)
         return INVALID_ARGUMENT;
-    *pci = (struct pci_info){ .bus = (unsigned)index + 1 };
+    *pci = (struct nvml_pci){ .bus = (unsigned)index + 1 };
     plim_card_pci(index, pci->legacy_id);
     snprintf(pci->id, sizeof pci->id, "0000%s", pci->legacy_id);
     return SUCCESS;
@@ -212,19 +206,10 @@ status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
 
 /* --- memory --- */
 
-struct memory {
-    unsigned long long total, free, used;
-};
-
-struct memory_v2 {
-    unsigned version;
-    unsigned long long total, reserved, free, used;
-};
-_Static_assert(sizeof(struct memory_v2) == 40, "nvmlMemory_v2_t");
-enum { MEMORY_V2 = sizeof(struct memory_v2) | 2u << 24 };
+enum { MEMORY_V2 = sizeof(struct nvml_memory_v2) | 2u << 24 };
 
 /* The older question counts what the driver keeps as used. */
-status nvmlDeviceGetMemoryInfo(device card, struct memory *memory)
+status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory *memory)
 {
     if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
@@ -235,9 +220,9 @@ status nvmlDeviceGetMemoryInfo(device card, struct memory *memory)
     return SUCCESS;
 }
 
-status nvmlDeviceGetMemoryInfo_v2(device card, struct memory_v2 *memory)
+status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_v2 *memory)
 {
-    struct memory plain;
+    struct nvml_memory plain;
     if (memory->version != MEMORY_V2)
         return VERSION_MISMATCH;
     status error = nvmlDeviceGetMemoryInfo(card, &plain);
@@ -250,20 +235,7 @@ status nvmlDeviceGetMemoryInfo_v2(device card, struct memory_v2 *memory)
     return SUCCESS;
 }
 
-/* nvmlProcessInfo_t, and as it was before MIG. */
-struct process {
-    unsigned pid;
-    unsigned long long used;
-    unsigned gpu_instance, compute_instance;
-};
-
-struct process_v1 {
-    unsigned pid;
-    unsigned long long used;
-};
-_Static_assert(sizeof(struct process) == 24 && sizeof(struct process_v1) == 16, "nvmlProcessInfo_t");
-
-static status running(device card, unsigned *count, struct process *processes, struct process_v1 *old)
+static status running(device card, unsigned *count, struct nvml_process *processes, struct nvml_process_v1 *old)
 {
     const int index = plim_nvml_index(card);
     const unsigned room = processes || old ? *count : 0;
@@ -277,9 +249,9 @@ static status running(device card, unsigned *count, struct process *processes, s
         if (!p->pid || !p->used_bytes[index])
             continue;
         if (n < room && processes)
-            processes[n] = (struct process){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
+            processes[n] = (struct nvml_process){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
         if (n < room && old)
-            old[n] = (struct process_v1){ (unsigned)p->pid, p->used_bytes[index] };
+            old[n] = (struct nvml_process_v1){ (unsigned)p->pid, p->used_bytes[index] };
         n++;
     }
     plim_ledger_unlock(ledger);
@@ -287,22 +259,22 @@ static status running(device card, unsigned *count, struct process *processes, s
     return n > room ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
-status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct process *processes)
+status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes)
 {
     return running(card, count, processes, NULL);
 }
 
-status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct process *processes)
+status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process *processes)
 {
     return running(card, count, processes, NULL);
 }
 
-status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct process_v1 *processes)
+status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_v1 *processes)
 {
     return running(card, count, NULL, processes);
 }
 
-status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct process *processes)
+status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes)
 {
     (void)processes;
     *count = 0;

@@ -4,6 +4,7 @@
  * attributes, and cards are joined by PCIe alone. Temperatures and watts it has none.
  */
 #include "vgpu/nvml/nvml.h"
+#include "vgpu/nvml/nvml_api.h"
 
 #include <string.h>
 
@@ -24,15 +25,11 @@ static unsigned attribute(device card, int number)
 
 /* --- load --- */
 
-struct utilization {
-    unsigned gpu, memory;
-};
-
-status nvmlDeviceGetUtilizationRates(device card, struct utilization *ret)
+status nvmlDeviceGetUtilizationRates(device card, struct nvml_utilization *ret)
 {
     if (plim_nvml_index(card) < 0 || !ret)
         return INVALID_ARGUMENT;
-    *ret = (struct utilization){ 0, 0 };
+    *ret = (struct nvml_utilization){ 0, 0 };
     return SUCCESS;
 }
 
@@ -114,12 +111,7 @@ status nvmlDeviceGetNumGpuCores(device card, unsigned *cores)
     return put(card, cores, cc ? card->sm_count * per_sm : 0);
 }
 
-struct attributes {
-    unsigned n_sm, n_copy, n_decoder, n_encoder, n_jpeg, n_ofa, n_gpu_instances, n_compute_instances;
-    unsigned long long memory_mb;
-};
-
-status nvmlDeviceGetAttributes_v2(device card, struct attributes *attributes)
+status nvmlDeviceGetAttributes_v2(device card, struct nvml_attributes *attributes)
 {
     (void)attributes;
     return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED; /* of parts of a card only (MIG) */

@@ -7,6 +7,8 @@
  *
  * Calls the kernel, not libc, where it can: it runs in programs it knows nothing of.
  */
+#include "vgpu/preload/preload.h"
+
 #include "vgpu/core/ledger.h"
 
 #include <dlfcn.h>
@@ -209,7 +211,6 @@ OPENER(open)
 OPENER(open64)
 OPENER_AT(openat)
 OPENER_AT(openat64)
-/* With _FORTIFY_SOURCE, for flags that are not constant. */
 EXPORT int __open_2(const char *path, int flags) { return open(path, flags); }
 EXPORT int __open64_2(const char *path, int flags) { return open64(path, flags); }
 EXPORT int __openat_2(int folder, const char *path, int flags) { return openat(folder, path, flags); }

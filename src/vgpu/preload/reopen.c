@@ -7,6 +7,8 @@
  * Everything else reaches dlopen() as if we were not there: it looks at who called it to find the folders to search, so
  * we jump to it and do not call it.
  */
+#include "vgpu/preload/preload.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>

@@ -3,43 +3,7 @@
 #include "vgpu/driver/schedule.h"
 #include "vgpu/driver/values.h"
 #include "vgpu/runtime/runtime.h"
-
-/* cudaPitchedPtr, cudaPos and cudaExtent */
-struct pitched {
-    char *start;
-    size_t pitch, width, height;
-};
-
-struct triple {
-    size_t x, y, z;
-};
-
-/* cudaMemcpy3DParms */
-struct box {
-    void *from_array;
-    struct triple from_at;
-    struct pitched from;
-    void *to_array;
-    struct triple to_at;
-    struct pitched to;
-    struct triple extent;
-    int kind;
-};
-_Static_assert(sizeof(struct box) == 160, "cudaMemcpy3DParms");
-
-/* cudaMemcpy3DPeerParms */
-struct peer_box {
-    void *from_array;
-    struct triple from_at;
-    struct pitched from;
-    int from_device;
-    void *to_array;
-    struct triple to_at;
-    struct pitched to;
-    int to_device;
-    struct triple extent;
-};
-_Static_assert(sizeof(struct peer_box) == 168, "cudaMemcpy3DPeerParms");
+#include "vgpu/runtime/runtime_api.h"
 
 enum { INVALID_PITCH = 12, INVALID_DIRECTION = 21 };
 
@@ -108,12 +72,12 @@ status cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pit
     return waited(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL));
 }
 
-static char *at(const struct pitched *p, const struct triple *position)
+static char *at(const struct cuda_pitched *p, const struct cuda_triple *position)
 {
     return p->start ? p->start + (position->z * p->height + position->y) * p->pitch + position->x : NULL;
 }
 
-status cudaMemcpy3DAsync(const struct box *box, void *stream)
+status cudaMemcpy3DAsync(const struct cuda_copy_3d *box, void *stream)
 {
     if (!box)
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
@@ -131,18 +95,18 @@ status cudaMemcpy3DAsync(const struct box *box, void *stream)
                     box->kind, stream);
 }
 
-status cudaMemcpy3D(const struct box *box) { return waited(cudaMemcpy3DAsync(box, NULL)); }
+status cudaMemcpy3D(const struct cuda_copy_3d *box) { return waited(cudaMemcpy3DAsync(box, NULL)); }
 
-status cudaMemcpy3DPeerAsync(const struct peer_box *box, void *stream)
+status cudaMemcpy3DPeerAsync(const struct cuda_peer_copy_3d *box, void *stream)
 {
     if (!box)
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
-    return cudaMemcpy3DAsync(&(struct box){ box->from_array, box->from_at, box->from, box->to_array, box->to_at,
-                                            box->to, box->extent, PLIM_COPY_ON_DEVICE },
+    return cudaMemcpy3DAsync(&(struct cuda_copy_3d){ box->from_array, box->from_at, box->from, box->to_array,
+                                                     box->to_at, box->to, box->extent, PLIM_COPY_ON_DEVICE },
                              stream);
 }
 
-status cudaMemcpy3DPeer(const struct peer_box *box) { return waited(cudaMemcpy3DPeerAsync(box, NULL)); }
+status cudaMemcpy3DPeer(const struct cuda_peer_copy_3d *box) { return waited(cudaMemcpy3DPeerAsync(box, NULL)); }
 
 /* --- many at once: 12.8 had one more parameter, the index of the copy that failed --- */
 
@@ -176,9 +140,6 @@ status cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size
 #endif
 
 /* --- variables of device code --- */
-
-status cudaGetSymbolAddress(void **ret_address, const void *symbol);
-status cudaGetSymbolSize(size_t *ret_size, const void *symbol);
 
 static status symbol_at(const void *symbol, size_t size, size_t offset, char **ret_start)
 {
@@ -243,7 +204,7 @@ status cudaMemset2D(void *start, size_t pitch, int value, size_t width, size_t h
     return waited(cudaMemset2DAsync(start, pitch, value, width, height, NULL));
 }
 
-status cudaMemset3DAsync(struct pitched start, int value, struct triple extent, void *stream)
+status cudaMemset3DAsync(struct cuda_pitched start, int value, struct cuda_triple extent, void *stream)
 {
     status error = PLIM_CUDA_SUCCESS;
     for (size_t z = 0; z < extent.z && !error; z++)
@@ -252,7 +213,7 @@ status cudaMemset3DAsync(struct pitched start, int value, struct triple extent, 
     return error;
 }
 
-status cudaMemset3D(struct pitched start, int value, struct triple extent)
+status cudaMemset3D(struct cuda_pitched start, int value, struct cuda_triple extent)
 {
     return waited(cudaMemset3DAsync(start, value, extent, NULL));
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/runtime/int_kernels.h"
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/shadow.h"
 
 #include <string.h>
 
-int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address); /* of the driver */
-
 bool plim_int_kernel_is_buffer(const void *pointer)
 {
-    uint64_t base;
+    device_pointer base;
     size_t size;
     return plim_vgpu_is_device(pointer) && cuMemGetAddressRange_v2(&base, &size, (uintptr_t)pointer) == 0;
 }

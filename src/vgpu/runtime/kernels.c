@@ -3,13 +3,10 @@
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/runtime/registry.h"
+#include "vgpu/runtime/runtime_api.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct dim3 {
-    unsigned x, y, z;
-};
 
 /* --- what the compiler puts into every object with device code --- */
 
@@ -48,30 +45,30 @@ char __cudaInitModule(void **handle)
     return 1;
 }
 
-struct configuration {
-    struct dim3 grid, block;
+struct pushed_launch {
+    struct cuda_dim3 grid, block;
     size_t shared_bytes;
     void *stream;
 };
 
 /* What stands between <<< and >>> is pushed by the caller and popped by the stub of the kernel: never deep. */
 enum { MAX_PUSHED = 8 };
-static _Thread_local struct configuration pushed[MAX_PUSHED];
+static _Thread_local struct pushed_launch pushed[MAX_PUSHED];
 static _Thread_local int n_pushed;
 
-unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared_bytes, void *stream)
+unsigned __cudaPushCallConfiguration(struct cuda_dim3 grid, struct cuda_dim3 block, size_t shared_bytes, void *stream)
 {
     if (n_pushed == MAX_PUSHED)
         return PLIM_CUDA_INVALID_VALUE;
-    pushed[n_pushed++] = (struct configuration){ grid, block, shared_bytes, stream };
+    pushed[n_pushed++] = (struct pushed_launch){ grid, block, shared_bytes, stream };
     return PLIM_CUDA_SUCCESS;
 }
 
-status __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared_bytes, void **stream)
+status __cudaPopCallConfiguration(struct cuda_dim3 *grid, struct cuda_dim3 *block, size_t *shared_bytes, void **stream)
 {
     if (n_pushed == 0)
         return PLIM_CUDA_INVALID_VALUE;
-    const struct configuration *c = &pushed[--n_pushed];
+    const struct pushed_launch *c = &pushed[--n_pushed];
     *grid = c->grid;
     *block = c->block;
     *shared_bytes = c->shared_bytes;
@@ -95,14 +92,11 @@ enum {
     MAX_THREADS = 1024
 };
 
-int cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
-                   void **arguments, void **extra);
-
 static int compute_capability(void) { return (int)plim_vgpu_card(plim_runtime_device())->compute_capability; }
 
 /* A kernel of the program, or a handle of a library that it loaded. */
-static status launch(const void *function, struct dim3 grid, struct dim3 block, size_t shared_bytes, void **arguments,
-                     void *stream)
+static status launch(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block, size_t shared_bytes,
+                     void **arguments, void *stream)
 {
     status error = plim_runtime_ready();
     if (error)
@@ -125,36 +119,27 @@ static status launch(const void *function, struct dim3 grid, struct dim3 block, 
     return plim_runtime_fail(error);
 }
 
-status cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
+status cudaLaunchKernel(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block, void **arguments,
                         size_t shared_bytes, void *stream)
 {
     return launch(function, grid, block, shared_bytes, arguments, stream);
 }
 
-status __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
-                          void *stream)
+status __cudaLaunchKernel(void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block, void **arguments,
+                          size_t shared_bytes, void *stream)
 {
     return launch(kernel, grid, block, shared_bytes, arguments, stream);
 }
 
-status cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
-                                   size_t shared_bytes, void *stream)
+status cudaLaunchCooperativeKernel(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block,
+                                   void **arguments, size_t shared_bytes, void *stream)
 {
     return launch(function, grid, block, shared_bytes, arguments, stream);
 }
 
-/* cudaLaunchConfig_t */
-struct launch_configuration {
-    struct dim3 grid, block;
-    size_t shared_bytes;
-    void *stream, *attributes;
-    unsigned n_attributes;
-};
-_Static_assert(sizeof(struct launch_configuration) == 56, "cudaLaunchConfig_t");
-
-status cudaLaunchKernelExC(const struct launch_configuration *configuration, const void *function, void **arguments)
+status cudaLaunchKernelExC(const struct cuda_launch *configuration, const void *function, void **arguments)
 {
-    const struct launch_configuration *c = configuration;
+    const struct cuda_launch *c = configuration;
     return c ? launch(function, c->grid, c->block, c->shared_bytes, arguments, c->stream)
              : plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
 }
@@ -188,27 +173,12 @@ status cudaGetSymbolSize(size_t *ret_size, const void *symbol)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* The name of a kernel as it was compiled; NULL: not known. */
-const char *plim_runtime_kernel_name(const void *function)
-{
-    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
-    return kernel ? kernel->name : NULL;
-}
-
 /* --- what is asked of a kernel --- */
-
-/* cudaFuncAttributes, as far as it is known; the rest is zero. */
-struct function_attributes {
-    size_t shared_bytes, constant_bytes, local_bytes;
-    int max_threads, n_registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes;
-    int unknown[24];
-};
-_Static_assert(sizeof(struct function_attributes) == 144, "cudaFuncAttributes");
 
 /* The registered code is not opened: what is said of it is plausible, and the same for all kernels. */
 enum { N_REGISTERS = 64, BLOCKS_PER_SM = 2, SHARED_BYTES = 48 << 10 };
 
-status cudaFuncGetAttributes(struct function_attributes *attributes, const void *function)
+status cudaFuncGetAttributes(struct cuda_function_attributes *attributes, const void *function)
 {
     status error = plim_runtime_ready();
     const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
@@ -227,8 +197,6 @@ status cudaFuncGetAttributes(struct function_attributes *attributes, const void 
     attributes->max_dynamic_shared_bytes = kernel->size ? (int)kernel->size : SHARED_BYTES;
     return PLIM_CUDA_SUCCESS;
 }
-
-int cuKernelSetAttribute(int attribute, int value, void *kernel, int device);
 
 status cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device)
 {
@@ -264,10 +232,10 @@ status cudaFuncSetCacheConfig(const void *function, int configuration)
 
 status cudaFuncGetName(const char **ret_name, const void *function)
 {
-    const char *name = plim_runtime_kernel_name(function);
-    if (!name || !ret_name)
+    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    if (!kernel || !kernel->name || !ret_name)
         return plim_runtime_fail(ret_name ? INVALID_FUNCTION : PLIM_CUDA_INVALID_VALUE);
-    *ret_name = name;
+    *ret_name = kernel->name;
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -291,8 +259,6 @@ status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n_blocks, const void *
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n_blocks, function, block_size, shared_bytes, 0);
 }
-
-int cuGraphConditionalHandleCreate(uint64_t *handle, void *graph, void *context, unsigned value, unsigned flags);
 
 status cudaGraphConditionalHandleCreate(uint64_t *handle, void *graph, unsigned value, unsigned flags)
 {

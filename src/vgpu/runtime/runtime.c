@@ -3,6 +3,7 @@
 #include "vgpu/runtime/runtime.h"
 
 #include "vgpu/runtime/properties.h"
+#include "vgpu/runtime/runtime_api.h"
 
 static _Thread_local int device;
 static _Thread_local status last_error;
@@ -139,17 +140,11 @@ status cudaDeviceGetByPCIBusId(int *number, const char *text)
     return plim_runtime_fail(cuDeviceGetByPCIBusId(number, text));
 }
 
-int cuDeviceCanAccessPeer(int *can, int device, int peer);
-
 status cudaDeviceCanAccessPeer(int *can, int number, int peer)
 {
     status error = check_device(number);
     return error || (error = check_device(peer)) ? error : plim_runtime_fail(cuDeviceCanAccessPeer(can, number, peer));
 }
-
-int cuDevicePrimaryCtxRelease_v2(int device);
-int cuCtxEnablePeerAccess(void *context, unsigned flags);
-int cuCtxDisablePeerAccess(void *context);
 
 /* The context of another device, for one call. */
 static status with_peer(int peer, status (*call)(void *context))
@@ -172,16 +167,11 @@ status cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 
 status cudaDeviceDisablePeerAccess(int peer) { return with_peer(peer, cuCtxDisablePeerAccess); }
 
-int cuCtxSynchronize(void);
-
 status cudaDeviceSynchronize(void)
 {
     status error = plim_runtime_ready();
     return error ? error : plim_runtime_fail(cuCtxSynchronize());
 }
-
-int cuStreamCreate(void **stream, unsigned flags);
-int cuEventCreate(void **event, unsigned flags);
 
 status cudaStreamCreate(void **stream)
 {
@@ -205,8 +195,6 @@ status plim_runtime_stream(void *stream)
 status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_note_copy(stream)); }
 
 /* --- the driver's functions --- */
-
-int cuGetProcAddress_v2(const char *name, void **ret_function, int version, uint64_t flags, int *ret_status);
 
 /* What is not there is no error: *ret_status says so, if it is asked for. */
 status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, unsigned version, uint64_t flags,
@@ -308,8 +296,6 @@ status cudaHostGetDevicePointer(void **ret_address, void *pointer, unsigned flag
     return plim_runtime_fail(error);
 }
 
-int cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, size_t height, unsigned element);
-
 status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
     device_pointer address = 0;
@@ -323,8 +309,6 @@ status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t heigh
     return plim_runtime_fail(error);
 }
 
-int cuMemAllocAsync(device_pointer *address, size_t size, void *stream);
-
 status cudaMallocAsync(void **pointer, size_t size, void *stream)
 {
     device_pointer address = 0;
@@ -336,25 +320,19 @@ status cudaMallocAsync(void **pointer, size_t size, void *stream)
     return plim_runtime_fail(error);
 }
 
-struct token {
-    unsigned char bytes[64];
-};
-int cuIpcOpenMemHandle_v2(device_pointer *address, struct token token, unsigned flags);
-int cuIpcOpenEventHandle(void **event, struct token token);
-
-status cudaIpcOpenMemHandle(void **pointer, struct token token, unsigned flags)
+status cudaIpcOpenMemHandle(void **pointer, struct cu_ipc_handle handle, unsigned flags)
 {
     device_pointer address;
     status error = plim_runtime_ready();
-    if (!error && !(error = cuIpcOpenMemHandle_v2(&address, token, flags)))
+    if (!error && !(error = cuIpcOpenMemHandle_v2(&address, handle, flags)))
         *pointer = (void *)(uintptr_t)address;
     return plim_runtime_fail(error);
 }
 
-status cudaIpcOpenEventHandle(void **event, struct token token)
+status cudaIpcOpenEventHandle(void **event, struct cu_ipc_handle handle)
 {
     status error = plim_runtime_ready();
-    return plim_runtime_fail(error ? error : cuIpcOpenEventHandle(event, token));
+    return plim_runtime_fail(error ? error : cuIpcOpenEventHandle(event, handle));
 }
 
 /* A hint about managed memory: its last parameter differs between 12 and 13, and nothing of it is read. */
@@ -370,30 +348,22 @@ status cudaMemPrefetchAsync(const void *pointer, size_t size)
     return plim_runtime_ready();
 }
 
-/* cudaPointerAttributes: type (0 unregistered, 1 host, 2 device, 3 managed), device, address there, address here. */
-struct pointer_attributes {
-    int type, device;
-    void *device_pointer, *host_pointer;
-#if PLIM_CUDART >= 13
-    long reserved[8];
-#endif
-};
-_Static_assert(sizeof(struct pointer_attributes) == (PLIM_CUDART >= 13 ? 88 : 24), "cudaPointerAttributes");
-
-status cudaPointerGetAttributes(struct pointer_attributes *attributes, const void *pointer)
+status cudaPointerGetAttributes(struct cuda_pointer_attributes *attributes, const void *pointer)
 {
     enum { DEVICE_ORDINAL = 9 };
     int owner = 0;
     status error = plim_runtime_ready();
     if (error || !attributes)
         return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
-    *attributes = (struct pointer_attributes){ .type = 0, .device = -2, .host_pointer = (void *)(uintptr_t)pointer };
+    *attributes =
+        (struct cuda_pointer_attributes){ .type = 0, .device = -2, .host_pointer = (void *)(uintptr_t)pointer };
     enum plim_ledger_kind kind = plim_vgpu_host_kind(pointer);
     if (plim_vgpu_is_device(pointer)) {
         if (cuPointerGetAttribute(&owner, DEVICE_ORDINAL, (device_pointer)(uintptr_t)pointer))
             return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
-        *attributes =
-            (struct pointer_attributes){ .type = 2, .device = owner, .device_pointer = (void *)(uintptr_t)pointer };
+        *attributes = (struct cuda_pointer_attributes){ .type = 2,
+                                                        .device = owner,
+                                                        .device_pointer = (void *)(uintptr_t)pointer };
     } else if (kind != PLIM_KIND_MAX_) {
         attributes->type = kind == PLIM_KIND_MANAGED ? 3 : 1;
         attributes->device = device;

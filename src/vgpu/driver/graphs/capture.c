@@ -6,6 +6,7 @@
  */
 #include "vgpu/driver/graphs/capture.h"
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/schedule.h"
 

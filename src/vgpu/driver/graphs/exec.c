@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs that can be launched: of what they do, only the calls of functions on the host are done. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 
 struct exec {
-    struct plim_cuda_graph_call *calls; /* in the order of the graph */
+    struct cu_host_call *calls; /* in the order of the graph */
     size_t n_calls;
     unsigned n_nodes;
     uint64_t flags;
@@ -32,13 +33,13 @@ status cuGraphExecDestroy(void *handle)
     return PLIM_CUDA_SUCCESS;
 }
 
-static size_t count_calls(const struct plim_cuda_graph *graph, struct plim_cuda_graph_call *calls, size_t n)
+static size_t count_calls(const struct plim_cuda_graph *graph, struct cu_host_call *calls, size_t n)
 {
     for (const struct plim_object *object = graph->first; object; object = PLIM_BODY(object, plim_node)->next) {
         const struct plim_node *node = PLIM_BODY(object, plim_node);
         if (node->type == PLIM_NODE_HOST) {
             if (calls)
-                calls[n] = (struct plim_cuda_graph_call){ node->function, node->data };
+                calls[n] = (struct cu_host_call){ node->function, node->data };
             n++;
         } else if (node->type == PLIM_NODE_GRAPH && node->n_data) {
             n = count_calls(PLIM_BODY(((struct plim_object **)node->data)[0], plim_cuda_graph), calls, n);
@@ -50,7 +51,7 @@ static size_t count_calls(const struct plim_cuda_graph *graph, struct plim_cuda_
 static status fill(struct exec *exec, const struct plim_cuda_graph *graph)
 {
     const size_t n = count_calls(graph, NULL, 0);
-    struct plim_cuda_graph_call *calls = n ? calloc(n, sizeof *calls) : NULL;
+    struct cu_host_call *calls = n ? calloc(n, sizeof *calls) : NULL;
     if (n && !calls)
         return PLIM_CUDA_OUT_OF_MEMORY;
     count_calls(graph, calls, 0);
@@ -93,14 +94,7 @@ status cuGraphInstantiate_v2(void **ret_exec, void *graph, void **ret_node, char
     return cuGraphInstantiateWithFlags(ret_exec, graph, 0);
 }
 
-/* CUDA_GRAPH_INSTANTIATE_PARAMS */
-struct instantiation {
-    uint64_t flags;
-    void *upload_stream, *ret_node;
-    int ret_result; /* 0: success, 1: error */
-};
-
-status cuGraphInstantiateWithParams(void **ret_exec, void *graph, struct instantiation *parameters)
+status cuGraphInstantiateWithParams(void **ret_exec, void *graph, struct cu_graph_instantiation *parameters)
 {
     if (!parameters)
         return PLIM_CUDA_INVALID_VALUE;
@@ -119,13 +113,7 @@ status cuGraphExecGetFlags(void *handle, uint64_t *flags)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* CUgraphExecUpdateResultInfo */
-struct update_result {
-    int result; /* 0: success, 2: the topology changed */
-    void *node, *from_node;
-};
-
-status cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct update_result *ret_result)
+status cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct cu_graph_update *ret_result)
 {
     enum { UPDATE_TOPOLOGY_CHANGED = 2 };
     struct exec *exec = exec_of(handle);
@@ -137,13 +125,13 @@ status cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct update_resu
     status error = is_same ? fill(exec, graph) : PLIM_CUDA_GRAPH_UPDATE_FAILURE;
     plim_objects_unlock();
     if (ret_result)
-        *ret_result = (struct update_result){ is_same ? 0 : UPDATE_TOPOLOGY_CHANGED, NULL, NULL };
+        *ret_result = (struct cu_graph_update){ is_same ? 0 : UPDATE_TOPOLOGY_CHANGED, NULL, NULL };
     return error;
 }
 
 status cuGraphExecUpdate(void *exec, void *graph, void **ret_node, int *ret_result)
 {
-    struct update_result result = { 0 };
+    struct cu_graph_update result = { 0 };
     status error = cuGraphExecUpdate_v2(exec, graph, &result);
     if (ret_node)
         *ret_node = NULL;

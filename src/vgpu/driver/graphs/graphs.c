@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs and their nodes, as programs build them. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/graphs/capture.h"
 
 #include <stdlib.h>
@@ -204,8 +205,7 @@ status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, si
     return set ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, &node) : PLIM_CUDA_INVALID_VALUE;
 }
 
-status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n,
-                          const struct plim_cuda_graph_call *call)
+status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n, const struct cu_host_call *call)
 {
     struct plim_node *node;
     status error =
@@ -318,27 +318,8 @@ status cuGraphChildGraphNodeGetGraph(void *handle, void **ret_graph)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* CUgraphNodeParams: the type, and what is read of the parameters of some. */
-struct node_parameters {
-    int type, reserved[3];
-    union {
-        struct plim_cuda_graph_call host;
-        struct {
-            uint64_t handle;
-            int type;
-            unsigned size;
-            void **ret_graphs;
-            void *context;
-        } conditional;
-        void *handle; /* a graph, an event */
-        uint64_t words[29];
-    } of;
-    uint64_t reserved_2;
-};
-_Static_assert(sizeof(struct node_parameters) == 256, "CUgraphNodeParams");
-
 status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const void *edges, size_t n,
-                         struct node_parameters *parameters)
+                         struct cu_graph_node *parameters)
 {
     enum { MAX_BODIES = 64 };
     struct plim_node *node;
@@ -374,7 +355,7 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
     }
 }
 
-status cuGraphAddNode(void **ret_node, void *graph, void *const *nodes, size_t n, struct node_parameters *parameters)
+status cuGraphAddNode(void **ret_node, void *graph, void *const *nodes, size_t n, struct cu_graph_node *parameters)
 {
     return cuGraphAddNode_v2(ret_node, graph, nodes, NULL, n, parameters);
 }

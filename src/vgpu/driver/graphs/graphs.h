@@ -4,6 +4,7 @@
 
 /* Graphs: nodes and what they wait for. Launching one runs its host functions; all else in it does nothing. */
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/objects.h"
 
 /* CUgraphNodeType */
@@ -57,12 +58,6 @@ struct plim_node *plim_node_of(const void *handle);
 /* What a graph refers to of the program's: again, or no more. Freed without the lock of the objects, copied with it. */
 void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users);
 bool plim_cuda_graph_users_copy(struct plim_cuda_graph_user **to, const struct plim_cuda_graph_user *from);
-
-/* CUDA_HOST_NODE_PARAMS */
-struct plim_cuda_graph_call {
-    void (*function)(void *);
-    void *data;
-};
 
 /* All with the lock of the objects held. */
 struct plim_object *plim_cuda_graph_make(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What graphs hold of the program's (cuUserObject...): given back when nothing refers to it any more. */
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/graphs/graphs.h"
 
 #include <stdlib.h>

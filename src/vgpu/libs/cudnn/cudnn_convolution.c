@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudnn: convolutions with the interface of descriptors, and the loss of CTC. */
-#include "vgpu/libs/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn_api.h"
 
 #include <string.h>
 
@@ -103,29 +104,21 @@ status cudnnGetConvolutionBackwardFilterWorkspaceSize(const void *h, const void 
 
 /* --- algorithms: one, the implicit product with precomputed indices (1 in each of the three lists) --- */
 
-struct performance { /* cudnnConvolutionFwdAlgoPerf_t and the two others */
-    int algorithm, status;
-    float time_ms;
-    size_t memory_bytes;
-    int determinism, math_type, reserved[3];
-};
-_Static_assert(sizeof(struct performance) == 48, "cudnnConvolutionFwdAlgoPerf_t");
-
 static status perform(status sized, size_t bytes, const void *convolution, int n_wanted, int *ret_n,
-                      struct performance *results)
+                      struct cudnn_performance *results)
 {
     const struct convolution *c = plim_handle_body(convolution, CUDNN_CONVOLUTION);
     if (sized != CUDNN_SUCCESS)
         return sized;
     if (n_wanted < 1 || !ret_n || !results)
         return CUDNN_BAD_PARAM;
-    *results = (struct performance){ 1, CUDNN_SUCCESS, 1, bytes, 1, c->math_type, { 0 } };
+    *results = (struct cudnn_performance){ 1, CUDNN_SUCCESS, 1, bytes, 1, c->math_type, { 0 } };
     *ret_n = 1;
     return CUDNN_SUCCESS;
 }
 
 status cudnnGetConvolutionForwardAlgorithm_v7(const void *h, const void *x, const void *w, const void *c, const void *y,
-                                              int n_wanted, int *ret_n, struct performance *results)
+                                              int n_wanted, int *ret_n, struct cudnn_performance *results)
 {
     size_t bytes = 0;
     const status sized = workspace(h, x, w, c, y, &bytes);
@@ -134,7 +127,7 @@ status cudnnGetConvolutionForwardAlgorithm_v7(const void *h, const void *x, cons
 
 status cudnnGetConvolutionBackwardDataAlgorithm_v7(const void *h, const void *w, const void *dy, const void *c,
                                                    const void *dx, int n_wanted, int *ret_n,
-                                                   struct performance *results)
+                                                   struct cudnn_performance *results)
 {
     size_t bytes = 0;
     const status sized = workspace(h, dx, w, c, dy, &bytes);
@@ -143,7 +136,7 @@ status cudnnGetConvolutionBackwardDataAlgorithm_v7(const void *h, const void *w,
 
 status cudnnGetConvolutionBackwardFilterAlgorithm_v7(const void *h, const void *x, const void *dy, const void *c,
                                                      const void *dw, int n_wanted, int *ret_n,
-                                                     struct performance *results)
+                                                     struct cudnn_performance *results)
 {
     size_t bytes = 0;
     const status sized = workspace(h, x, dw, c, dy, &bytes);
@@ -152,7 +145,7 @@ status cudnnGetConvolutionBackwardFilterAlgorithm_v7(const void *h, const void *
 
 status cudnnFindConvolutionForwardAlgorithmEx(const void *h, const void *x, const void *x_data, const void *w,
                                               const void *w_data, const void *c, const void *y, void *y_data,
-                                              int n_wanted, int *ret_n, struct performance *results, void *work,
+                                              int n_wanted, int *ret_n, struct cudnn_performance *results, void *work,
                                               size_t size)
 {
     (void)x_data, (void)w_data, (void)y_data, (void)work, (void)size;
@@ -161,8 +154,8 @@ status cudnnFindConvolutionForwardAlgorithmEx(const void *h, const void *x, cons
 
 status cudnnFindConvolutionBackwardDataAlgorithmEx(const void *h, const void *w, const void *w_data, const void *dy,
                                                    const void *dy_data, const void *c, const void *dx, void *dx_data,
-                                                   int n_wanted, int *ret_n, struct performance *results, void *work,
-                                                   size_t size)
+                                                   int n_wanted, int *ret_n, struct cudnn_performance *results,
+                                                   void *work, size_t size)
 {
     (void)w_data, (void)dy_data, (void)dx_data, (void)work, (void)size;
     return cudnnGetConvolutionBackwardDataAlgorithm_v7(h, w, dy, c, dx, n_wanted, ret_n, results);
@@ -170,8 +163,8 @@ status cudnnFindConvolutionBackwardDataAlgorithmEx(const void *h, const void *w,
 
 status cudnnFindConvolutionBackwardFilterAlgorithmEx(const void *h, const void *x, const void *x_data, const void *dy,
                                                      const void *dy_data, const void *c, const void *dw, void *dw_data,
-                                                     int n_wanted, int *ret_n, struct performance *results, void *work,
-                                                     size_t size)
+                                                     int n_wanted, int *ret_n, struct cudnn_performance *results,
+                                                     void *work, size_t size)
 {
     (void)x_data, (void)dy_data, (void)dw_data, (void)work, (void)size;
     return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, dy, c, dw, n_wanted, ret_n, results);

@@ -3,7 +3,8 @@
  * libcudnn: the backend. Descriptors keep what they are given. Heuristics know one engine for every graph of
  * operations, and its plan has a workspace: for convolutions what a change of layout needs (cudnn.h), for others none.
  */
-#include "vgpu/libs/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn_api.h"
 
 #include <stdlib.h>
 #include <string.h>

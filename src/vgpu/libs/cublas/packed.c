@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/libs/packed.h"
+#include "vgpu/libs/cublas/packed.h"
 
 #include <string.h>
 

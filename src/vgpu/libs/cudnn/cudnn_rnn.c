@@ -3,7 +3,8 @@
  * libcudnn: recurrent layers. The weights of a layer are the matrices and biases that the manual describes, one after
  * the other: how large they are and where each lies follows from the numbers of the layer. Workspaces are assumed.
  */
-#include "vgpu/libs/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn_api.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_LIBS_PACKED_H
-#define PLIMSOLL_VGPU_LIBS_PACKED_H
+#ifndef PLIMSOLL_VGPU_LIBS_CUBLAS_PACKED_H
+#define PLIMSOLL_VGPU_LIBS_CUBLAS_PACKED_H
 
 /*
  * Attributes in memory that may be the program's own: cuBLASLt's descriptors are plain structures of a documented size

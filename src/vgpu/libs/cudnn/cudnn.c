@@ -3,7 +3,9 @@
  * libcudnn: handles, with the 24 KiB that NVIDIA's library takes for one, and the descriptions of tensors and layers.
  * Recurrent layers, convolutions and the backend are in files of their own.
  */
-#include "vgpu/libs/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn.h"
+
+#include "vgpu/libs/cudnn/cudnn_api.h"
 
 #include <string.h>
 
@@ -139,19 +141,9 @@ status plim_cudnn_drop(void *object, int kind)
 }
 
 #define OBJECT(name, kind, size)                                                                                       \
-    status cudnnCreate##name##Descriptor(void **ret_object) { return plim_cudnn_make(ret_object, kind, size); }        \
-    status cudnnDestroy##name##Descriptor(void *object) { return plim_cudnn_drop(object, kind); }
-
-struct words {
-    long long word[10];
-};
-
-OBJECT(Tensor, CUDNN_TENSOR, sizeof(struct plim_cudnn_tensor))
-OBJECT(Filter, CUDNN_FILTER, sizeof(struct plim_cudnn_tensor))
-OBJECT(Pooling, CUDNN_POOLING, sizeof(struct words))
-OBJECT(Activation, CUDNN_ACTIVATION, sizeof(struct words))
-OBJECT(Dropout, CUDNN_DROPOUT, sizeof(struct words))
-OBJECT(SpatialTransformer, CUDNN_SPATIAL, sizeof(struct words))
+    CUDNN_CREATE(name) { return plim_cudnn_make(ret_object, kind, size); }                                             \
+    CUDNN_DESTROY(name) { return plim_cudnn_drop(object, kind); }
+CUDNN_DESCRIPTIONS(OBJECT)
 
 static status set_tensor(const void *object, int kind, int type, int format, int n, const int *size, const int *step)
 {
@@ -281,28 +273,7 @@ status cudnnRestoreDropoutDescriptor(const void *object, const void *handle, flo
 #define RUN(name)                                                                                                      \
     status cudnn##name(const void *handle) { return plim_cudnn_run(handle); }
 
-RUN(ActivationForward)
-RUN(ActivationBackward)
-RUN(AddTensor)
-RUN(OpTensor)
-RUN(ScaleTensor)
-RUN(SetTensor)
-RUN(TransformTensor)
-RUN(SoftmaxForward)
-RUN(SoftmaxBackward)
-RUN(PoolingForward)
-RUN(PoolingBackward)
-RUN(DropoutForward)
-RUN(DropoutBackward)
-RUN(SpatialTfGridGeneratorForward)
-RUN(SpatialTfGridGeneratorBackward)
-RUN(SpatialTfSamplerForward)
-RUN(SpatialTfSamplerBackward)
-RUN(BatchNormalizationForwardInference)
-RUN(BatchNormalizationForwardTraining)
-RUN(BatchNormalizationForwardTrainingEx)
-RUN(BatchNormalizationBackward)
-RUN(BatchNormalizationBackwardEx)
+CUDNN_LAYERS(RUN)
 
 /* --- batch normalization: no workspace is assumed; a fused activation keeps a bit per element --- */
 

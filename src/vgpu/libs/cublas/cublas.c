@@ -3,7 +3,9 @@
  * libcublas: handles and their state. A handle takes the workspace that NVIDIA's library takes for it at once. A
  * workspace that the program sets is its own memory and is not charged again; NVIDIA's keeps its own one beside it.
  */
-#include "vgpu/libs/cublas.h"
+#include "vgpu/libs/cublas/cublas.h"
+
+#include "vgpu/libs/cublas/cublas_api.h"
 
 enum { HANDLE = 1 };
 
@@ -107,33 +109,22 @@ size_t cublasGetCudartVersion(void) { return PLIM_MAJOR == 13 ? 13020 : 12080; }
 
 /* --- state --- */
 
-#define STATE(what, suffix, type, member)                                                                              \
-    status cublasSet##what##suffix(const void *handle, type value)                                                     \
+#define DEFINE(name, suffix, type, member)                                                                             \
+    CUBLAS_SETTER(name, suffix, type)                                                                                  \
     {                                                                                                                  \
         struct plim_cublas *h = plim_cublas_of(handle);                                                                \
         if (h)                                                                                                         \
             h->member = value;                                                                                         \
         return h ? CUBLAS_SUCCESS : CUBLAS_NOT_INITIALIZED;                                                            \
     }                                                                                                                  \
-    status cublasGet##what##suffix(const void *handle, type *ret_value)                                                \
+    CUBLAS_GETTER(name, suffix, type)                                                                                  \
     {                                                                                                                  \
         const struct plim_cublas *h = plim_cublas_of(handle);                                                          \
         if (h && ret_value)                                                                                            \
             *ret_value = h->member;                                                                                    \
         return !h ? CUBLAS_NOT_INITIALIZED : ret_value ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;                        \
     }
-
-STATE(Stream, _v2, void *, stream)
-STATE(MathMode, , int, math_mode)
-STATE(PointerMode, _v2, int, pointer_mode)
-STATE(AtomicsMode, , int, atomics_mode)
-STATE(SmCountTarget, , int, sm_count_target)
-STATE(EmulationStrategy, , int, emulation_strategy)
-STATE(EmulationSpecialValuesSupport, , int, emulation_values)
-STATE(FixedPointEmulationMantissaControl, , int, mantissa_control)
-STATE(FixedPointEmulationMaxMantissaBitCount, , int, mantissa_max_bits)
-STATE(FixedPointEmulationMantissaBitOffset, , int, mantissa_offset)
-STATE(FixedPointEmulationMantissaBitCountPointer, , void *, mantissa_count)
+CUBLAS_STATES(DEFINE)
 
 /* 256-byte alignment is documented. */
 status cublasSetWorkspace_v2(const void *handle, void *workspace, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_LIBS_CUDNN_H
-#define PLIMSOLL_VGPU_LIBS_CUDNN_H
+#ifndef PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
+#define PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
 
 /* What the files of the virtual cuDNN 9 share. */
 #include "vgpu/libs/library.h"

@@ -4,8 +4,9 @@
  * workspace: programs give their own, of a size they choose before they ask. One source serves both majors
  * (PLIM_MAJOR).
  */
-#include "vgpu/libs/cublas.h"
-#include "vgpu/libs/packed.h"
+#include "vgpu/libs/cublas/cublas.h"
+#include "vgpu/libs/cublas/cublas_api.h"
+#include "vgpu/libs/cublas/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,28 +101,20 @@ static status destroy(void *data, const struct plim_packed_kind *kind)
 }
 
 #define ATTRIBUTES(name, kind)                                                                                         \
-    status cublasLt##name##SetAttribute(void *data, int id, const void *value, size_t size)                            \
+    CUBLASLT_SET_ATTRIBUTE(name)                                                                                       \
     {                                                                                                                  \
         return plim_packed_set(data, &kind, id, value, size) ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;                  \
     }                                                                                                                  \
-    status cublasLt##name##GetAttribute(const void *data, int id, void *value, size_t size, size_t *ret_written)       \
+    CUBLASLT_GET_ATTRIBUTE(name)                                                                                       \
     {                                                                                                                  \
         return plim_packed_get(data, &kind, id, value, size, ret_written) ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;     \
     }
 #define DESTROY(name, kind)                                                                                            \
-    status cublasLt##name##Destroy(void *data) { return destroy(data, &kind); }
+    CUBLASLT_DESTROY(name) { return destroy(data, &kind); }
 
-ATTRIBUTES(MatrixLayout, layout)
-ATTRIBUTES(MatmulDesc, matmul)
-ATTRIBUTES(MatmulPreference, preference)
-ATTRIBUTES(MatrixTransformDesc, transform)
-ATTRIBUTES(EmulationDesc, emulation)
+CUBLASLT_DESCRIPTORS(ATTRIBUTES)
 ATTRIBUTES(MatmulAlgoConfig, algorithm)
-DESTROY(MatrixLayout, layout)
-DESTROY(MatmulDesc, matmul)
-DESTROY(MatmulPreference, preference)
-DESTROY(MatrixTransformDesc, transform)
-DESTROY(EmulationDesc, emulation)
+CUBLASLT_DESCRIPTORS(DESTROY)
 
 /* --- making them --- */
 
@@ -216,19 +209,6 @@ status cublasLtEmulationDescCreate(void **ret_data) { return create(ret_data, &e
 
 /* --- algorithms --- */
 
-struct algorithm {
-    uint64_t data[8];
-};
-
-struct heuristic {
-    struct algorithm algorithm;
-    size_t workspace_bytes;
-    status state;
-    float n_waves;
-    int reserved[4];
-};
-_Static_assert(sizeof(struct heuristic) == 96, "cublasLtMatmulHeuristicResult_t");
-
 /* What a card cannot do: 8-bit floats before 8.9, 4-bit floats before 10.0. */
 static bool is_possible(int type)
 {
@@ -257,7 +237,7 @@ static status check(const void *handle, const void *operation, const void *const
 
 status cublasLtMatmulAlgoGetHeuristic(const void *handle, const void *operation, const void *a, const void *b,
                                       const void *c, const void *d, const void *wish, int n_wanted,
-                                      struct heuristic *results, int *ret_n)
+                                      struct cublaslt_heuristic *results, int *ret_n)
 {
     if (!results || !ret_n || n_wanted < 1 || !plim_packed_is(wish, &preference))
         return CUBLAS_INVALID_VALUE;
@@ -286,7 +266,7 @@ status cublasLtMatmulAlgoGetIds(const void *handle, int compute_type, int scale_
 }
 
 status cublasLtMatmulAlgoInit(const void *handle, int compute_type, int scale_type, int a, int b, int c, int d, int id,
-                              struct algorithm *ret_algorithm)
+                              struct cublaslt_algorithm *ret_algorithm)
 {
     (void)compute_type, (void)scale_type, (void)a, (void)b, (void)c, (void)d;
     if (!handle)
@@ -298,14 +278,15 @@ status cublasLtMatmulAlgoInit(const void *handle, int compute_type, int scale_ty
 }
 
 status cublasLtMatmulAlgoCheck(const void *handle, const void *operation, const void *a, const void *b, const void *c,
-                               const void *d, const struct algorithm *chosen, struct heuristic *ret_result)
+                               const void *d, const struct cublaslt_algorithm *chosen,
+                               struct cublaslt_heuristic *ret_result)
 {
     if (!plim_packed_is(chosen, &algorithm) || !ret_result)
         return CUBLAS_INVALID_VALUE;
     const status done = check(handle, operation, (const void *const[]){ a, b, c, d });
     if (done != CUBLAS_SUCCESS)
         return done;
-    *ret_result = (struct heuristic){ .algorithm = *chosen, .n_waves = 1 };
+    *ret_result = (struct cublaslt_heuristic){ .algorithm = *chosen, .n_waves = 1 };
     return CUBLAS_SUCCESS;
 }
 
@@ -313,8 +294,8 @@ status cublasLtMatmulAlgoCheck(const void *handle, const void *operation, const 
 
 status cublasLtMatmul(const void *handle, const void *operation, const void *alpha, const void *a, const void *a_layout,
                       const void *b, const void *b_layout, const void *beta, const void *c, const void *c_layout,
-                      void *d, const void *d_layout, const struct algorithm *chosen, void *workspace, size_t size,
-                      void *stream)
+                      void *d, const void *d_layout, const struct cublaslt_algorithm *chosen, void *workspace,
+                      size_t size, void *stream)
 {
     (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)d, (void)workspace, (void)size;
     const status done = check(handle, operation, (const void *const[]){ a_layout, b_layout, c_layout, d_layout });

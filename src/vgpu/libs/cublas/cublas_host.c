@@ -3,9 +3,9 @@
  * libcublas: results that go to the host. With the pointer mode HOST a dot product or a norm is returned at once: zero,
  * which is what a card full of zeros gives, and said in the receipt. Copies of vectors and matrices are copies.
  */
-#include "vgpu/libs/cublas.h"
-
 #include "vgpu/driver/values.h"
+#include "vgpu/libs/cublas/cublas.h"
+#include "vgpu/libs/cublas/cublas_api.h"
 
 #include <string.h>
 
@@ -44,67 +44,42 @@ static size_t size_of(int type)
 }
 
 #define NORM(name, integer, bytes)                                                                                     \
-    status cublas##name(const void *handle, integer n, const void *x, integer step, void *result)                      \
+    CUBLAS_NORM(name, integer)                                                                                         \
     {                                                                                                                  \
         (void)n, (void)x, (void)step;                                                                                  \
         return answer(handle, result, bytes);                                                                          \
     }
-#define NORMS(name, bytes) NORM(name##_v2, int, bytes) NORM(name##_v2_64, int64_t, bytes)
-#define EXTREME(name, integer)                                                                                         \
-    status cublas##name(const void *handle, integer n, const void *x, integer step, integer *result)                   \
+#define EXTREME(name, integer, bytes)                                                                                  \
+    CUBLAS_EXTREME(name, integer)                                                                                      \
     {                                                                                                                  \
         (void)x, (void)step;                                                                                           \
         return index_of_extreme(handle, n, result, sizeof(integer));                                                   \
     }
-#define EXTREMES(name) EXTREME(name##_v2, int) EXTREME(name##_v2_64, int64_t)
 #define DOT(name, integer, bytes)                                                                                      \
-    status cublas##name(const void *handle, integer n, const void *x, integer x_step, const void *y, integer y_step,   \
-                        void *result)                                                                                  \
+    CUBLAS_DOT(name, integer)                                                                                          \
     {                                                                                                                  \
         (void)n, (void)x, (void)x_step, (void)y, (void)y_step;                                                         \
         return answer(handle, result, bytes);                                                                          \
     }
-#define DOTS(name, bytes) DOT(name##_v2, int, bytes) DOT(name##_v2_64, int64_t, bytes)
 
-NORMS(Snrm2, 4)
-NORMS(Dnrm2, 8)
-NORMS(Scnrm2, 4)
-NORMS(Dznrm2, 8)
-NORMS(Sasum, 4)
-NORMS(Dasum, 8)
-NORMS(Scasum, 4)
-NORMS(Dzasum, 8)
-EXTREMES(Isamax)
-EXTREMES(Idamax)
-EXTREMES(Icamax)
-EXTREMES(Izamax)
-EXTREMES(Isamin)
-EXTREMES(Idamin)
-EXTREMES(Icamin)
-EXTREMES(Izamin)
-DOTS(Sdot, 4)
-DOTS(Ddot, 8)
-DOTS(Cdotu, 8)
-DOTS(Cdotc, 8)
-DOTS(Zdotu, 16)
-DOTS(Zdotc, 16)
+CUBLAS_NORMS(NORM)
+CUBLAS_EXTREMES(EXTREME)
+CUBLAS_DOTS(DOT)
 
 #define TYPED_NORM(name, integer)                                                                                      \
-    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer step, void *result,          \
-                        int type, int work_type)                                                                       \
+    CUBLAS_TYPED_NORM(name, integer)                                                                                   \
     {                                                                                                                  \
         (void)n, (void)x, (void)x_type, (void)step, (void)work_type;                                                   \
         return size_of(type) ? answer(handle, result, size_of(type)) : CUBLAS_NOT_SUPPORTED;                           \
     }
 #define TYPED_EXTREME(name, integer)                                                                                   \
-    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer step, integer *result)       \
+    CUBLAS_TYPED_EXTREME(name, integer)                                                                                \
     {                                                                                                                  \
         (void)x, (void)x_type, (void)step;                                                                             \
         return index_of_extreme(handle, n, result, sizeof(integer));                                                   \
     }
 #define TYPED_DOT(name, integer)                                                                                       \
-    status cublas##name(const void *handle, integer n, const void *x, int x_type, integer x_step, const void *y,       \
-                        int y_type, integer y_step, void *result, int type, int work_type)                             \
+    CUBLAS_TYPED_DOT(name, integer)                                                                                    \
     {                                                                                                                  \
         (void)n, (void)x, (void)x_type, (void)x_step, (void)y, (void)y_type, (void)y_step, (void)work_type;            \
         return size_of(type) ? answer(handle, result, size_of(type)) : CUBLAS_NOT_SUPPORTED;                           \
@@ -126,8 +101,7 @@ TYPED_DOT(DotcEx_64, int64_t)
 /* --- batched solvers: *info is in host memory and says whether the arguments are valid --- */
 
 #define SOLVER(name)                                                                                                   \
-    status cublas##name(const void *handle, int operation, int n, int n_right, const void *a, int a_step,              \
-                        const void *pivots, void *b, int b_step, int *info, int count)                                 \
+    CUBLAS_SOLVER(name)                                                                                                \
     {                                                                                                                  \
         (void)operation, (void)n, (void)n_right, (void)a, (void)a_step, (void)pivots, (void)b, (void)b_step;           \
         (void)count;                                                                                                   \
@@ -137,8 +111,7 @@ TYPED_DOT(DotcEx_64, int64_t)
         return plim_cublas_run(handle);                                                                                \
     }
 #define ORTHOGONAL(name)                                                                                               \
-    status cublas##name(const void *handle, int m, int n, const void *a, int a_step, const void *tau, int *info,       \
-                        int count)                                                                                     \
+    CUBLAS_ORTHOGONAL(name)                                                                                            \
     {                                                                                                                  \
         (void)m, (void)n, (void)a, (void)a_step, (void)tau, (void)count;                                               \
         if (!info)                                                                                                     \
@@ -147,8 +120,7 @@ TYPED_DOT(DotcEx_64, int64_t)
         return plim_cublas_run(handle);                                                                                \
     }
 #define LEAST_SQUARES(name)                                                                                            \
-    status cublas##name(const void *handle, int operation, int m, int n, int n_right, void *a, int a_step, void *c,    \
-                        int c_step, int *info, void *device_info, int count)                                           \
+    CUBLAS_LEAST_SQUARES(name)                                                                                         \
     {                                                                                                                  \
         (void)operation, (void)m, (void)n, (void)n_right, (void)a, (void)a_step, (void)c, (void)c_step;                \
         (void)device_info, (void)count;                                                                                \
@@ -158,18 +130,9 @@ TYPED_DOT(DotcEx_64, int64_t)
         return plim_cublas_run(handle);                                                                                \
     }
 
-SOLVER(SgetrsBatched)
-SOLVER(DgetrsBatched)
-SOLVER(CgetrsBatched)
-SOLVER(ZgetrsBatched)
-ORTHOGONAL(SgeqrfBatched)
-ORTHOGONAL(DgeqrfBatched)
-ORTHOGONAL(CgeqrfBatched)
-ORTHOGONAL(ZgeqrfBatched)
-LEAST_SQUARES(SgelsBatched)
-LEAST_SQUARES(DgelsBatched)
-LEAST_SQUARES(CgelsBatched)
-LEAST_SQUARES(ZgelsBatched)
+CUBLAS_EACH(SOLVER, getrsBatched)
+CUBLAS_EACH(ORTHOGONAL, geqrfBatched)
+CUBLAS_EACH(LEAST_SQUARES, gelsBatched)
 
 /* --- copies --- */
 
@@ -192,31 +155,12 @@ static status copy(void *to, int64_t to_step, const void *from, int64_t from_ste
 }
 
 #define COPY_VECTOR(name, integer, kind, more)                                                                         \
-    status cublas##name(integer n, integer size, const void *from, integer from_step, void *to, integer to_step more)  \
-    {                                                                                                                  \
-        return copy(to, to_step, from, from_step, 1, n, size, kind);                                                   \
-    }
+    CUBLAS_COPY_VECTOR(name, integer, more) { return copy(to, to_step, from, from_step, 1, n, size, kind); }
 #define COPY_MATRIX(name, integer, kind, more)                                                                         \
-    status cublas##name(integer n_rows, integer n_columns, integer size, const void *from, integer from_step,          \
-                        void *to, integer to_step more)                                                                \
+    CUBLAS_COPY_MATRIX(name, integer, more)                                                                            \
     {                                                                                                                  \
         return copy(to, to_step, from, from_step, n_rows, n_columns, size, kind);                                      \
     }
-#define STREAM , void *stream __attribute__((unused))
 
-COPY_VECTOR(SetVector, int, PLIM_COPY_TO_DEVICE, )
-COPY_VECTOR(SetVector_64, int64_t, PLIM_COPY_TO_DEVICE, )
-COPY_VECTOR(SetVectorAsync, int, PLIM_COPY_TO_DEVICE, STREAM)
-COPY_VECTOR(SetVectorAsync_64, int64_t, PLIM_COPY_TO_DEVICE, STREAM)
-COPY_VECTOR(GetVector, int, PLIM_COPY_TO_HOST, )
-COPY_VECTOR(GetVector_64, int64_t, PLIM_COPY_TO_HOST, )
-COPY_VECTOR(GetVectorAsync, int, PLIM_COPY_TO_HOST, STREAM)
-COPY_VECTOR(GetVectorAsync_64, int64_t, PLIM_COPY_TO_HOST, STREAM)
-COPY_MATRIX(SetMatrix, int, PLIM_COPY_TO_DEVICE, )
-COPY_MATRIX(SetMatrix_64, int64_t, PLIM_COPY_TO_DEVICE, )
-COPY_MATRIX(SetMatrixAsync, int, PLIM_COPY_TO_DEVICE, STREAM)
-COPY_MATRIX(SetMatrixAsync_64, int64_t, PLIM_COPY_TO_DEVICE, STREAM)
-COPY_MATRIX(GetMatrix, int, PLIM_COPY_TO_HOST, )
-COPY_MATRIX(GetMatrix_64, int64_t, PLIM_COPY_TO_HOST, )
-COPY_MATRIX(GetMatrixAsync, int, PLIM_COPY_TO_HOST, STREAM)
-COPY_MATRIX(GetMatrixAsync_64, int64_t, PLIM_COPY_TO_HOST, STREAM)
+CUBLAS_COPIES(COPY_VECTOR, Vector)
+CUBLAS_COPIES(COPY_MATRIX, Matrix)

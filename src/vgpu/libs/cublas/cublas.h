@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_LIBS_CUBLAS_H
-#define PLIMSOLL_VGPU_LIBS_CUBLAS_H
+#ifndef PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_H
+#define PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_H
 
 /* What the files of the virtual cuBLAS share. One source serves libcublas.so.12 and .13: PLIM_MAJOR says which. */
 #include "vgpu/libs/library.h"

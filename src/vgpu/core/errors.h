@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_CORE_ERRORS_H
+#define PLIMSOLL_VGPU_CORE_ERRORS_H
+
+/* The errors of CUDA by number, on which runtime and driver agree, with their names and texts. */
+
+#include <stdbool.h>
+
+#define PLIM_VGPU_EXPORT __attribute__((visibility("default")))
+
+enum plim_cuda_error {
+    PLIM_CUDA_SUCCESS = 0,
+    PLIM_CUDA_INVALID_VALUE = 1,
+    PLIM_CUDA_OUT_OF_MEMORY = 2,
+    PLIM_CUDA_NOT_INITIALIZED = 3,
+    PLIM_CUDA_NO_DEVICE = 100,
+    PLIM_CUDA_INVALID_DEVICE = 101,
+    PLIM_CUDA_INVALID_IMAGE = 200,
+    PLIM_CUDA_INVALID_CONTEXT = 201,
+    PLIM_CUDA_PEER_UNSUPPORTED = 217,
+    PLIM_CUDA_FILE_NOT_FOUND = 301,
+    PLIM_CUDA_INVALID_HANDLE = 400,
+    PLIM_CUDA_ILLEGAL_STATE = 401,
+    PLIM_CUDA_NOT_FOUND = 500,
+    PLIM_CUDA_NOT_READY = 600,
+    PLIM_CUDA_PEER_ALREADY_ENABLED = 704,
+    PLIM_CUDA_PEER_NOT_ENABLED = 705,
+    PLIM_CUDA_HOST_ALREADY_REGISTERED = 712,
+    PLIM_CUDA_HOST_NOT_REGISTERED = 713,
+    PLIM_CUDA_NOT_SUPPORTED = 801,
+    PLIM_CUDA_CAPTURE_UNSUPPORTED = 900,
+    PLIM_CUDA_CAPTURE_INVALIDATED = 901,
+    PLIM_CUDA_CAPTURE_MERGE = 902,
+    PLIM_CUDA_CAPTURE_UNMATCHED = 903,
+    PLIM_CUDA_CAPTURE_UNJOINED = 904,
+    PLIM_CUDA_CAPTURE_ISOLATION = 905,
+    PLIM_CUDA_CAPTURE_IMPLICIT = 906,
+    PLIM_CUDA_CAPTURED_EVENT = 907,
+    PLIM_CUDA_CAPTURE_WRONG_THREAD = 908,
+    PLIM_CUDA_GRAPH_UPDATE_FAILURE = 910,
+};
+
+PLIM_VGPU_EXPORT bool plim_vgpu_is_error(int error);
+
+PLIM_VGPU_EXPORT const char *plim_vgpu_error_text(int error);
+
+/* "cudaErrorInvalidValue" for the runtime, "CUDA_ERROR_INVALID_VALUE" for the driver. */
+PLIM_VGPU_EXPORT const char *plim_vgpu_error_name(int error, bool is_runtime);
+
+#endif

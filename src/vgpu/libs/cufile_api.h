@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_LIBS_CUFILE_API_H
+#define PLIMSOLL_VGPU_LIBS_CUFILE_API_H
+
+/* The API of cuFile, as far as libcufile.so.0 has bodies that return no status: their parameters are not read. */
+
+#include <sys/types.h>
+
+ssize_t cuFileRead(void);
+ssize_t cuFileWrite(void);
+long cuFileUseCount(void);
+void cuFileHandleDeregister(void *handle);
+void cuFileBatchIODestroy(void *batch);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_LIBS_CURAND_API_H
+#define PLIMSOLL_VGPU_LIBS_CURAND_API_H
+
+/* The API of cuRAND, as far as libcurand.so.10 has bodies for it: declared by ourselves after its manual. */
+
+#include "vgpu/core/cuda_api.h"
+
+status curandCreateGenerator(void **ret_generator, int type);
+status curandDestroyGenerator(void *handle);
+status curandSetStream(const void *handle, void *stream);
+status curandSetPseudoRandomGeneratorSeed(const void *generator);
+status curandSetGeneratorOffset(const void *generator);
+status curandSetGeneratorOrdering(const void *generator);
+status curandSetQuasiRandomGeneratorDimensions(const void *generator);
+status curandGenerate(const void *generator);
+status curandGenerateLongLong(const void *generator);
+status curandGenerateUniform(const void *generator);
+status curandGenerateUniformDouble(const void *generator);
+status curandGenerateNormal(const void *generator);
+status curandGenerateNormalDouble(const void *generator);
+status curandGenerateLogNormal(const void *generator);
+status curandGenerateLogNormalDouble(const void *generator);
+status curandGeneratePoisson(const void *generator);
+status curandGenerateSeeds(const void *generator);
+status curandGetVersion(int *ret_version);
+status curandGetProperty(int part, int *value);
+
+#endif
