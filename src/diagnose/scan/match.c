@@ -228,10 +228,10 @@ static int64_t unit_of(const struct plim_pattern *pattern, int number)
     return 1;
 }
 
-static void add_hit(const struct plim_window *w, size_t at, struct plim_match *m)
+static void add_start(const struct plim_window *w, size_t at, struct plim_match *m)
 {
-    if (m->n_hits < PLIM_MAX_MATCH_LINES)
-        m->hits[m->n_hits++] = w->from[at];
+    if (m->n_starts < PLIM_MAX_MATCH_LINES)
+        m->starts[m->n_starts++] = w->from[at];
 }
 
 static void take_word(const struct plim_window *w, size_t start, size_t end, bool is_end, char word[PLIM_WORD_BYTES])
@@ -351,7 +351,7 @@ static void run_more(struct plim_matcher *matcher, struct compiled *c, const str
             const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(matcher->data);
             const size_t hit = ends[0], end = ends[1];
             take_groups(matcher, &c->more[i], w, is_end, m);
-            add_hit(w, hit, m);
+            add_start(w, hit, m);
             from = end > hit ? end : hit + 1;
             if (!c->more[i].has_others || m->n_others >= PLIM_MAX_OTHERS)
                 break;
@@ -373,7 +373,7 @@ static void run_before(struct plim_matcher *matcher, struct compiled *c, const s
         }
         if (last != SIZE_MAX && find(matcher, &c->before[i], m->pattern->before[i], w->text, last, start)) {
             take_groups(matcher, &c->before[i], w, false, m);
-            add_hit(w, last, m);
+            add_start(w, last, m);
         }
     }
 }
@@ -468,7 +468,7 @@ static void start_match(const struct plim_pattern *pattern, const struct plim_wi
     m->pattern = pattern;
     m->start = w->from[start];
     m->end = w->from[end];
-    add_hit(w, start, m);
+    add_start(w, start, m);
 }
 
 uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window *window, uint16_t pattern, bool is_end,

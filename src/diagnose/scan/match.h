@@ -11,9 +11,9 @@ enum { PLIM_MAX_MATCH_LINES = PLIM_MAX_EVIDENCE };
 
 struct plim_match {
     const struct plim_pattern *pattern;
-    uint32_t start, end;                 /* in the raw bytes of the window, without `more` */
-    uint32_t hits[PLIM_MAX_MATCH_LINES]; /* where in the raw bytes it and its figures begin; the first is the match */
-    uint32_t n_hits;
+    uint32_t start, end;                   /* in the raw bytes of the window, without `more` */
+    uint32_t starts[PLIM_MAX_MATCH_LINES]; /* where in the raw bytes it and its figures begin; the first is the match */
+    uint32_t n_starts;
     uint32_t n_figures; /* numbers and others */
     bool has_impossible;
     bool is_dropped; /* another one says more about the same text */

@@ -9,6 +9,8 @@
 
 #include "diagnose/finding.h"
 
+enum { PLIM_MAX_PATTERNS = 2048 }; /* a multiple of 64 */
+
 enum plim_pattern_role {
     PLIM_PATTERN_ROLE_FAILURE,     /* of memory, hard */
     PLIM_PATTERN_ROLE_FAULT,       /* hard, but not of memory */

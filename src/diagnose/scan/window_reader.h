@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_WINDOW_READER_H
+#define PLIMSOLL_DIAGNOSE_SCAN_WINDOW_READER_H
+
+/* From hits to matches: the text around the hits is normalised, and the patterns that are wanted are run on it. */
+
+#include "diagnose/scan/hits.h"
+#include "diagnose/scan/matches.h"
+
+enum { PLIM_MAX_MATCHES_OF_PATTERN = 8 };
+
+struct plim_window_reader {
+    struct plim_matcher *matcher;
+    struct plim_window blank, joined; /* the same text; lines joined with a blank, and with nothing */
+    struct plim_matches matches;
+    struct plim_match joined_matches[PLIM_MAX_MATCHES_OF_PATTERN];
+    size_t start, end;  /* positions that the window was built of */
+    uint32_t n_matches; /* of matches.sorted; the others begin behind the last hit, in the next window */
+};
+
+/* False: out of memory. */
+bool plim_window_reader_init(struct plim_window_reader *reader);
+void plim_window_reader_done(struct plim_window_reader *reader);
+
+/* is_end: the log is over. */
+void plim_window_reader_read(struct plim_window_reader *reader, const struct plim_prefilter *prefilter,
+                             const struct plim_log_buffer *buffer, struct plim_hits *hits, bool is_end);
+
+#endif
