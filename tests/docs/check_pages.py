@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """
 The pages fit together: every link of a page leads to a file and a heading that are there, every page of docs/ can be
-reached from the README, the README is short, and the figures that it quotes are those of docs/accuracy.md.
+reached from the README, the README is short, and the figures that it quotes are those of docs/accuracy.md. The walks of
+docs/internals quote a commit whose files are there, and which touches at most two files outside its own folder.
 """
 import functools
 import os
@@ -12,6 +13,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 START = "README.md"
 MAX_README_LINES = 150
+MAX_OUTSIDE = 2
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"`((?:src|include|tests|tools|data|man|docs|bench|fuzz)/[\w./-]+)`")
@@ -74,6 +76,20 @@ def check_reach(reached):
             yield f"{path}: no way leads there from {START}"
 
 
+def check_walk(path):
+    """A walk ("add-a-...") quotes a diff. Tests, data and documents do not count as places that a change has to know."""
+    files = re.findall(r"^\+\+\+ b/(\S+)$", read(path), re.M)
+    if not files:
+        yield f"{path}: quotes no diff"
+    yield from (f"{path}: there is no {name} any more" for name in files if not os.path.exists(os.path.join(ROOT, name)))
+    code = [name for name in files if not re.match(r"(tests|data|docs)/|.*\.(scd|md)$", name)]
+    folders = ["/".join(name.split("/")[:depth]) + "/" for name in code for depth in (2, 3) if name.count("/") >= depth]
+    own = max(folders, key=lambda folder: (sum(name.startswith(folder) for name in code), len(folder)), default="")
+    outside = [name for name in code if not name.startswith(own)]
+    if len(outside) > MAX_OUTSIDE:
+        yield f"{path}: more than {MAX_OUTSIDE} files outside {own}: {', '.join(outside)}"
+
+
 def check_readme():
     text = read(START)
     n_lines = len(text.splitlines())
@@ -87,8 +103,10 @@ def check_readme():
 def main():
     reached = {}
     complaints = [complaint for path in pages() for complaint in check_page(path, reached)]
+    walks = [path for path in pages() if re.match(r"docs/internals/add-an?-", path)]
+    complaints += [complaint for path in walks for complaint in check_walk(path)]
     complaints += [*check_reach(reached), *check_readme()]
-    print("\n".join(complaints) if complaints else "links, figures and the length of the README are right")
+    print("\n".join(complaints) if complaints else "links, figures, walks and the length of the README are right")
     return 1 if complaints else 0
 
 

@@ -154,7 +154,7 @@ static void test_every_bill_is_sound(void **state)
     assert_true(run.n_bills > 900);
 }
 
-/* --- folding (fold.h) --- */
+/* --- folding (layer_dedup.h) --- */
 
 static void visit_folded(const char *path, void *data)
 {

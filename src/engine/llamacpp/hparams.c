@@ -344,8 +344,7 @@ static void mark_recurrent(struct reader *r)
         }
 }
 
-/* Nanbeige runs through its layers num_loops times; each run has a cache of its own (nanbeige.cpp: load_arch_hparams).
- */
+/* Nanbeige runs through its layers num_loops times, with a cache for each run (nanbeige.cpp: load_arch_hparams). */
 static void read_loops(struct reader *r)
 {
     struct plim_hparams *hp = r->hp;

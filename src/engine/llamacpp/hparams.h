@@ -27,9 +27,8 @@ struct plim_hparams {
     uint32_t n_layer_all; /* with next-token-prediction layers */
     uint32_t n_layer;     /* without */
     uint32_t n_layer_nextn;
-    uint32_t n_layer_dec; /* T5: layers of the decoder; n_layer counts the encoder's */
-    uint32_t
-        n_layer_file; /* layers in the file; n_layer is a multiple when the graph runs through them several times */
+    uint32_t n_layer_dec;  /* T5: layers of the decoder; n_layer counts the encoder's */
+    uint32_t n_layer_file; /* layers in the file; n_layer counts a layer that runs several times as often */
     uint32_t n_embd, n_embd_out, n_embd_inp;
     uint32_t n_vocab, n_ctx_train;
     uint32_t n_embd_head_k, n_embd_head_v;         /* of layers that see everything */

@@ -32,7 +32,7 @@ struct plim_build {
     uint32_t n_tokens, n_seqs, n_outputs;
     bool is_full_offload;
 
-    const uint16_t *layers; /* the layers to build: all, or a sample that stands for them (fold.h) */
+    const uint16_t *layers; /* the layers to build: all, or a sample that stands for them (layer_dedup.h) */
     int n_layers;
     plim_node start[PLIM_MAX_LAYERS]; /* the first tensor of each layer built, about: where its first weight is read */
     int n_started;
