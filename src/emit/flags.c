@@ -109,7 +109,7 @@ static int take_cache_type(enum plim_flag flag, const char *text, enum plim_dtyp
                                              PLIM_DTYPE_IQ4_NL, PLIM_DTYPE_Q5_0, PLIM_DTYPE_Q5_1 };
     enum plim_dtype type = plim_dtype_named(text);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (type == types[i]) {
+        if (type == types[i] && !strcasecmp(text, plim_dtype_name(type))) { /* not by another program's name */
             *ret_type = type;
             return 0;
         }

@@ -9,7 +9,8 @@
 struct plim_dtype_row {
     const char *name;
     uint16_t elements, bytes; /* of one block; elements is a power of two */
-    int8_t ggml_id;
+    int8_t ggml_id;           /* -1: ggml does not have it */
+    const char *safetensors, *torch;
 };
 
 extern const struct plim_dtype_row plim_dtype_rows[PLIM_DTYPE_MAX_];
