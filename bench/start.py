@@ -4,7 +4,7 @@
 From the start of a process to its verdict: plimsoll beside other readers of GGUF files, on an 8B model with its whole
 vocabulary and merges, in one run. The runs take turns, so that what else the machine does falls on all of them.
 
-The others are fetched where they can be: gguf-parser by the Go tool, gguf by pip. One that cannot is left out, with the
+The others are downloaded: gguf-parser by the Go tool, gguf by pip. A reader that is not available is left out, with the
 reason. They do less than plimsoll, or something a little different; the output says what.
 """
 import argparse
@@ -29,7 +29,7 @@ READ_HEADER = "import sys; from gguf import GGUFReader; GGUFReader(sys.argv[1])"
 
 
 class Missing(Exception):
-    """A peer that cannot be had here."""
+    """Another reader that is not available here."""
 
 
 def call(command, **options):
@@ -121,7 +121,7 @@ class Contender:
 
 
 def contenders(arguments, folder, model):
-    """plimsoll twice, then who can be had."""
+    """plimsoll twice, then the readers that are available."""
     fit = [arguments.plimsoll, "fit", model, "--ctx-size", CTX, "--json", "--card"]
     yield Contender("plimsoll fit", "bill and verdict: fits an RTX 4090", fit + ["RTX 4090"])
     yield Contender("plimsoll fit", "the same and what to change: too large for an RTX 4060", fit + ["RTX 4060"])
