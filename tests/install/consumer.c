@@ -2,8 +2,8 @@
 /* What a program that uses the installed library looks like: compiled and run by tools/check-install.sh. */
 #include <plimsoll/card.h>
 #include <plimsoll/engine.h>
-#include <plimsoll/quant_recipe.h>
 #include <plimsoll/plan.h>
+#include <plimsoll/quant_recipe.h>
 #include <stdio.h>
 
 int main(void)
