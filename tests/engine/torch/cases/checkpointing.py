@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints hold less than activations do."""
+"""Gradient checkpointing holds less than all activations."""
 import told
 import torch
 from torch.utils.checkpoint import checkpoint

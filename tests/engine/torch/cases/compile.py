@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: triton
-"""torch.compile: Triton's own compiler makes the kernels for the card that is not there."""
+"""torch.compile: Triton's own compiler makes kernels for the virtual card."""
 import told
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A step is captured and replayed; its memory is a pool of its own."""
+"""A CUDA graph of a step is captured and replayed; its memory is a pool of its own."""
 import told
 import torch
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # card: 2x RTX 3060 12GB
 # needs: transformers accelerate
-"""accelerate lays a hollow Llama of 8 billion parameters over two cards, and it runs."""
+"""accelerate spreads a hollow Llama of 8 billion parameters over two cards, and it runs."""
 import hollow
 import told
 import torch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # environment: PYTORCH_ALLOC_CONF=expandable_segments:True
-"""Segments that grow: memory is made and mapped a page at a time, and given back."""
+"""Expandable segments: memory is created and mapped a page at a time, and released."""
 import told
 import torch
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: transformers
 # at most: 60 s, 4 GiB
-"""A Llama of eight billion parameters, bf16, writes text: the cache grows with every token."""
+"""A Llama of eight billion parameters, bf16, generates text: the cache grows with every token."""
 import told
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM

@@ -2,7 +2,7 @@
 # card: H200
 # needs: transformers
 # at most: 60 s, 4 GiB
-"""A training step of a Llama of eight billion parameters, bf16, fused AdamW, checkpoints in place of activations."""
+"""A training step of a Llama of eight billion parameters, bf16, fused AdamW, gradient checkpointing."""
 import told
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM

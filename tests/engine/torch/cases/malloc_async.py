@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # environment: PYTORCH_ALLOC_CONF=backend:cudaMallocAsync
-"""CUDA's own pool in place of PyTorch's allocator."""
+"""CUDA's own pool instead of PyTorch's allocator."""
 import told
 import torch
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # card: 2x RTX 3090
 # run: torchrun
-"""What ranks say to each other arrives: pickled objects, sums, messages, and nobody passes a barrier alone."""
+"""Messages between ranks arrive: pickled objects, sums, tensors; no rank passes a barrier alone."""
 import os
 import tempfile
 import time

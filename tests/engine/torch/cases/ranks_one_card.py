@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # card: RTX 4090
-"""Several processes on one card, without NCCL: each is charged for itself, and sees what the others hold."""
+"""Several processes on one card, without NCCL: each pays for itself, and sees the memory of the others."""
 import multiprocessing
 
 import told

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # card: 2x RTX 3090
 # run: torchrun
-"""ZeroRedundancyOptimizer: each rank holds the optimizer's state of a part, and sends what it updated."""
+"""ZeroRedundancyOptimizer: each rank holds the optimizer state of its part, and sends the parameters that it updated."""
 import os
 
 import told

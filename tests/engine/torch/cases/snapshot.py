@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What PyTorch says of its memory: summary, statistics and snapshot agree."""
+"""PyTorch's own account of its memory: summary, statistics and snapshot agree."""
 import told
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scans, sorts and selections: their kernels ask for scratch, and choose by the code that the card runs."""
+"""Scans, sorts and selections: their kernels ask for scratch memory, and choose by the architecture of the card."""
 import told
 import torch
 
