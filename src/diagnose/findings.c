@@ -2,16 +2,16 @@
 #include "diagnose/findings.h"
 
 #include "base/mem.h"
+#include "diagnose/log_context.h"
+#include "diagnose/order.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    MAX_OF_A_KIND = 8,       /* findings of one pattern with different figures */
-    LINES_OF_A_FAILURE = 40, /* within which a message makes an earlier one more exact */
+    MAX_OF_A_KIND = 8, /* findings of one pattern with different figures */
     LINES_TO_RECOVER = 200,
-    LINES_OF_WORDS = 200,  /* within which the words of any program and the form that is known of it are one failure */
-    LINES_TO_FOLLOW = 400, /* within which failures of the same kind are one event: other ranks, other workers */
+    LINES_OF_WORDS = 200, /* within which the words of any program and the form that is known of it are one failure */
 };
 
 struct plim_findings {
@@ -29,131 +29,25 @@ struct plim_findings *plim_findings_new(void)
 {
     struct plim_findings *findings = plim_alloc(1, sizeof *findings);
     if (findings)
-        plim_numbers_init(&findings->diagnosis.context.numbers);
+        plim_log_context_init(&findings->diagnosis.context);
     return findings;
 }
 
 void plim_findings_reset(struct plim_findings *findings)
 {
     memset(findings, 0, sizeof *findings);
-    plim_numbers_init(&findings->diagnosis.context.numbers);
+    plim_log_context_init(&findings->diagnosis.context);
 }
 
 void plim_findings_free(struct plim_findings *findings) { plim_free(findings); }
 
-static bool is_hard(enum plim_pattern_role role)
-{
-    return role == PLIM_PATTERN_ROLE_FAILURE || role == PLIM_PATTERN_ROLE_FAULT;
-}
-
-static bool is_in(const char *const *list, const char *id)
-{
-    for (; list && *list; list++)
-        if (!strcmp(*list, id))
-            return true;
-    return false;
-}
-
 static const struct plim_finding *first_hard(const struct plim_findings *f)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->list[i].offset >= f->since && is_hard(f->list[i].pattern->role) && !f->list[i].is_recovered)
+        if (f->list[i].offset >= f->since && plim_role_is_hard(f->list[i].pattern->role) && !f->list[i].is_recovered)
             return &f->list[i];
     return NULL;
 }
-
-/* --- context --- */
-
-static bool replaces(enum plim_keep keep, int64_t old, int64_t new)
-{
-    return keep == PLIM_KEEP_LAST || (keep == PLIM_KEEP_MIN && new < old) || (keep == PLIM_KEEP_MAX && new > old);
-}
-
-static void add_neighbour(struct plim_findings *f, const struct plim_match *m)
-{
-    struct plim_log_context *context = &f->diagnosis.context;
-    const bool is_late = first_hard(f) != NULL; /* what comes behind the failure does not describe the time before it */
-    const enum plim_keep keep = m->pattern->keep;
-    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
-        const int64_t new = m->numbers.value[i];
-        int64_t *old = &context->numbers.value[i], sum;
-        if (new == PLIM_UNKNOWN)
-            continue;
-        if (*old == PLIM_UNKNOWN)
-            *old = new;
-        else if (!is_late && keep == PLIM_KEEP_SUM && !__builtin_add_overflow(*old, new, &sum))
-            *old = sum;
-        else if (!is_late && replaces(keep, *old, new))
-            *old = new;
-    }
-    for (int i = 0; i < PLIM_WORD_MAX_; i++)
-        if (m->words.text[i][0] && (!context->words.text[i][0] || (!is_late && keep == PLIM_KEEP_LAST)))
-            memcpy(context->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
-}
-
-static void add_point(struct plim_findings *f, const struct plim_match *m)
-{
-    struct plim_log_context *context = &f->diagnosis.context;
-    const int64_t bytes = m->numbers.value[PLIM_N_MEMORY_BYTES];
-    if (bytes == PLIM_UNKNOWN || first_hard(f))
-        return;
-    if (context->n_series == PLIM_MAX_SERIES) {
-        memmove(context->series, context->series + 1, (PLIM_MAX_SERIES - 1) * sizeof *context->series);
-        context->n_series--;
-    }
-    context->series[context->n_series++] = (struct plim_point){ m->numbers.value[PLIM_N_STEP], bytes };
-    context->n_points++;
-}
-
-static bool has_program(const struct plim_log_context *context, const char *id)
-{
-    for (uint32_t i = 0; i < context->n_programs; i++)
-        if (!strcmp(context->programs[i], id))
-            return true;
-    return false;
-}
-
-static void add_program(struct plim_findings *f, const char *id)
-{
-    struct plim_log_context *context = &f->diagnosis.context;
-    if (!has_program(context, id) && context->n_programs < PLIM_MAX_PROGRAMS)
-        context->programs[context->n_programs++] = id;
-}
-
-void plim_findings_see_program(struct plim_findings *f, const struct plim_pattern *program)
-{
-    add_program(f, program->id);
-}
-
-static bool is_in_frames(const struct plim_observation *s, const char *const *paths)
-{
-    for (; paths && *paths; paths++)
-        for (uint32_t k = 0; k < s->n_frames; k++)
-            if (strstr(s->frames[k].file, *paths))
-                return true;
-    return false;
-}
-
-static bool is_in_texts(const struct plim_observation *s, const char *const *words)
-{
-    for (; words && *words; words++)
-        for (int k = 0; k < 2; k++)
-            if (s->texts[k] && strstr(s->texts[k], *words))
-                return true;
-    return false;
-}
-
-static void add_programs_around(struct plim_findings *f, const struct plim_observation *s)
-{
-    for (uint16_t i = 0; i < plim_n_patterns; i++) {
-        const struct plim_pattern *p = &plim_patterns[i];
-        if ((p->paths || p->nears) && !has_program(&f->diagnosis.context, p->id) &&
-            (is_in_frames(s, p->paths) || is_in_texts(s, p->nears)))
-            add_program(f, p->id);
-    }
-}
-
-/* --- findings --- */
 
 static void add_evidence(struct plim_finding *finding, const struct plim_observation *s)
 {
@@ -220,7 +114,7 @@ static int find_same(const struct plim_findings *f, const struct plim_observatio
         if (finding->pattern != s->match->pattern)
             continue;
         if (agrees(finding, s->match) &&
-            (adds_nothing(finding, s->match) || s->line - finding->last_line <= LINES_OF_A_FAILURE))
+            (adds_nothing(finding, s->match) || s->line - finding->last_line <= PLIM_LINES_OF_A_FAILURE))
             return (int)i;
         n_of_kind++;
         last = last < 0 ? (int)i : last;
@@ -231,8 +125,8 @@ static int find_same(const struct plim_findings *f, const struct plim_observatio
 static int find_refined(const struct plim_findings *f, const struct plim_observation *s)
 {
     for (uint32_t i = f->n; i-- > 0;)
-        if (is_in(s->match->pattern->refines, f->list[i].pattern->id) &&
-            s->line - f->list[i].last_line <= LINES_OF_A_FAILURE)
+        if (plim_pattern_lists(s->match->pattern->refines, f->list[i].pattern->id) &&
+            s->line - f->list[i].last_line <= PLIM_LINES_OF_A_FAILURE)
             return (int)i;
     return -1;
 }
@@ -262,7 +156,7 @@ static int refine(struct plim_findings *f, int which, const struct plim_observat
 
 static void keep_frames(struct plim_findings *f, const struct plim_observation *s)
 {
-    const bool is_root = is_hard(s->match->pattern->role);
+    const bool is_root = plim_role_is_hard(s->match->pattern->role);
     if (!s->n_frames || f->has_hard_frames || (f->n_frames && !is_root))
         return;
     memcpy(f->frames, s->frames, s->n_frames * sizeof *f->frames);
@@ -305,7 +199,7 @@ static bool recover(struct plim_findings *f, const struct plim_observation *s)
     bool is_any = false;
     for (uint32_t i = 0; i < f->n; i++) {
         struct plim_finding *finding = &f->list[i];
-        if (is_in(s->match->pattern->recovers, finding->pattern->id) &&
+        if (plim_pattern_lists(s->match->pattern->recovers, finding->pattern->id) &&
             s->line - finding->last_line <= LINES_TO_RECOVER) {
             finding->is_recovered = true;
             add_evidence(finding, s);
@@ -319,15 +213,12 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
 {
     const struct plim_match *m = s->match;
     const enum plim_pattern_role role = m->pattern->role;
-    if (role == PLIM_PATTERN_ROLE_NEIGHBOUR)
-        add_neighbour(f, m);
-    else if (role == PLIM_PATTERN_ROLE_SERIES)
-        add_point(f, m);
-    else if (role == PLIM_PATTERN_ROLE_PROGRAM)
-        add_program(f, m->pattern->id);
-    if (role >= PLIM_PATTERN_ROLE_NEIGHBOUR)
+    struct plim_log_context *context = &f->diagnosis.context;
+    if (role >= PLIM_PATTERN_ROLE_NEIGHBOUR) {
+        plim_log_context_add(context, m, first_hard(f) != NULL);
         return -1;
-    add_programs_around(f, s);
+    }
+    plim_log_context_add_programs_around(context, s);
     if (role == PLIM_PATTERN_ROLE_RECOVERED && recover(f, s))
         return -1;
     int which = find_refined(f, s);
@@ -365,6 +256,11 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     return (int)f->n++;
 }
 
+void plim_findings_see_program(struct plim_findings *f, const struct plim_pattern *program)
+{
+    plim_log_context_add_program(&f->diagnosis.context, program->id);
+}
+
 void plim_findings_count(struct plim_findings *f, int which, uint64_t line)
 {
     f->list[which].count++;
@@ -376,69 +272,6 @@ bool plim_findings_wants_frames(const struct plim_findings *f, const struct plim
     return pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR && (!f->has_hard_frames || f->n < PLIM_MAX_FINDINGS / 4);
 }
 
-/* --- the outermost program --- */
-
-static const struct plim_pattern *program_named(const char *id)
-{
-    for (uint16_t i = 0; i < plim_n_patterns; i++)
-        if (plim_patterns[i].role == PLIM_PATTERN_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
-            return &plim_patterns[i];
-    return NULL;
-}
-
-/* Programs that wrap what was found so far replace it, until none does. A program without an id of its own ends it:
- * `other` is what many wrap. */
-static const char *outermost(const struct plim_log_context *context, const char *framework)
-{
-    for (uint32_t round = 0; round < context->n_programs; round++) {
-        const char *outer = NULL;
-        for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
-            const struct plim_pattern *program = program_named(context->programs[i]);
-            if (program && strcmp(program->framework, framework) != 0 && is_in(program->wraps, framework))
-                outer = program->framework;
-        }
-        if (!outer)
-            break;
-        framework = outer;
-        if (!strcmp(outer, "other"))
-            break;
-    }
-    return framework;
-}
-
-/* --- order --- */
-
-/* The lower, the rather it is the root. */
-static int root_rank(const struct plim_finding *finding)
-{
-    static const int ranks[PLIM_PATTERN_ROLE_MAX_] = {
-        [PLIM_PATTERN_ROLE_FAILURE] = 0, [PLIM_PATTERN_ROLE_FAULT] = 0,      [PLIM_PATTERN_ROLE_CONSEQUENCE] = 1,
-        [PLIM_PATTERN_ROLE_WRAPPER] = 2, [PLIM_PATTERN_ROLE_LOOK_ALIKE] = 3, [PLIM_PATTERN_ROLE_RECOVERED] = 3,
-    };
-    return finding->is_recovered ? 3 : ranks[finding->pattern->role];
-}
-
-/* What says only that it failed may stand before the traceback, too. */
-static bool follows(const struct plim_finding *root, const struct plim_finding *other)
-{
-    const enum plim_pattern_role role = other->pattern->role;
-    if (other->is_recovered || root_rank(root) > 2)
-        return false;
-    if (role == PLIM_PATTERN_ROLE_WRAPPER)
-        return other->last_line + LINES_OF_A_FAILURE >= root->line;
-    if (other->offset < root->offset)
-        return false;
-    return role == PLIM_PATTERN_ROLE_CONSEQUENCE || (is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
-}
-
-static void append(struct plim_findings *f, const struct plim_finding *finding, bool is_related)
-{
-    struct plim_finding *copy = &f->ordered[f->diagnosis.n_findings++];
-    *copy = *finding;
-    copy->is_related = is_related;
-    copy->framework = outermost(&f->diagnosis.context, finding->pattern->framework);
-}
-
 void plim_findings_forget(struct plim_findings *f, uint64_t offset)
 {
     f->since = offset;
@@ -448,27 +281,19 @@ void plim_findings_forget(struct plim_findings *f, uint64_t offset)
 
 struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
 {
-    uint32_t root = 0;
-    f->diagnosis.findings = f->ordered;
-    f->diagnosis.n_findings = 0;
-    memcpy(f->diagnosis.context.frames, f->frames, sizeof f->frames);
-    f->diagnosis.context.n_frames = f->n_frames;
-    while (root < f->n && f->list[root].offset < f->since)
-        root++;
-    const uint32_t first = root;
-    if (first == f->n)
-        return &f->diagnosis;
-    for (uint32_t i = first + 1; i < f->n; i++)
-        if (f->list[i].offset >= f->since && root_rank(&f->list[i]) < root_rank(&f->list[root]))
-            root = i;
-    append(f, &f->list[root], false);
-    for (uint32_t i = first; i < f->n; i++)
-        if (i != root && f->list[i].offset >= f->since && follows(&f->list[root], &f->list[i]))
-            append(f, &f->list[i], true);
-    for (uint32_t i = first; i < f->n; i++)
-        if (i != root && f->list[i].offset >= f->since && !follows(&f->list[root], &f->list[i]))
-            append(f, &f->list[i], false);
-    return &f->diagnosis;
+    struct plim_diagnosis *d = &f->diagnosis;
+    const struct plim_finding *untold[PLIM_MAX_FINDINGS];
+    d->findings = f->ordered;
+    d->n_findings = 0;
+    memcpy(d->context.frames, f->frames, sizeof f->frames);
+    d->context.n_frames = f->n_frames;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->list[i].offset >= f->since)
+            untold[d->n_findings++] = &f->list[i];
+    plim_findings_sort(untold, d->n_findings, f->ordered);
+    for (uint32_t i = 0; i < d->n_findings; i++)
+        f->ordered[i].framework = plim_log_context_outermost(&d->context, f->ordered[i].pattern->framework);
+    return d;
 }
 
 void plim_findings_exit_status(struct plim_findings *f, int exit_status)
@@ -483,10 +308,10 @@ void plim_findings_exit_status(struct plim_findings *f, int exit_status)
     f->diagnosis.context.numbers.value[PLIM_N_EXIT_STATUS] = exit_status;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !first_hard(f); i++)
         if (kinds[i].status == exit_status) {
-            const struct plim_observation sighting = { .match = &match };
+            const struct plim_observation observation = { .match = &match };
             match.pattern = plim_pattern_find(kinds[i].kind);
             match.numbers.value[PLIM_N_SIGNAL] = 9;
             if (match.pattern)
-                plim_findings_add(f, &sighting);
+                plim_findings_add(f, &observation);
         }
 }

@@ -7,19 +7,7 @@
  * the one before, a failure that the program got over is marked. Neighbours become the context.
  */
 
-#include "diagnose/scan/match.h"
-
-/* A match with its place in the log. */
-struct plim_observation {
-    const struct plim_match *match;
-    uint64_t offset, line;
-    bool is_counted; /* by plim_findings_count() already */
-    struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
-    uint32_t n_evidence;
-    const struct plim_frame *frames; /* of the traceback before it; NULL: not looked for */
-    uint32_t n_frames;
-    const char *texts[2]; /* what stands around it, and its traceback; NULL: not looked at */
-};
+#include "diagnose/observation.h"
 
 struct plim_findings;
 
@@ -31,7 +19,7 @@ void plim_findings_free(struct plim_findings *findings);
 void plim_findings_reset(struct plim_findings *findings);
 
 /* Which finding it became, or -1: a neighbour, or one too many. */
-int plim_findings_add(struct plim_findings *findings, const struct plim_observation *sighting);
+int plim_findings_add(struct plim_findings *findings, const struct plim_observation *observation);
 
 /* A program was named where messages do not reach: in the prefix of a logger. */
 void plim_findings_see_program(struct plim_findings *findings, const struct plim_pattern *program);

@@ -210,6 +210,20 @@ static void ollama_host(struct plim_advice *advice)
                         "ollama ps; ps -eo pid,user,rss,args --sort=-rss | head");
 }
 
+/* Workers that load data each take RAM of their own. */
+static void fewer_workers(struct plim_advice *advice)
+{
+    const int64_t workers = plim_advice_number(advice, PLIM_N_N_WORKERS);
+    if (plim_is_known(workers) && workers > 1)
+        plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "batches are prepared slower",
+                                              "%" PRId64 " workers instead of %" PRId64, workers / 2, workers),
+                            "DataLoader(..., num_workers=%" PRId64 ")", workers / 2);
+    else
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "batches are prepared slower", "fewer workers, fewer batches in advance"),
+            "DataLoader(..., num_workers=2, prefetch_factor=2)");
+}
+
 void plim_advise_host(struct plim_advice *advice)
 {
     const int64_t workers = plim_advice_number(advice, PLIM_N_N_WORKERS);
@@ -233,16 +247,8 @@ void plim_advise_host(struct plim_advice *advice)
         ollama_host(advice);
     else if (setter != BY_NOBODY)
         raise_limit(advice, setter);
-    if (is_loader) {
-        if (plim_is_known(workers) && workers > 1)
-            plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "batches are prepared slower",
-                                                  "%" PRId64 " workers instead of %" PRId64, workers / 2, workers),
-                                "DataLoader(..., num_workers=%" PRId64 ")", workers / 2);
-        else
-            plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "batches are prepared slower",
-                                            "fewer workers, fewer batches in advance"),
-                                "DataLoader(..., num_workers=2, prefetch_factor=2)");
-    }
+    if (is_loader)
+        fewer_workers(advice);
     if (is_refused && (!plim_is_known(advice->answer->tried_bytes) || advice->answer->tried_bytes >= (int64_t)PLIM_GIB))
         check_shape(advice);
     if (is_refused || (plim_advice_is(advice, "linux-kernel") && setter == BY_NOBODY))

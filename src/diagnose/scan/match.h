@@ -39,9 +39,6 @@ uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window
 /* What was found in the window that is run next, for as long as `matches` lives; nothing: n is 0. */
 void plim_matcher_know(struct plim_matcher *matcher, const struct plim_match *matches, uint32_t n);
 
-/* Take figures and words from `other` that `match` does not have. */
-void plim_match_fill(struct plim_match *match, const struct plim_match *other);
-
 /* True when the pattern's regular expressions compile; else what is wrong with which, for tests. */
 bool plim_matcher_compiles(struct plim_matcher *matcher, uint16_t pattern, char *ret_what, size_t size);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/matches.h"
 
+#include "diagnose/scan/capture.h"
+
 #include <string.h>
 
 static bool overlaps(const struct plim_match *a, const struct plim_match *b)

@@ -20,3 +20,11 @@ const struct plim_pattern *plim_pattern_find(const char *id)
 }
 
 const char *plim_role_name(enum plim_pattern_role role) { return role_names[role]; }
+
+bool plim_pattern_lists(const char *const *list, const char *id)
+{
+    for (; list && *list; list++)
+        if (!strcmp(*list, id))
+            return true;
+    return false;
+}

@@ -91,6 +91,15 @@ extern const uint16_t plim_n_triggers;
 /* NULL: there is none. */
 const struct plim_pattern *plim_pattern_find(const char *id);
 
+/* True when the id is in a list of ids. */
+bool plim_pattern_lists(const char *const *list, const char *id);
+
+/* A failure that ends the program, of memory or not. */
+static inline bool plim_role_is_hard(enum plim_pattern_role role)
+{
+    return role == PLIM_PATTERN_ROLE_FAILURE || role == PLIM_PATTERN_ROLE_FAULT;
+}
+
 /* "failure" */
 const char *plim_role_name(enum plim_pattern_role role);
 

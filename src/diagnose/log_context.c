@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/log_context.h"
+
+#include <string.h>
+
+void plim_log_context_init(struct plim_log_context *context)
+{
+    memset(context, 0, sizeof *context);
+    plim_numbers_init(&context->numbers);
+}
+
+static bool replaces(enum plim_keep keep, int64_t old, int64_t new)
+{
+    return keep == PLIM_KEEP_LAST || (keep == PLIM_KEEP_MIN && new < old) || (keep == PLIM_KEEP_MAX && new > old);
+}
+
+static void add_neighbour(struct plim_log_context *context, const struct plim_match *m, bool is_late)
+{
+    const enum plim_keep keep = m->pattern->keep;
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
+        const int64_t new = m->numbers.value[i];
+        int64_t *old = &context->numbers.value[i], sum;
+        if (new == PLIM_UNKNOWN)
+            continue;
+        if (*old == PLIM_UNKNOWN)
+            *old = new;
+        else if (!is_late && keep == PLIM_KEEP_SUM && !__builtin_add_overflow(*old, new, &sum))
+            *old = sum;
+        else if (!is_late && replaces(keep, *old, new))
+            *old = new;
+    }
+    for (int i = 0; i < PLIM_WORD_MAX_; i++)
+        if (m->words.text[i][0] && (!context->words.text[i][0] || (!is_late && keep == PLIM_KEEP_LAST)))
+            memcpy(context->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
+}
+
+static void add_point(struct plim_log_context *context, const struct plim_match *m)
+{
+    const int64_t bytes = m->numbers.value[PLIM_N_MEMORY_BYTES];
+    if (bytes == PLIM_UNKNOWN)
+        return;
+    if (context->n_series == PLIM_MAX_SERIES) {
+        memmove(context->series, context->series + 1, (PLIM_MAX_SERIES - 1) * sizeof *context->series);
+        context->n_series--;
+    }
+    context->series[context->n_series++] = (struct plim_point){ m->numbers.value[PLIM_N_STEP], bytes };
+    context->n_points++;
+}
+
+static bool has_program(const struct plim_log_context *context, const char *id)
+{
+    for (uint32_t i = 0; i < context->n_programs; i++)
+        if (!strcmp(context->programs[i], id))
+            return true;
+    return false;
+}
+
+void plim_log_context_add_program(struct plim_log_context *context, const char *id)
+{
+    if (!has_program(context, id) && context->n_programs < PLIM_MAX_PROGRAMS)
+        context->programs[context->n_programs++] = id;
+}
+
+void plim_log_context_add(struct plim_log_context *context, const struct plim_match *match, bool is_late)
+{
+    if (match->pattern->role == PLIM_PATTERN_ROLE_NEIGHBOUR)
+        add_neighbour(context, match, is_late);
+    else if (match->pattern->role == PLIM_PATTERN_ROLE_SERIES && !is_late)
+        add_point(context, match);
+    else if (match->pattern->role == PLIM_PATTERN_ROLE_PROGRAM)
+        plim_log_context_add_program(context, match->pattern->id);
+}
+
+static bool is_in_frames(const struct plim_observation *s, const char *const *paths)
+{
+    for (; paths && *paths; paths++)
+        for (uint32_t k = 0; k < s->n_frames; k++)
+            if (strstr(s->frames[k].file, *paths))
+                return true;
+    return false;
+}
+
+static bool is_in_texts(const struct plim_observation *s, const char *const *words)
+{
+    for (; words && *words; words++)
+        for (int k = 0; k < 2; k++)
+            if (s->texts[k] && strstr(s->texts[k], *words))
+                return true;
+    return false;
+}
+
+void plim_log_context_add_programs_around(struct plim_log_context *context, const struct plim_observation *s)
+{
+    for (uint16_t i = 0; i < plim_n_patterns; i++) {
+        const struct plim_pattern *p = &plim_patterns[i];
+        if ((p->paths || p->nears) && !has_program(context, p->id) &&
+            (is_in_frames(s, p->paths) || is_in_texts(s, p->nears)))
+            plim_log_context_add_program(context, p->id);
+    }
+}
+
+static const struct plim_pattern *program_named(const char *id)
+{
+    for (uint16_t i = 0; i < plim_n_patterns; i++)
+        if (plim_patterns[i].role == PLIM_PATTERN_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
+            return &plim_patterns[i];
+    return NULL;
+}
+
+/* Programs that wrap what was found so far replace it, until none does. A program without an id of its own ends it:
+ * `other` is what many wrap. */
+const char *plim_log_context_outermost(const struct plim_log_context *context, const char *framework)
+{
+    for (uint32_t round = 0; round < context->n_programs; round++) {
+        const char *outer = NULL;
+        for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
+            const struct plim_pattern *program = program_named(context->programs[i]);
+            if (program && strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework))
+                outer = program->framework;
+        }
+        if (!outer)
+            break;
+        framework = outer;
+        if (!strcmp(outer, "other"))
+            break;
+    }
+    return framework;
+}

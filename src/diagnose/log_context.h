@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_LOG_CONTEXT_H
+#define PLIMSOLL_DIAGNOSE_LOG_CONTEXT_H
+
+/* What the log says beside its findings: figures of neighbours, series of figures, the programs that it shows. */
+
+#include "diagnose/observation.h"
+
+void plim_log_context_init(struct plim_log_context *context);
+
+/*
+ * A neighbour, a point of a series or a program. is_late: it stands behind the first failure; then it only fills in
+ * what is not known, as it does not describe the time before the failure.
+ */
+void plim_log_context_add(struct plim_log_context *context, const struct plim_match *match, bool is_late);
+
+/* A program that was named. */
+void plim_log_context_add_program(struct plim_log_context *context, const char *id);
+
+/* Programs that the text around a match or its traceback names. */
+void plim_log_context_add_programs_around(struct plim_log_context *context, const struct plim_observation *observation);
+
+/* The outermost program of those in the log that wrap the framework: an id, or the framework itself. */
+const char *plim_log_context_outermost(const struct plim_log_context *context, const char *framework);
+
+#endif

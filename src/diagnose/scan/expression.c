@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose/scan/expression.h"
+
+#include "diagnose/finding.h"
+#include "diagnose/scan/match_limits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BYTES_BEFORE_JIT = 8 << 10, /* machine code costs as much as the interpreter takes for them */
+    MAX_PAIRS = 48,             /* groups of one expression, named or not */
+};
+
+bool plim_expression_scratch_init(struct plim_expression_scratch *scratch)
+{
+    scratch->data = pcre2_match_data_create(MAX_PAIRS, NULL);
+    scratch->limits = plim_match_limits();
+    return scratch->data && scratch->limits;
+}
+
+void plim_expression_scratch_done(struct plim_expression_scratch *scratch)
+{
+    pcre2_match_data_free(scratch->data);
+    pcre2_match_context_free(scratch->limits);
+    scratch->data = NULL;
+    scratch->limits = NULL;
+}
+
+void plim_expression_done(struct plim_expression *e)
+{
+    pcre2_code_free(e->code);
+    e->code = NULL;
+}
+
+static int find_name(const char *name, bool *ret_is_word)
+{
+    *ret_is_word = false;
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        if (!strcmp(name, plim_number_name((enum plim_number)i)))
+            return i;
+    if (!strcmp(name, "other_pid"))
+        return PLIM_GROUP_OTHER_PID;
+    if (!strcmp(name, "other_bytes"))
+        return PLIM_GROUP_OTHER_BYTES;
+    *ret_is_word = true;
+    for (int i = 0; i < PLIM_WORD_MAX_; i++)
+        if (!strcmp(name, plim_word_name((enum plim_word)i)))
+            return i;
+    return 0;
+}
+
+static void list_groups(struct plim_expression *e)
+{
+    uint32_t n = 0, size = 0;
+    PCRE2_SPTR entry = NULL;
+    pcre2_pattern_info(e->code, PCRE2_INFO_NAMECOUNT, &n);
+    pcre2_pattern_info(e->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
+    pcre2_pattern_info(e->code, PCRE2_INFO_NAMETABLE, &entry);
+    for (uint32_t i = 0; i < n && i < PLIM_MAX_GROUPS; i++, entry += size) {
+        struct plim_group *group = &e->groups[e->n_groups++];
+        group->number = (uint16_t)(entry[0] << 8 | entry[1]);
+        group->index = (int16_t)find_name((const char *)entry + 2, &group->is_word);
+        e->has_others = e->has_others || group->index == PLIM_GROUP_OTHER_BYTES;
+    }
+}
+
+bool plim_expression_compile(struct plim_expression *e, const char *text, char *ret_problem, size_t size)
+{
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    if (!e->was_tried) {
+        e->was_tried = true;
+        e->code =
+            pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_DOTALL | PCRE2_DUPNAMES, &code, &at, NULL);
+        if (e->code)
+            list_groups(e);
+        else if (ret_problem)
+            snprintf(ret_problem, size, "error %d at %zu of %s", code, at, text);
+    }
+    return e->code != NULL;
+}
+
+bool plim_expression_find(struct plim_expression *e, const char *text, const char *subject, size_t from, size_t end,
+                          struct plim_expression_scratch *scratch)
+{
+    if (from > end || !plim_expression_compile(e, text, NULL, 0))
+        return false;
+    if (!e->is_fast) {
+        e->n_bytes += (uint32_t)(end - from);
+        e->is_fast = e->n_bytes >= BYTES_BEFORE_JIT;
+        if (e->is_fast)
+            pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE); /* where there is none, the interpreter goes on */
+    }
+    return pcre2_match(e->code, (PCRE2_SPTR)subject, end, from, 0, scratch->data, scratch->limits) > 0;
+}

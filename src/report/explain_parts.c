@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/explain_parts.h"
+
+#include "diagnose/scan/pattern.h"
+#include "report/columns.h"
+#include "report/paint.h"
+
+void plim_explain_print_head(FILE *out, const char *text, const struct plim_style *style)
+{
+    fprintf(out, "\n%s%s%s\n", plim_paint(style, PLIM_BOLD), text, plim_paint(style, PLIM_PLAIN));
+}
+
+void plim_explain_print_paragraph(FILE *out, const char *text)
+{
+    fputs("  ", out);
+    plim_print_wrapped(out, text, 2, 2);
+}
+
+bool plim_explain_is_recovered(const struct plim_explained *item)
+{
+    return item->finding->is_recovered ||
+           (item->finding->pattern && item->finding->pattern->role == PLIM_PATTERN_ROLE_RECOVERED);
+}
+
+struct plim_field_text plim_explain_title(const struct plim_explained *item)
+{
+    return item->has_entry ? plim_entry_field(&item->entry, PLIM_FIELD_TITLE, 0)
+                           : (struct plim_field_text){ NULL, NULL };
+}
