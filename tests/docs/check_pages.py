@@ -3,8 +3,10 @@
 """
 The pages fit together: every link of a page leads to a file and a heading that are there, every page of docs/ can be
 reached from the README, the README is short, and the figures that it quotes are those of docs/accuracy.md. The walks of
-docs/internals quote a commit whose files are there, and which touches at most two files outside its own folder.
+docs/internals quote a commit whose files are there, and which touches at most two files outside its own folder. The codemap
+of ARCHITECTURE.md has the folders that tools/check-includes.py knows, and each manual page has its sections.
 """
+import ast
 import functools
 import os
 import re
@@ -14,6 +16,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 START = "README.md"
 MAX_README_LINES = 150
 MAX_OUTSIDE = 2
+SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"`((?:src|include|tests|tools|data|man|docs|bench|fuzz)/[\w./-]+)`")
@@ -90,6 +93,30 @@ def check_walk(path):
         yield f"{path}: more than {MAX_OUTSIDE} files outside {own}: {', '.join(outside)}"
 
 
+def check_codemap():
+    order = re.search(r"^ORDER = (\[.*?\])", read("tools/check-includes.py"), re.M | re.S)
+    listed = re.findall(r"^\| `(\w+)` \|", read("ARCHITECTURE.md").partition("## Codemap")[2].partition("\n## ")[0], re.M)
+    if not order or ast.literal_eval(order[1]) != listed:
+        yield "ARCHITECTURE.md: its codemap is not the ORDER of tools/check-includes.py"
+
+
+def check_manual():
+    """Every page of a command has its sections, is built, and is named by plimsoll(1)."""
+    main, build = read("man/plimsoll.1.scd"), read("man/meson.build")
+    for name in sorted(os.listdir(os.path.join(ROOT, "man"))):
+        page = re.fullmatch(r"(plimsoll-\w+)\.1\.scd", name)
+        if not page:
+            continue
+        headings = re.findall(r"^# (.*)$", read("man/" + name), re.M)
+        missing = [heading for heading in SECTIONS if heading not in headings]
+        if missing:
+            yield f"man/{name}: no section {', '.join(missing)}"
+        if f"*{page[1]}*(1)" not in main.partition("# SEE ALSO")[2]:
+            yield f"man/plimsoll.1.scd: SEE ALSO lacks {page[1]}"
+        if f"'{page[1]}'" not in build:
+            yield f"man/meson.build: {page[1]} is not built"
+
+
 def check_readme():
     text = read(START)
     n_lines = len(text.splitlines())
@@ -105,8 +132,8 @@ def main():
     complaints = [complaint for path in pages() for complaint in check_page(path, reached)]
     walks = [path for path in pages() if re.match(r"docs/internals/add-an?-", path)]
     complaints += [complaint for path in walks for complaint in check_walk(path)]
-    complaints += [*check_reach(reached), *check_readme()]
-    print("\n".join(complaints) if complaints else "links, figures, walks and the length of the README are right")
+    complaints += [*check_reach(reached), *check_readme(), *check_codemap(), *check_manual()]
+    print("\n".join(complaints) if complaints else "links, figures, walks, codemap and manual are right")
     return 1 if complaints else 0
 
 

@@ -205,6 +205,8 @@ class Checker:
     def help(self):
         listed = self.place.run("plimsoll --help")[1].partition("\ncommands:\n")[2].partition("\n\n")[0]
         for command in (line.split()[0] for line in listed.splitlines()):
+            if not os.path.exists(os.path.join(ROOT, "man", f"plimsoll-{command}.1.scd")):
+                self.fail(f"plimsoll {command}", "has no manual page")
             text = self.place.run(f"plimsoll {command} --help")[1]
             for line in text[text.find("\nexamples:"):].splitlines():
                 if is_whole(line.strip()):
