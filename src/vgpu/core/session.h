@@ -44,25 +44,6 @@ PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
 /* Something else to say in the receipt: kind is a short word, what the same text whenever it is the same. */
 PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
 
-/* Memory of the host that CUDA knows: pinned, registered or managed. */
-PLIM_VGPU_EXPORT int plim_vgpu_host_alloc(void **ret_pointer, uint64_t size);
-PLIM_VGPU_EXPORT int plim_vgpu_host_register(void *pointer, uint64_t size);
-PLIM_VGPU_EXPORT int plim_vgpu_host_free(void *pointer, bool is_registered);
-PLIM_VGPU_EXPORT int plim_vgpu_managed_alloc(void **ret_pointer, uint64_t size, int device);
-PLIM_VGPU_EXPORT bool plim_vgpu_managed_free(void *pointer);
-/* PLIM_KIND_PINNED or PLIM_KIND_MANAGED; PLIM_KIND_MAX_ for any other address. */
-PLIM_VGPU_EXPORT enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer);
-/* The same, and the region that it is in. */
-PLIM_VGPU_EXPORT enum plim_ledger_kind plim_vgpu_host_range(const void *pointer, uint64_t *ret_base,
-                                                            uint64_t *ret_size);
-
-/* For libcudart: address space for a variable, which is charged with the code; a launch, a copy is put into a stream.
- */
-PLIM_VGPU_EXPORT int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address);
-PLIM_VGPU_EXPORT int plim_vgpu_launch(void *stream);
-PLIM_VGPU_EXPORT int plim_vgpu_note_copy(void *stream);
-PLIM_VGPU_EXPORT bool plim_vgpu_is_stream(const void *stream);
-
 /* Microseconds since the rehearsal began. */
 PLIM_VGPU_EXPORT uint64_t plim_vgpu_now_us(void);
 

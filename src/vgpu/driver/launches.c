@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda: launches, and what is asked of kernels. A launch does nothing; what it would refuse is refused. */
+#include "vgpu/driver/launches.h"
+
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
-#include "vgpu/driver/memory.h"
+#include "vgpu/driver/memory/device_memory.h"
+#include "vgpu/driver/memory/shadow.h"
 #include "vgpu/driver/modules.h"
-#include "vgpu/driver/shadow.h"
 
 #include <string.h>
 
@@ -61,7 +63,7 @@ status cuLaunchKernelEx(const struct cu_launch *c, void *function, void **parame
                           c->shared_bytes, c->stream, parameters, extra);
 }
 
-/* For libcudart, whose kernels are functions of the host: one more launch into a stream. */
+/* The kernels of libcudart are functions of the host. */
 status plim_vgpu_launch(void *stream)
 {
     struct plim_node *node;
@@ -74,7 +76,6 @@ int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
     return plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
 }
 
-/* A copy or a fill into a stream: it is done by who calls, whether or not it is captured. */
 status plim_vgpu_note_copy(void *stream)
 {
     struct plim_node *node;

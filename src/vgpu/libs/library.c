@@ -2,73 +2,45 @@
 #include "vgpu/libs/library.h"
 
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/shadow.h"
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/launches.h"
+#include "vgpu/driver/memory/shadow.h"
+#include "vgpu/driver/memory/values.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { MAX_SLOTS = 1 << 20 };
 
 struct slot {
-    int type; /* 0: free */
-    uint32_t next;
+    struct plim_slot slot;
     void *body;
 };
 
-static struct slot *slots;
-static uint32_t n_slots, first_free, last_free;
+static struct plim_slots slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* The slot that was given back first is used first: an old handle stays wrong for as long as possible. */
-static struct slot *fresh_slot(void)
-{
-    struct slot *slot = NULL;
-    if (!slots) {
-        void *start = mmap(NULL, MAX_SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        slots = start == MAP_FAILED ? NULL : start;
-    }
-    if (slots && first_free) {
-        slot = &slots[first_free - 1];
-        first_free = slot->next;
-        if (!first_free)
-            last_free = 0;
-    } else if (slots && n_slots < MAX_SLOTS) {
-        slot = &slots[n_slots++];
-    }
-    return slot;
-}
 
 void *plim_handle_make(int type, size_t size, void **ret_body)
 {
     void *body = calloc(1, size);
     pthread_mutex_lock(&lock);
-    struct slot *slot = body ? fresh_slot() : NULL;
-    if (slot)
-        *slot = (struct slot){ .type = type, .body = body };
+    struct slot *made = body ? (struct slot *)(void *)plim_slots_take(&slots, sizeof *made, MAX_SLOTS) : NULL;
+    if (made) {
+        made->body = body;
+        atomic_store(&made->slot.type, type);
+    }
     pthread_mutex_unlock(&lock);
-    if (!slot)
+    if (!made)
         free(body);
     else if (ret_body)
         *ret_body = body;
-    return slot;
-}
-
-static struct slot *slot_of(const void *handle)
-{
-    const uintptr_t at = (uintptr_t)handle, first = (uintptr_t)slots;
-    if (!slots || at < first || at >= first + n_slots * sizeof *slots || (at - first) % sizeof *slots)
-        return NULL;
-    return &slots[(at - first) / sizeof *slots];
+    return made;
 }
 
 void *plim_handle_body(const void *handle, int type)
 {
     pthread_mutex_lock(&lock);
-    const struct slot *slot = slot_of(handle);
-    void *body = slot && slot->type == type ? slot->body : NULL;
+    const struct slot *slot = (struct slot *)(void *)plim_slots_find(&slots, sizeof *slot, MAX_SLOTS, handle, type);
+    void *body = slot ? slot->body : NULL;
     pthread_mutex_unlock(&lock);
     return body;
 }
@@ -77,16 +49,10 @@ void plim_handle_drop(void *handle)
 {
     void *body = NULL;
     pthread_mutex_lock(&lock);
-    struct slot *slot = slot_of(handle);
-    if (slot && slot->type) {
-        const uint32_t number = (uint32_t)(slot - slots) + 1;
+    struct slot *slot = (struct slot *)(void *)plim_slots_at(&slots, sizeof *slot, MAX_SLOTS, handle);
+    if (slot && atomic_load(&slot->slot.type)) {
         body = slot->body;
-        *slot = (struct slot){ 0 };
-        if (last_free)
-            slots[last_free - 1].next = number;
-        else
-            first_free = number;
-        last_free = number;
+        plim_slots_free(&slots, sizeof *slot, &slot->slot);
     }
     pthread_mutex_unlock(&lock);
     free(body);

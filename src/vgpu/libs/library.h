@@ -10,14 +10,12 @@
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/session.h"
+#include "vgpu/core/slots.h"
 
-/*
- * Handles are slots of one array that is never given back, so that a handle of something destroyed, or of something
- * else, is known as such and not followed. What it stands for has size bytes, zeros at first.
- */
+/* A handle (core/slots.h) and its body: size bytes, zeros at first. NULL: no memory. */
 void *plim_handle_make(int type, size_t size, void **ret_body);
 
-/* What a handle of this type stands for, or NULL. */
+/* The body of a handle of this type, or NULL. */
 void *plim_handle_body(const void *handle, int type);
 
 void plim_handle_drop(void *handle);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that communicate, and the reductions that programs make. */
+#include "vgpu/driver/launches.h"
 #include "vgpu/nccl/group.h"
 #include "vgpu/nccl/nccl_api.h"
 #include "vgpu/nccl/values.h"

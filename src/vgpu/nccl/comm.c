@@ -5,36 +5,12 @@
 #include "vgpu/nccl/nccl.h"
 #include "vgpu/nccl/nccl_api.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char last_error[256];
 static struct nccl_comm *all;
-
-nccl_result plim_nccl_fail(nccl_result error, const char *format, ...)
-{
-    char text[sizeof last_error];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    pthread_mutex_lock(&lock);
-    memcpy(last_error, text, sizeof text);
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-/* As in NCCL the argument does not matter, and the words stay until the next error. */
-const char *ncclGetLastError(struct nccl_comm *comm)
-{
-    (void)comm;
-    return last_error;
-}
-NCCL_OTHER_NAME(ncclGetLastError);
 
 bool plim_nccl_is_comm(const struct nccl_comm *comm)
 {

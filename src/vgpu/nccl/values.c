@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/nccl/values.h"
 
-#include "vgpu/driver/shadow.h"
+#include "vgpu/driver/memory/shadow.h"
 
 #include <string.h>
 

@@ -206,10 +206,10 @@ status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
 
 /* --- memory --- */
 
-enum { MEMORY_V2 = sizeof(struct nvml_memory_v2) | 2u << 24 };
+enum { MEMORY_V2 = sizeof(struct nvml_memory_info_v2) | 2u << 24 };
 
 /* The older question counts what the driver keeps as used. */
-status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory *memory)
+status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory)
 {
     if (plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
@@ -220,9 +220,9 @@ status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory *memory)
     return SUCCESS;
 }
 
-status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_v2 *memory)
+status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_info_v2 *memory)
 {
-    struct nvml_memory plain;
+    struct nvml_memory_info plain;
     if (memory->version != MEMORY_V2)
         return VERSION_MISMATCH;
     status error = nvmlDeviceGetMemoryInfo(card, &plain);
@@ -235,7 +235,8 @@ status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_v2 *memory)
     return SUCCESS;
 }
 
-static status running(device card, unsigned *count, struct nvml_process *processes, struct nvml_process_v1 *old)
+static status running(device card, unsigned *count, struct nvml_process_info *processes,
+                      struct nvml_process_info_v1 *old)
 {
     const int index = plim_nvml_index(card);
     const unsigned room = processes || old ? *count : 0;
@@ -249,9 +250,9 @@ static status running(device card, unsigned *count, struct nvml_process *process
         if (!p->pid || !p->used_bytes[index])
             continue;
         if (n < room && processes)
-            processes[n] = (struct nvml_process){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
+            processes[n] = (struct nvml_process_info){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
         if (n < room && old)
-            old[n] = (struct nvml_process_v1){ (unsigned)p->pid, p->used_bytes[index] };
+            old[n] = (struct nvml_process_info_v1){ (unsigned)p->pid, p->used_bytes[index] };
         n++;
     }
     plim_ledger_unlock(ledger);
@@ -259,22 +260,22 @@ static status running(device card, unsigned *count, struct nvml_process *process
     return n > room ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
-status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes)
+status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes)
 {
     return running(card, count, processes, NULL);
 }
 
-status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process *processes)
+status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process_info *processes)
 {
     return running(card, count, processes, NULL);
 }
 
-status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_v1 *processes)
+status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_info_v1 *processes)
 {
     return running(card, count, NULL, processes);
 }
 
-status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes)
+status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes)
 {
     (void)processes;
     *count = 0;

@@ -15,28 +15,29 @@ struct nvml_pci {
 _Static_assert(sizeof(struct nvml_pci) == 68, "nvmlPciInfo_t");
 
 /* nvmlMemory_t */
-struct nvml_memory {
+struct nvml_memory_info {
     unsigned long long total, free, used;
 };
 
-struct nvml_memory_v2 {
+struct nvml_memory_info_v2 {
     unsigned version;
     unsigned long long total, reserved, free, used;
 };
-_Static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
+_Static_assert(sizeof(struct nvml_memory_info_v2) == 40, "nvmlMemory_v2_t");
 
 /* nvmlProcessInfo_t, and as it was before MIG. */
-struct nvml_process {
+struct nvml_process_info {
     unsigned pid;
     unsigned long long used;
     unsigned gpu_instance, compute_instance;
 };
 
-struct nvml_process_v1 {
+struct nvml_process_info_v1 {
     unsigned pid;
     unsigned long long used;
 };
-_Static_assert(sizeof(struct nvml_process) == 24 && sizeof(struct nvml_process_v1) == 16, "nvmlProcessInfo_t");
+_Static_assert(sizeof(struct nvml_process_info) == 24 && sizeof(struct nvml_process_info_v1) == 16,
+               "nvmlProcessInfo_t");
 
 /* nvmlUtilization_t */
 struct nvml_utilization {
@@ -73,12 +74,12 @@ status nvmlDeviceGetUUID(device card, char *text, unsigned size);
 status nvmlDeviceGetPciInfo_v3(device card, struct nvml_pci *pci);
 status nvmlDeviceGetCudaComputeCapability(device card, int *major, int *minor);
 status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending);
-status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory *memory);
-status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_v2 *memory);
-status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes);
-status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process *processes);
-status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_v1 *processes);
-status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process *processes);
+status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory);
+status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_info_v2 *memory);
+status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes);
+status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process_info *processes);
+status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_info_v1 *processes);
+status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes);
 
 /* --- state, clocks, links --- */
 

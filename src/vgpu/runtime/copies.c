@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libcudart: copies and fills. What they move is for values.c in libcuda to know. */
-#include "vgpu/driver/schedule.h"
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/memory/values.h"
+#include "vgpu/driver/streams/schedule.h"
 #include "vgpu/runtime/runtime.h"
 #include "vgpu/runtime/runtime_api.h"
 

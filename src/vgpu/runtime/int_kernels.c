@@ -2,7 +2,7 @@
 #include "vgpu/runtime/int_kernels.h"
 
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/shadow.h"
+#include "vgpu/driver/memory/shadow.h"
 
 #include <string.h>
 

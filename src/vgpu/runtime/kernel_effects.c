@@ -6,8 +6,8 @@
  */
 #include "vgpu/runtime/kernel_effects.h"
 
-#include "vgpu/driver/shadow.h"
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/memory/shadow.h"
+#include "vgpu/driver/memory/values.h"
 
 #include <string.h>
 

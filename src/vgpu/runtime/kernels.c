@@ -2,6 +2,7 @@
 /* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/steps.h"
+#include "vgpu/driver/launches.h"
 #include "vgpu/runtime/registry.h"
 #include "vgpu/runtime/runtime_api.h"
 

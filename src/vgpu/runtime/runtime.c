@@ -2,6 +2,8 @@
 /* libcudart: devices, errors, memory. */
 #include "vgpu/runtime/runtime.h"
 
+#include "vgpu/driver/launches.h"
+#include "vgpu/driver/memory/host.h"
 #include "vgpu/runtime/properties.h"
 #include "vgpu/runtime/runtime_api.h"
 

@@ -8,37 +8,16 @@
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
-#include "vgpu/driver/schedule.h"
+#include "vgpu/driver/streams/schedule.h"
 
 #include <stdlib.h>
 
 enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
-enum { NON_BLOCKING = 1 };
 
 static struct plim_capture *captures; /* that go on */
 static atomic_int n_captures;
 static uint64_t last_id;
 static _Thread_local int thread_mode = MODE_GLOBAL;
-static struct plim_stream legacy = { .is_legacy = true };
-
-/* The default stream of a thread is made when it is first named. */
-static struct plim_stream *per_thread(void)
-{
-    static _Thread_local struct plim_object *own;
-    if (!own)
-        own = plim_object_make(PLIM_OBJECT_STREAM);
-    return own ? PLIM_BODY(own, plim_stream) : NULL;
-}
-
-struct plim_stream *plim_stream_of(const void *handle)
-{
-    if ((uintptr_t)handle <= 1)
-        return &legacy;
-    if ((uintptr_t)handle == 2)
-        return per_thread();
-    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_STREAM);
-    return object ? PLIM_BODY(object, plim_stream) : NULL;
-}
 
 static status lose(struct plim_capture *capture, status error)
 {
@@ -54,7 +33,7 @@ static status check_legacy(void)
         return error;
     plim_objects_lock();
     for (struct plim_capture *c = captures; c; c = c->next)
-        if (c->origin && !(c->origin->flags & NON_BLOCKING))
+        if (c->origin && !(c->origin->flags & PLIM_STREAM_NON_BLOCKING))
             error = lose(c, PLIM_CUDA_CAPTURE_IMPLICIT);
     plim_objects_unlock();
     return error;

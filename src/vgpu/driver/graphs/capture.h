@@ -3,13 +3,13 @@
 #define PLIMSOLL_VGPU_DRIVER_GRAPHS_CAPTURE_H
 
 /*
- * Streams, and the capture of what is put into them. Work in a stream that captures becomes a node of a graph; other
- * work is done at once. A capture begins in one stream, spreads to others through events and ends where it began.
+ * The capture of what is put into streams. Work in a stream that captures becomes a node of a graph; other work is
+ * done at once. A capture begins in one stream, spreads to others through events and ends where it began.
  */
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/graphs/graphs.h"
-
-struct plim_stream;
+#include "vgpu/driver/streams/stream.h"
 
 struct plim_capture {
     struct plim_object *graph;
@@ -22,20 +22,6 @@ struct plim_capture {
 };
 
 enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED = 2 };
-
-struct plim_stream {
-    unsigned flags; /* 1: does not wait for the legacy stream */
-    int priority, device;
-    void *context;
-    struct plim_capture *_Atomic capture;
-    struct plim_nodes last; /* while it captures: what the next node waits for */
-    struct plim_stream *next_member;
-    bool is_legacy;
-    struct plim_stream_work *work; /* what is not done yet: schedule.c's */
-};
-
-/* The stream of a handle: NULL, 1 and 2 are the default streams. NULL: no such stream. */
-struct plim_stream *plim_stream_of(const void *handle);
 
 /* A stream goes: a capture in it is lost. With the lock of the objects held. */
 void plim_capture_forget(struct plim_stream *stream);

@@ -4,6 +4,7 @@
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/graphs/users.h"
 
 #include <stdlib.h>
 

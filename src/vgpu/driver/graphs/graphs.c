@@ -1,68 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs and their nodes, as programs build them. */
+/* libcuda: graphs and their nodes, as programs build them. */
+#include "vgpu/driver/graphs/graphs.h"
+
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/graphs/capture.h"
+#include "vgpu/core/session.h"
+#include "vgpu/driver/graphs/users.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- sets of nodes --- */
-
-bool plim_nodes_add(struct plim_nodes *nodes, struct plim_object *node)
-{
-    for (uint32_t i = 0; i < nodes->n; i++)
-        if (nodes->at[i] == node)
-            return true;
-    if (nodes->n == nodes->room) {
-        const uint32_t room = nodes->room ? 2 * nodes->room : 2;
-        struct plim_object **at = realloc(nodes->at, room * sizeof *at);
-        if (!at)
-            return false;
-        nodes->at = at;
-        nodes->room = room;
-    }
-    nodes->at[nodes->n++] = node;
-    return true;
-}
-
-bool plim_nodes_copy(struct plim_nodes *to, const struct plim_nodes *from)
-{
-    to->n = 0;
-    for (uint32_t i = 0; i < from->n; i++)
-        if (!plim_nodes_add(to, from->at[i]))
-            return false;
-    return true;
-}
-
-void plim_nodes_clear(struct plim_nodes *nodes)
-{
-    free(nodes->at);
-    *nodes = (struct plim_nodes){ 0 };
-}
-
-static void nodes_remove(struct plim_nodes *nodes, const struct plim_object *node)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < nodes->n; i++)
-        if (nodes->at[i] != node)
-            nodes->at[n++] = nodes->at[i];
-    nodes->n = n;
-}
-
-struct plim_cuda_graph *plim_cuda_graph_of(const void *handle)
-{
-    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_GRAPH);
-    return object ? PLIM_BODY(object, plim_cuda_graph) : NULL;
-}
-
-struct plim_node *plim_node_of(const void *handle)
-{
-    struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_NODE);
-    return object ? PLIM_BODY(object, plim_node) : NULL;
-}
-/* --- graphs and nodes --- */
-
-struct plim_object *plim_cuda_graph_make(void) { return plim_object_make(PLIM_OBJECT_GRAPH); }
 
 static void node_free(struct plim_object *object)
 {
@@ -100,29 +45,6 @@ void plim_cuda_graph_free(struct plim_object *graph)
         plim_cuda_graph_users_free(users);
         plim_objects_lock();
     }
-}
-
-struct plim_object *plim_cuda_graph_add(struct plim_object *object, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for)
-{
-    struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
-    struct plim_object *made = plim_object_make(PLIM_OBJECT_NODE);
-    if (!made)
-        return NULL;
-    struct plim_node *node = PLIM_BODY(made, plim_node);
-    *node = (struct plim_node){ .type = type, .number = graph->n_ever++, .graph = object, .previous = graph->last };
-    if (waits_for && !plim_nodes_copy(&node->waits_for, waits_for)) {
-        plim_nodes_clear(&node->waits_for);
-        plim_object_drop(made);
-        return NULL;
-    }
-    if (graph->last)
-        PLIM_BODY(graph->last, plim_node)->next = made;
-    else
-        graph->first = made;
-    graph->last = made;
-    graph->n_nodes++;
-    return made;
 }
 
 status cuGraphCreate(void **ret_graph, unsigned flags)
@@ -368,6 +290,15 @@ status cuGraphConditionalHandleCreate(uint64_t *ret_handle, void *graph, void *c
         return PLIM_CUDA_INVALID_VALUE;
     *ret_handle = atomic_fetch_add(&last, 1) + 1;
     return PLIM_CUDA_SUCCESS;
+}
+
+static void nodes_remove(struct plim_nodes *nodes, const struct plim_object *node)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nodes->n; i++)
+        if (nodes->at[i] != node)
+            nodes->at[n++] = nodes->at[i];
+    nodes->n = n;
 }
 
 status cuGraphDestroyNode(void *handle)

@@ -2,67 +2,11 @@
 #ifndef PLIMSOLL_VGPU_DRIVER_GRAPHS_GRAPHS_H
 #define PLIMSOLL_VGPU_DRIVER_GRAPHS_GRAPHS_H
 
-/* Graphs: nodes and what they wait for. Launching one runs its host functions; all else in it does nothing. */
+/* Graphs. Launching one runs its host functions; its other nodes do nothing. */
 
-#include "vgpu/core/cuda_api.h"
-#include "vgpu/core/objects.h"
+#include "vgpu/driver/graphs/nodes.h"
 
-/* CUgraphNodeType */
-enum plim_node_type {
-    PLIM_NODE_KERNEL = 0,
-    PLIM_NODE_MEMCPY = 1,
-    PLIM_NODE_MEMSET = 2,
-    PLIM_NODE_HOST = 3,
-    PLIM_NODE_GRAPH = 4,
-    PLIM_NODE_EMPTY = 5,
-    PLIM_NODE_WAIT_EVENT = 6,
-    PLIM_NODE_EVENT_RECORD = 7,
-    PLIM_NODE_MEM_ALLOC = 10,
-    PLIM_NODE_MEM_FREE = 11,
-    PLIM_NODE_BATCH_MEM_OP = 12,
-    PLIM_NODE_CONDITIONAL = 13,
-};
-
-/* A set of nodes, by handle. */
-struct plim_nodes {
-    struct plim_object **at;
-    uint32_t n, room;
-};
-
-bool plim_nodes_add(struct plim_nodes *nodes, struct plim_object *node);
-bool plim_nodes_copy(struct plim_nodes *to, const struct plim_nodes *from);
-void plim_nodes_clear(struct plim_nodes *nodes);
-
-struct plim_node {
-    enum plim_node_type type;
-    unsigned number; /* in its graph, as it was added */
-    struct plim_object *graph, *next, *previous;
-    struct plim_nodes waits_for;
-    void (*function)(void *); /* of a host node */
-    void *data;               /* of a host node; a child graph; the graphs of a conditional node */
-    unsigned n_data;
-    uint64_t address; /* of an allocation or its release */
-};
-
-struct plim_cuda_graph {
-    struct plim_object *first, *last;
-    unsigned n_nodes, n_ever;
-    struct plim_cuda_graph_user *users;
-    void *owner; /* the node whose graph it is */
-};
-
-/* What a handle stands for; NULL: something else, or nothing. */
-struct plim_cuda_graph *plim_cuda_graph_of(const void *handle);
-struct plim_node *plim_node_of(const void *handle);
-
-/* What a graph refers to of the program's: again, or no more. Freed without the lock of the objects, copied with it. */
-void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users);
-bool plim_cuda_graph_users_copy(struct plim_cuda_graph_user **to, const struct plim_cuda_graph_user *from);
-
-/* All with the lock of the objects held. */
-struct plim_object *plim_cuda_graph_make(void);
+/* With the lock of the objects held, which is let go while user objects are dropped. */
 void plim_cuda_graph_free(struct plim_object *graph);
-struct plim_object *plim_cuda_graph_add(struct plim_object *graph, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for);
 
 #endif

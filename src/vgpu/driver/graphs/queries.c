@@ -2,7 +2,7 @@
 /* What programs ask of a graph: its nodes and edges. A list is filled up to the room given; without one it is counted.
  */
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/graphs/graphs.h"
+#include "vgpu/driver/graphs/nodes.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What graphs hold of the program's (cuUserObject...): given back when nothing refers to it any more. */
+#include "vgpu/driver/graphs/users.h"
+
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/graphs/graphs.h"
+#include "vgpu/driver/graphs/nodes.h"
 
 #include <stdlib.h>
 

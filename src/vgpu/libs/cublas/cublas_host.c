@@ -3,7 +3,7 @@
  * libcublas: results that go to the host. With the pointer mode HOST a dot product or a norm is returned at once: zero,
  * which is what a card full of zeros gives, and said in the receipt. Copies of vectors and matrices are copies.
  */
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/memory/values.h"
 #include "vgpu/libs/cublas/cublas.h"
 #include "vgpu/libs/cublas/cublas_api.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/memory/values.h"
 
 #include "vgpu/core/callsite.h"
 #include "vgpu/core/space.h"
-#include "vgpu/driver/shadow.h"
+#include "vgpu/driver/memory/host.h"
+#include "vgpu/driver/memory/shadow.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

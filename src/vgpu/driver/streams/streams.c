@@ -4,8 +4,8 @@
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
-#include "vgpu/driver/pools.h"
-#include "vgpu/driver/schedule.h"
+#include "vgpu/driver/memory/pools.h"
+#include "vgpu/driver/streams/schedule.h"
 
 /* --- streams --- */
 

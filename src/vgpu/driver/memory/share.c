@@ -6,7 +6,7 @@
  */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
-#include "vgpu/driver/memory.h"
+#include "vgpu/driver/memory/device_memory.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
-#include "vgpu/driver/schedule.h"
+#include "vgpu/driver/streams/schedule.h"
 
 #include <string.h>
 #include <unistd.h>

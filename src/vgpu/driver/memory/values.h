@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_DRIVER_VALUES_H
-#define PLIMSOLL_VGPU_DRIVER_VALUES_H
+#ifndef PLIMSOLL_VGPU_DRIVER_MEMORY_VALUES_H
+#define PLIMSOLL_VGPU_DRIVER_MEMORY_VALUES_H
 
 /*
  * What a copy moves. The host's values go into the shadow store and come out of it; what the card would have computed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_DRIVER_POOLS_H
-#define PLIMSOLL_VGPU_DRIVER_POOLS_H
+#ifndef PLIMSOLL_VGPU_DRIVER_MEMORY_POOLS_H
+#define PLIMSOLL_VGPU_DRIVER_MEMORY_POOLS_H
 
 /* Memory pools, for the files that free memory and synchronize. */
 

@@ -3,7 +3,7 @@
  * Memory of the host that CUDA knows. Pinned and managed memory is real, but only what is touched takes room: a
  * rehearsal of a large model must run where the model itself would not.
  */
-#include "vgpu/core/session.h"
+#include "vgpu/driver/memory/host.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
  * filter counts the pages by 2 MiB of address space, so that the common case, nothing known, takes no look at pages.
  * Bytes that are not known are zero in the page: reading is a plain copy.
  */
-#include "vgpu/driver/shadow.h"
+#include "vgpu/driver/memory/shadow.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_DRIVER_SCHEDULE_H
-#define PLIMSOLL_VGPU_DRIVER_SCHEDULE_H
+#ifndef PLIMSOLL_VGPU_DRIVER_STREAMS_SCHEDULE_H
+#define PLIMSOLL_VGPU_DRIVER_STREAMS_SCHEDULE_H
 
 /*
  * When the work of streams counts as done. Eager, the default: at once. Lazy (PLIM_VGPU_SCHEDULE=lazy): when the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_DRIVER_MEMORY_H
-#define PLIMSOLL_VGPU_DRIVER_MEMORY_H
+#ifndef PLIMSOLL_VGPU_DRIVER_MEMORY_DEVICE_MEMORY_H
+#define PLIMSOLL_VGPU_DRIVER_MEMORY_DEVICE_MEMORY_H
 
 /* Device memory of this process: allocations, pieces of pools, and the reserve/create/map calls. Errors are CUDA's. */
 

@@ -2,7 +2,8 @@
 /* libcuda: what is known of an address, for every address inside of an allocation. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
-#include "vgpu/driver/memory.h"
+#include "vgpu/driver/memory/device_memory.h"
+#include "vgpu/driver/memory/host.h"
 
 #include <string.h>
 

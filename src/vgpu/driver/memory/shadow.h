@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_DRIVER_SHADOW_H
-#define PLIMSOLL_VGPU_DRIVER_SHADOW_H
+#ifndef PLIMSOLL_VGPU_DRIVER_MEMORY_SHADOW_H
+#define PLIMSOLL_VGPU_DRIVER_MEMORY_SHADOW_H
 
 /*
  * Values of device memory. The card has no memory behind its addresses, but small values that the host wrote are kept,

@@ -5,10 +5,10 @@
  * reference is left: one from its creation until its release, and one for each mapping. So a program may release a
  * handle right after mapping it, as ggml's pool does.
  */
-#include "vgpu/driver/memory.h"
+#include "vgpu/driver/memory/device_memory.h"
 
 #include "vgpu/core/space.h"
-#include "vgpu/driver/shadow.h"
+#include "vgpu/driver/memory/shadow.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

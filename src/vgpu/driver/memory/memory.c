@@ -4,9 +4,10 @@
 #include "vgpu/core/space.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
-#include "vgpu/driver/memory.h"
-#include "vgpu/driver/pools.h"
-#include "vgpu/driver/schedule.h"
+#include "vgpu/driver/memory/device_memory.h"
+#include "vgpu/driver/memory/host.h"
+#include "vgpu/driver/memory/pools.h"
+#include "vgpu/driver/streams/schedule.h"
 
 #include <stdlib.h>
 

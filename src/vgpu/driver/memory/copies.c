@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* libcuda.so.1: copies and fills. What they move has moved when they return, also from a stream. */
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/schedule.h"
-#include "vgpu/driver/values.h"
+#include "vgpu/driver/launches.h"
+#include "vgpu/driver/memory/values.h"
+#include "vgpu/driver/streams/schedule.h"
 
 static void *pointer(device_pointer address) { return (void *)(uintptr_t)address; }
 

@@ -4,11 +4,11 @@
  * keeps up to its threshold when the program synchronizes. How the real driver lays pieces out in a pool is not
  * published: here pieces fill it without gaps, so what a pool holds is a lower bound.
  */
-#include "vgpu/driver/pools.h"
+#include "vgpu/driver/memory/pools.h"
 
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
-#include "vgpu/driver/memory.h"
+#include "vgpu/driver/memory/device_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * One lock for all of it: only rehearsals that ask for it pay. What a stream waits for in another is kept as a few
  * moments; when there are more, waiting for the stream is taken for waiting for everything, which ends sooner.
  */
-#include "vgpu/driver/schedule.h"
+#include "vgpu/driver/streams/schedule.h"
 
-#include "vgpu/driver/graphs/capture.h"
+#include "vgpu/driver/streams/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { QUEUE_LENGTH = 1024 };
 /* As often as this asked, with nothing new to do in between, and the program does nothing but wait. */
 enum { MOST_QUESTIONS = 100 };
 
-enum { MOST_ORDERS = 8, NON_BLOCKING = 1 };
+enum { MOST_ORDERS = 8 };
 
 bool plim_schedule_is_lazy;
 
@@ -97,7 +97,7 @@ static void finish(struct plim_stream_work *work, uint64_t to)
         if (!is_reached(&orders[i]))
             finish(work_at(&orders[i]), orders[i].work);
     for (struct plim_stream_work *w = works; work->stream->is_legacy && w; w = w->next)
-        if (w != work && !(w->stream->flags & NON_BLOCKING) && w->n_done < w->n_put)
+        if (w != work && !(w->stream->flags & PLIM_STREAM_NON_BLOCKING) && w->n_done < w->n_put)
             finish(w, w->n_put);
 }
 

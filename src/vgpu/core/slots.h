@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_CORE_SLOTS_H
+#define PLIMSOLL_VGPU_CORE_SLOTS_H
+
+/*
+ * Handles. A handle is the address of a slot of one array that is never unmapped, so that a handle to a destroyed
+ * object, to an object of another type or to nothing at all is recognised and never followed. The slot freed first is
+ * reused first: a stale handle stays invalid for as long as possible.
+ *
+ * The driver keeps its objects in such a table (objects.h), each math library has one of its own (libs/library.h). The
+ * owner of a table locks it to take and to free a slot.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+/* How a slot begins. */
+struct plim_slot {
+    _Atomic int type; /* 0: free */
+    uint32_t next;    /* of a free slot: 1 + the number of the next one */
+};
+
+struct plim_slots {
+    char *_Atomic start; /* NULL until the first slot is taken */
+    uint32_t n, first_free, last_free;
+};
+
+static inline struct plim_slot *plim_slots_number(const struct plim_slots *slots, size_t slot_bytes, uint32_t number)
+{
+    return (struct plim_slot *)(void *)(atomic_load(&slots->start) + number * slot_bytes);
+}
+
+/* A slot of type 0, whose rest is as its last owner left it or zero; NULL: there is no room. */
+static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t slot_bytes, uint32_t n_max)
+{
+    if (!atomic_load(&slots->start)) {
+        void *start =
+            mmap(NULL, n_max * slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start == MAP_FAILED)
+            return NULL;
+        atomic_store(&slots->start, start);
+    }
+    if (!slots->first_free)
+        return slots->n < n_max ? plim_slots_number(slots, slot_bytes, slots->n++) : NULL;
+    struct plim_slot *slot = plim_slots_number(slots, slot_bytes, slots->first_free - 1);
+    slots->first_free = slot->next;
+    if (!slots->first_free)
+        slots->last_free = 0;
+    slot->next = 0;
+    return slot;
+}
+
+static inline void plim_slots_free(struct plim_slots *slots, size_t slot_bytes, struct plim_slot *slot)
+{
+    const uint32_t number = (uint32_t)((size_t)((char *)slot - atomic_load(&slots->start)) / slot_bytes) + 1;
+    atomic_store(&slot->type, 0);
+    slot->next = 0;
+    if (slots->last_free)
+        plim_slots_number(slots, slot_bytes, slots->last_free - 1)->next = number;
+    else
+        slots->first_free = number;
+    slots->last_free = number;
+}
+
+/* The slot of a handle, free or not; NULL: the handle is not the address of one. Without a lock. */
+static inline struct plim_slot *plim_slots_at(const struct plim_slots *slots, size_t slot_bytes, uint32_t n_max,
+                                              const void *handle)
+{
+    const uintptr_t first = (uintptr_t)atomic_load_explicit(&slots->start, memory_order_acquire);
+    const uintptr_t at = (uintptr_t)handle;
+    if (!first || at < first || at >= first + n_max * slot_bytes || (at - first) % slot_bytes)
+        return NULL;
+    return (struct plim_slot *)at;
+}
+
+/* The slot of a handle of this type, or NULL. */
+static inline struct plim_slot *plim_slots_find(const struct plim_slots *slots, size_t slot_bytes, uint32_t n_max,
+                                                const void *handle, int type)
+{
+    struct plim_slot *slot = plim_slots_at(slots, slot_bytes, n_max, handle);
+    return slot && atomic_load_explicit(&slot->type, memory_order_acquire) == type ? slot : NULL;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_DRIVER_STREAMS_STREAM_H
+#define PLIMSOLL_VGPU_DRIVER_STREAMS_STREAM_H
+
+/* Streams, and what their handles stand for. */
+
+#include "vgpu/driver/graphs/nodes.h"
+
+enum { PLIM_STREAM_NON_BLOCKING = 1 };
+
+struct plim_stream {
+    unsigned flags; /* PLIM_STREAM_NON_BLOCKING: does not wait for the legacy stream */
+    int priority, device;
+    void *context;
+    struct plim_capture *_Atomic capture;
+    struct plim_nodes last; /* while it captures: what the next node waits for */
+    struct plim_stream *next_member;
+    bool is_legacy;
+    struct plim_stream_work *work; /* what is not done yet: schedule.c's */
+};
+
+/* The stream of a handle: NULL, 1 and 2 are the default streams. NULL: no such stream. */
+struct plim_stream *plim_stream_of(const void *handle);
+
+#endif
