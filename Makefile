@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 
-.PHONY: help run build check test test-all test-engines bench fuzz install format docs clean
+.PHONY: help run build check test test-all test-engines portable bench fuzz install format docs clean
 
 help:
 	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test     sets everything up: these, documentation, logs, sanitizers; the last line counts them'
 	@echo 'make test-all every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
 	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes'
+	@echo 'make portable  compile what needs no Linux for WebAssembly, Windows and macOS; downloads a compiler'
 	@echo 'make bench    speed: bills per second, start to verdict, other readers beside it'
 	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
 	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
@@ -37,6 +38,9 @@ test-all:
 
 test-engines:
 	@sh tools/test-engines.sh
+
+portable:
+	@sh tools/portable.sh $(BUILD)
 
 bench:
 	@sh tools/bench.sh $(BUILD)

@@ -34,6 +34,8 @@ static int code_of_errno(int error)
         return PLIM_E_DENIED;
     case ENOMEM:
         return PLIM_E_NOMEM;
+    case ENOSYS:
+        return PLIM_E_UNSUPPORTED;
     default:
         return PLIM_E_IO;
     }

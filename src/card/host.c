@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of this machine: RAM, and what its control groups leave of it. */
+/* The memory of this machine: RAM, and under Linux what its control groups leave of it. */
 #include "plimsoll/card.h"
 
 #include "base/limits.h"
+#include "base/system.h"
 #include "source/file.h"
 
 #include <inttypes.h>
@@ -107,8 +108,11 @@ void plim_host_live(const char *root, struct plim_host *ret_host)
     struct plim_host *host = ret_host;
     *host = (struct plim_host){ 0 };
     root = root ? root : "";
-    if (!read_text(root, "/proc/meminfo", text, sizeof text))
+    if (!read_text(root, "/proc/meminfo", text, sizeof text)) {
+        if (!*root && plim_system_ram(&host->total_bytes, &host->free_bytes) != 0)
+            *host = (struct plim_host){ 0 };
         return;
+    }
     host->total_bytes = field_bytes(text, "MemTotal:");
     host->free_bytes = field_bytes(text, "MemAvailable:");
     struct group group = read_group(root);

@@ -9,9 +9,10 @@
 #include "plimsoll/card.h"
 
 #include "base/error.h"
+#include "base/system.h"
 #include "base/units.h"
+#include "card/nvml_library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,22 +20,22 @@
 
 typedef struct nvml_device *nvml_device;
 
-struct nvml_memory {
+struct memory_info {
     unsigned long long total, free, used;
 };
 
-struct nvml_memory_v2 {
+struct memory_info_v2 {
     unsigned version;
     unsigned long long total, reserved, free, used;
 };
 
-_Static_assert(sizeof(struct nvml_memory) == 24, "nvmlMemory_t");
-_Static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
+_Static_assert(sizeof(struct memory_info) == 24, "nvmlMemory_t");
+_Static_assert(sizeof(struct memory_info_v2) == 40, "nvmlMemory_v2_t");
 
 enum {
     NVML_SUCCESS = 0,
     NVML_NAME_BYTES = 96,
-    NVML_MEMORY_V2 = sizeof(struct nvml_memory_v2) | 2u << 24, /* not plain 2, whatever the manual says */
+    NVML_MEMORY_V2 = sizeof(struct memory_info_v2) | 2u << 24, /* not plain 2, whatever the manual says */
 };
 
 struct nvml {
@@ -46,9 +47,9 @@ struct nvml {
     int (*by_index)(unsigned, nvml_device *);
     int (*name)(nvml_device, char *, unsigned);
     int (*uuid)(nvml_device, char *, unsigned);
-    int (*memory)(nvml_device, struct nvml_memory *);
+    int (*memory)(nvml_device, struct memory_info *);
     /* not in every driver */
-    int (*memory_v2)(nvml_device, struct nvml_memory_v2 *);
+    int (*memory_v2)(nvml_device, struct memory_info_v2 *);
     int (*capability)(nvml_device, int *, int *);
     int (*compute_processes)(nvml_device, unsigned *, void *);
     int (*mig_mode)(nvml_device, unsigned *, unsigned *);
@@ -78,14 +79,15 @@ static bool load(struct nvml *nvml, const char *path)
         { "nvmlDeviceGetMaxMigDeviceCount", &nvml->mig_max, false },
         { "nvmlDeviceGetMigDeviceHandleByIndex", &nvml->mig_by_index, false },
     };
-    *nvml = (struct nvml){ .library = dlopen(path, RTLD_NOW | RTLD_LOCAL) };
+    *nvml = (struct nvml){ .library = plim_system_library(path) };
     if (!nvml->library)
         return false;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dlsym(nvml->library, symbols[i].symbol);
+        void (*address)(void);
+        plim_system_symbol(nvml->library, symbols[i].symbol, &address);
         if (!address && symbols[i].is_needed)
             return false;
-        memcpy(symbols[i].slot, &address, sizeof address); /* a cast from object to function pointer is not C */
+        memcpy(symbols[i].slot, &address, sizeof address); /* the slots are of other functions' types */
     }
     return true;
 }
@@ -112,8 +114,8 @@ static void complete_from_catalogue(struct plim_card *card)
 
 static bool read_memory(const struct nvml *nvml, nvml_device device, struct plim_card *card)
 {
-    struct nvml_memory_v2 v2 = { .version = NVML_MEMORY_V2 };
-    struct nvml_memory v1 = { 0 };
+    struct memory_info_v2 v2 = { .version = NVML_MEMORY_V2 };
+    struct memory_info v1 = { 0 };
     uint64_t free_bytes;
     if (nvml->memory_v2 && nvml->memory_v2(device, &v2) == NVML_SUCCESS && v2.total > 0) {
         card->total_bytes = v2.total;
@@ -219,10 +221,9 @@ int plim_cards_live(const char *library, struct plim_card *ret_cards, uint32_t m
     struct nvml nvml;
     int result = 0;
     *ret_n = 0;
-    /* the driver's own file first: the unversioned name can be a toolkit's stub */
-    if (!load(&nvml, library ? library : "libnvidia-ml.so.1")) {
+    if (!load(&nvml, library ? library : PLIM_NVML_LIBRARY)) {
         if (nvml.library)
-            dlclose(nvml.library);
+            plim_system_library_close(nvml.library);
         return 0;
     }
     int status = nvml.init();
@@ -234,6 +235,6 @@ int plim_cards_live(const char *library, struct plim_card *ret_cards, uint32_t m
                            nvml.error_string(status));
         plim_error_hint(reterr, "try 'nvidia-smi'; name a card with --card to go on without one");
     }
-    dlclose(nvml.library);
+    plim_system_library_close(nvml.library);
     return result;
 }

@@ -3,9 +3,10 @@
  */
 #include "card/processes.h"
 
+#include "base/system.h"
 #include "base/text.h"
+#include "card/nvml_library.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,13 +14,13 @@
 
 typedef struct nvml_device *nvml_device;
 
-struct nvml_process {
+struct process_info {
     unsigned pid;
     unsigned long long used_bytes; /* all bits set: not available, as under Windows and WSL */
     unsigned gpu_instance, compute_instance;
 };
 
-_Static_assert(sizeof(struct nvml_process) == 24, "nvmlProcessInfo_t");
+_Static_assert(sizeof(struct process_info) == 24, "nvmlProcessInfo_t");
 
 enum { NVML_SUCCESS = 0, MAX_PROCESSES = 64 };
 
@@ -29,7 +30,7 @@ struct nvml {
     int (*count)(unsigned *);
     int (*by_index)(unsigned, nvml_device *);
     int (*name)(nvml_device, char *, unsigned);
-    int (*processes)(nvml_device, unsigned *, struct nvml_process *);
+    int (*processes)(nvml_device, unsigned *, struct process_info *);
 };
 
 static bool load(void *library, struct nvml *nvml)
@@ -46,10 +47,11 @@ static bool load(void *library, struct nvml *nvml)
         { "nvmlDeviceGetComputeRunningProcesses_v3", &nvml->processes },
     };
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dlsym(library, symbols[i].symbol);
+        void (*address)(void);
+        plim_system_symbol(library, symbols[i].symbol, &address);
         if (!address)
             return false;
-        memcpy(symbols[i].slot, &address, sizeof address); /* a cast from object to function pointer is not C */
+        memcpy(symbols[i].slot, &address, sizeof address); /* the slots are of other functions' types */
     }
     return true;
 }
@@ -71,7 +73,7 @@ static void read_name(const char *root, unsigned pid, char *name, size_t size)
 static uint32_t read_card(const struct nvml *nvml, nvml_device device, const char *root, struct plim_card_process *to,
                           uint32_t max)
 {
-    static struct nvml_process found[MAX_PROCESSES];
+    static struct process_info found[MAX_PROCESSES];
     unsigned n_found = MAX_PROCESSES;
     char card[96] = "";
     uint32_t n = 0;
@@ -95,7 +97,7 @@ uint32_t plim_card_processes(const char *library, const char *root, struct plim_
 {
     struct nvml nvml = { 0 };
     uint32_t n = 0;
-    void *handle = dlopen(library ? library : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *handle = plim_system_library(library ? library : PLIM_NVML_LIBRARY);
     if (!handle)
         return 0;
     if (load(handle, &nvml) && nvml.init() == NVML_SUCCESS) {
@@ -108,6 +110,6 @@ uint32_t plim_card_processes(const char *library, const char *root, struct plim_
                 n += read_card(&nvml, device, root, ret_processes + n, max - n);
         nvml.shutdown();
     }
-    dlclose(handle);
+    plim_system_library_close(handle);
     return n;
 }

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/system.h"
 #include "cli/beside.h"
 #include "cli/machine.h"
 #include "engine/log.h"
@@ -10,60 +11,58 @@
 #include "report/documents.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- documents and logs --- */
 
-/* Fill the buffer, or as much of it as there is. Returns bytes read, or -1 with errno. */
-static ssize_t read_full(int fd, char *buffer, size_t size)
+/* Fill the buffer, or as much of it as the file has. Returns 0 or an errno. */
+static int read_full(int file, char *buffer, size_t size, size_t *ret_length)
 {
-    size_t length = 0;
-    while (length < size) {
-        ssize_t n = read(fd, buffer + length, size - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        length += (size_t)n;
+    size_t length = 0, n = 1;
+    int error = 0;
+    while (length < size && n > 0 && error == 0) {
+        n = 0;
+        error = plim_system_read(file, buffer + length, size - length, &n);
+        length += n;
     }
-    return (ssize_t)length;
+    *ret_length = length;
+    return error;
 }
 
 enum { PIECE_BYTES = 1 << 16 };
 
 /* The log goes on behind the `length` bytes that were read already. */
-static int read_log(int fd, char *buffer, ssize_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)
+static int read_log(int file, char *buffer, size_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)
 {
+    int error = 0;
     struct plim_log *log = plim_log_new();
     if (!log)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
-    for (; length > 0; length = read_full(fd, buffer, PIECE_BYTES))
-        plim_log_feed(log, buffer, (size_t)length);
-    int result = length < 0 ? plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(errno))
-                            : plim_log_receipt(log, ret_receipt, reterr);
+    for (; length > 0 && error == 0; error = read_full(file, buffer, PIECE_BYTES, &length))
+        plim_log_feed(log, buffer, length);
+    int result = error ? plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error))
+                       : plim_log_receipt(log, ret_receipt, reterr);
     plim_log_free(log);
     return result;
 }
 
-static int read_document(int fd, const char *start, size_t length, struct plim_receipt *ret_receipt,
+static int read_document(int file, const char *start, size_t length, struct plim_receipt *ret_receipt,
                          struct plim_error *reterr)
 {
     char *text = plim_alloc_unset(PLIM_MAX_DOCUMENT_BYTES + 1, 1);
     if (!text)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
     memcpy(text, start, length);
-    ssize_t more = read_full(fd, text + length, PLIM_MAX_DOCUMENT_BYTES + 1 - length);
+    size_t more;
+    const int error = read_full(file, text + length, PLIM_MAX_DOCUMENT_BYTES + 1 - length, &more);
     int result;
-    if (more < 0)
-        result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(errno));
-    else if (length + (size_t)more > PLIM_MAX_DOCUMENT_BYTES)
+    if (error)
+        result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
+    else if (length + more > PLIM_MAX_DOCUMENT_BYTES)
         result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "a document of more than 1 MiB");
     else
-        result = plim_document_read(text, length + (size_t)more, ret_receipt, reterr);
+        result = plim_document_read(text, length + more, ret_receipt, reterr);
     plim_free(text);
     return result;
 }
@@ -71,23 +70,22 @@ static int read_document(int fd, const char *start, size_t length, struct plim_r
 int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct plim_error *reterr)
 {
     const bool is_stdin = !strcmp(path, "-");
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return plim_fail_errno(reterr, path, "read", errno);
-    int result;
+    int result, file = fileno(stdin);
+    int error = is_stdin ? 0 : plim_system_open(path, PLIM_OPEN_WAIT, &file);
+    if (error)
+        return plim_fail_errno(reterr, path, "read", error);
+    size_t length = 0;
     char *buffer = plim_alloc_unset(PIECE_BYTES, 1);
-    ssize_t length = buffer ? read_full(fd, buffer, PIECE_BYTES) : 0;
-    if (!buffer)
-        result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
-    else if (length < 0)
-        result = plim_fail_errno(reterr, path, "read", errno);
-    else if (plim_document_is_near(buffer, (size_t)length))
-        result = read_document(fd, buffer, (size_t)length, ret_receipt, reterr);
+    error = buffer ? read_full(file, buffer, PIECE_BYTES, &length) : ENOMEM;
+    if (error)
+        result = plim_fail_errno(reterr, path, "read", error);
+    else if (plim_document_is_near(buffer, length))
+        result = read_document(file, buffer, length, ret_receipt, reterr);
     else
-        result = read_log(fd, buffer, length, ret_receipt, reterr);
+        result = read_log(file, buffer, length, ret_receipt, reterr);
     plim_free(buffer);
     if (!is_stdin)
-        close(fd);
+        plim_system_close(file);
     if (result < 0)
         plim_error_where(reterr, is_stdin ? "standard input" : path);
     return result;
@@ -96,12 +94,13 @@ int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct p
 bool plim_check_is_model(const char *path)
 {
     char magic[4];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
+    size_t length;
+    int file;
+    if (plim_system_open(path, PLIM_OPEN_NOW, &file))
         return false;
-    bool is_model = read_full(fd, magic, sizeof magic) == sizeof magic &&
+    bool is_model = read_full(file, magic, sizeof magic, &length) == 0 && length == sizeof magic &&
                     (!memcmp(magic, "GGUF", sizeof magic) || !memcmp(magic, "FUGG", sizeof magic));
-    close(fd);
+    plim_system_close(file);
     return is_model;
 }
 

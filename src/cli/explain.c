@@ -3,6 +3,7 @@
 #include "report/explain.h"
 
 #include "base/mem.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/explain_check.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum option { OPTION_EXIT_STATUS, OPTION_FOLLOW, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
@@ -99,7 +99,7 @@ static int parse(int argc, char **argv, struct arguments *a)
     }
     if (a->color && !plim_flag_is_in(a->color, "auto always never"))
         return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
-    if (!a->log && isatty(STDIN_FILENO) && a->exit_status == NO_STATUS)
+    if (!a->log && plim_system_is_terminal(fileno(stdin)) && a->exit_status == NO_STATUS)
         return usage("%s", "there is no log to read: name a file, or pipe one in");
     return PLIM_EXIT_YES;
 }
@@ -128,7 +128,7 @@ static bool explain(const struct plim_diagnosis *diagnosis, struct plim_explanat
 
 static int report(const struct arguments *a, const char *source, const struct plim_diagnosis *diagnosis, bool is_text)
 {
-    const struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
+    const struct plim_style style = { .has_colour = plim_cli_has_colour(fileno(stdout), a->color) };
     struct plim_explanation *e = plim_alloc(1, sizeof *e);
     int status = PLIM_EXIT_INTERNAL;
     if (e && explain(diagnosis, e)) {
@@ -181,7 +181,7 @@ static int answer(const struct arguments *a)
 {
     char path[PATH_BYTES]; /* a longer one cannot be opened */
     const bool is_stdin = !a->log || !strcmp(a->log, "-");
-    const bool is_without = !a->log && isatty(STDIN_FILENO); /* only an exit status */
+    const bool is_without = !a->log && plim_system_is_terminal(fileno(stdin)); /* only an exit status */
     const char *source = is_without ? "no log" : is_stdin ? "standard input" : path;
     snprintf(path, sizeof path, "%s", is_stdin ? "" : a->log);
     plim_text_clean(path);

@@ -2,6 +2,7 @@
 #include "cli/explain_check.h"
 
 #include "base/mem.h"
+#include "base/system.h"
 #include "base/units.h"
 #include "card/processes.h"
 #include "emit/command.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_ARGUMENTS = 16, VALUE_BYTES = 24, MAX_CHECKED = 3 };
 
@@ -31,8 +31,8 @@ struct trial {
 /* A name in a log can be of anything: only a plain file is opened, as a FIFO would wait forever. */
 static bool is_file(const char *path)
 {
-    struct stat info;
-    return *path && *path != '-' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    struct plim_file_status status;
+    return *path && *path != '-' && plim_system_look(path, true, &status) == 0 && status.kind == PLIM_KIND_FILE;
 }
 
 /* The command line of the run that failed, as far as the log shows it. */

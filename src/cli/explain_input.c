@@ -2,14 +2,11 @@
 #include "cli/explain_input.h"
 
 #include "base/mem.h"
+#include "base/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     PIECE_BYTES = 1 << 18,
@@ -70,95 +67,83 @@ static bool is_text(const char *data, size_t n)
            !(n >= sizeof picture - 1 && !memcmp(data, picture, sizeof picture - 1));
 }
 
-static ssize_t read_some(int fd, char *buffer)
+/* The file of this name was cut: read it from its beginning. It is another one now: read that. */
+static void follow_name(const char *path, int *ref_file)
 {
-    ssize_t n;
-    do
-        n = read(fd, buffer, PIECE_BYTES);
-    while (n < 0 && errno == EINTR);
-    return n;
-}
-
-/* The file behind a name was replaced or cut: read the new one. Returns its descriptor, or -1 when all is as it was. */
-static int reopened(const char *path, int fd)
-{
-    struct stat now, open_file;
-    if (stat(path, &now) != 0 || fstat(fd, &open_file) != 0)
-        return -1;
-    if (now.st_ino == open_file.st_ino && now.st_dev == open_file.st_dev) {
-        const off_t at = lseek(fd, 0, SEEK_CUR);
-        if (at > now.st_size)
-            (void)!lseek(fd, 0, SEEK_SET);
-        return -1;
+    struct plim_file_status now, before;
+    uint64_t at;
+    int file;
+    if (plim_system_look(path, true, &now) || plim_system_status(*ref_file, &before))
+        return;
+    if (now.number == before.number && now.volume == before.volume) {
+        if (plim_system_place(*ref_file, &at) == 0 && at > now.bytes)
+            plim_system_move(*ref_file, 0);
+    } else if (plim_system_open(path, PLIM_OPEN_WAIT, &file) == 0) {
+        plim_system_close(*ref_file);
+        *ref_file = file;
     }
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 /* Wait for more. False: there will be none. */
-static bool wait_for_more(const struct plim_explain_input *input, int *ref_fd, struct plim_diagnose *diagnose)
+static bool wait_for_more(const struct plim_explain_input *input, int *ref_file, struct plim_diagnose *diagnose)
 {
     input->when_quiet(diagnose, input->context);
     if (!input->path)
         return false; /* the pipe has ended */
-    poll(NULL, 0, QUIET_MS);
-    const int fd = reopened(input->path, *ref_fd);
-    if (fd >= 0) {
-        close(*ref_fd);
-        *ref_fd = fd;
-    }
+    plim_system_sleep_ms(QUIET_MS);
+    follow_name(input->path, ref_file);
     return true;
 }
 
-static int read_all(const struct plim_explain_input *input, int *ref_fd, char *buffer, struct plim_diagnose *diagnose,
+static int read_all(const struct plim_explain_input *input, int *ref_file, char *buffer, struct plim_diagnose *diagnose,
                     bool *ret_is_text, struct plim_error *reterr)
 {
     bool is_first = true;
     for (;;) {
-        if (input->is_follow && !input->path) { /* a pipe that says nothing for a while */
-            struct pollfd wait = { .fd = *ref_fd, .events = POLLIN };
-            if (poll(&wait, 1, QUIET_MS) == 0) {
-                input->when_quiet(diagnose, input->context);
-                (void)poll(&wait, 1, -1);
-            }
+        if (input->is_follow && !input->path && !plim_system_wait(*ref_file, QUIET_MS)) {
+            input->when_quiet(diagnose, input->context); /* nothing came through the pipe for a while */
+            plim_system_wait(*ref_file, -1);
         }
-        const ssize_t n = read_some(*ref_fd, buffer);
-        if (n < 0)
-            return fail_errno(errno, reterr);
-        if (n == 0 && !(input->is_follow && wait_for_more(input, ref_fd, diagnose)))
+        size_t n = 0;
+        const int error = plim_system_read(*ref_file, buffer, PIECE_BYTES, &n);
+        if (error)
+            return fail_errno(error, reterr);
+        if (n == 0 && !(input->is_follow && wait_for_more(input, ref_file, diagnose)))
             return 0;
-        const int result = is_first && n > 0 ? check_start(buffer, (size_t)n, reterr) : 0;
+        const int result = is_first && n > 0 ? check_start(buffer, n, reterr) : 0;
         if (result < 0)
             return result;
-        *ret_is_text = !is_first || n == 0 || is_text(buffer, (size_t)n);
+        *ret_is_text = !is_first || n == 0 || is_text(buffer, n);
         if (!*ret_is_text)
             return 0;
         is_first = is_first && n == 0;
-        plim_diagnose_feed(diagnose, buffer, (size_t)n);
+        plim_diagnose_feed(diagnose, buffer, n);
     }
 }
 
 int plim_explain_read(const struct plim_explain_input *input, struct plim_diagnose *diagnose, bool *ret_is_text,
                       struct plim_error *reterr)
 {
+    int file = fileno(stdin);
     *ret_is_text = true;
-    if (!input->path && isatty(STDIN_FILENO))
+    if (!input->path && plim_system_is_terminal(file))
         fputs("plimsoll: reading from the terminal; Ctrl-D ends\n", stderr);
-    int fd = input->path ? open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
-    if (fd < 0 && errno == ENOENT && input->is_follow) {
+    int error = input->path ? plim_system_open(input->path, PLIM_OPEN_WAIT, &file) : 0;
+    if (error == ENOENT && input->is_follow) {
         fprintf(stderr, "plimsoll: %s is not there yet: waiting for it; Ctrl-C ends\n", input->path);
-        while ((fd = open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0 && errno == ENOENT)
-            poll(NULL, 0, QUIET_MS);
+        for (; error == ENOENT; error = plim_system_open(input->path, PLIM_OPEN_WAIT, &file))
+            plim_system_sleep_ms(QUIET_MS);
     }
     char *buffer = plim_alloc_unset(PIECE_BYTES, 1);
     int result;
     if (!buffer)
         result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
-    else if (fd < 0)
-        result = fail_errno(errno, reterr);
+    else if (error)
+        result = fail_errno(error, reterr);
     else
-        result = read_all(input, &fd, buffer, diagnose, ret_is_text, reterr);
-    if (fd > STDIN_FILENO)
-        close(fd);
+        result = read_all(input, &file, buffer, diagnose, ret_is_text, reterr);
+    if (input->path && !error)
+        plim_system_close(file);
     plim_free(buffer);
     if (result < 0)
         plim_error_where(reterr, input->path ? input->path : "standard input");

@@ -7,13 +7,13 @@
 #include "cli/fit_options.h"
 
 #include "base/mem.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct plim_flag_info own[PLIM_FIT_MAX_] = {
 #define INFO(id, names, value, help) [PLIM_FIT_##id] = { names, "", value, help },
@@ -171,7 +171,7 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
 /* The program would read this environment as well. */
 static int take_environment(struct plim_fit_options *o, struct plim_error *reterr)
 {
-    for (char **entry = environ; *entry; entry++) {
+    for (char **entry = plim_system_environment(); *entry; entry++) {
         char name[64];
         const char *equals = strchr(*entry, '=');
         if (!equals || (size_t)(equals - *entry) >= sizeof name)

@@ -83,6 +83,8 @@ static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int number) { stop_signal = number; }
 
+static bool is_stopped(void) { return stop_signal != 0; }
+
 static void catch_signals(void)
 {
     struct sigaction before, action = { .sa_handler = on_signal };
@@ -118,7 +120,7 @@ static int run(int argc, char **argv)
     if (result < 0)
         plim_error_where(&err, a.model);
     else
-        result = plim_hollow_write(&hollow, a.may_replace, &stop_signal, &err);
+        result = plim_hollow_write(&hollow, a.may_replace, is_stopped, &err);
     if (result < 0)
         status = plim_cli_fail(&err);
     else if (a.is_json)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What every command prints alike: errors with their hints, and whether stdout took the answer. */
+#include "base/system.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int plim_cli_fail(const struct plim_error *error)
 {
@@ -51,5 +51,5 @@ bool plim_cli_has_colour(int fd, const char *mode)
         return false;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool is_refused = no_color && *no_color;
-    return isatty(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
+    return plim_system_is_terminal(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
 }

@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
 
+#include "base/system.h"
 #include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { FIRST_US = 1000000, BETWEEN_US = 100000, NAME_BYTES = 48 };
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 void plim_progress_begin(struct plim_progress *progress)
 {
-    *progress =
-        (struct plim_progress){ .is_on = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO), .start_us = now_us() };
+    const bool is_on = plim_system_is_terminal(fileno(stderr)) && !plim_system_is_terminal(fileno(stdout));
+    *progress = (struct plim_progress){ .is_on = is_on, .start_us = plim_system_now_us() };
 }
 
 void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, const char *name)
 {
-    const uint64_t now = progress->is_on ? now_us() : 0;
+    const uint64_t now = progress->is_on ? plim_system_now_us() : 0;
     if (now < progress->start_us + FIRST_US || now < progress->last_us + BETWEEN_US)
         return;
     char end[NAME_BYTES];

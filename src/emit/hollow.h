@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,9 +42,9 @@ int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret
 
 /*
  * Write them: all of them, or none. A file that is there is replaced only when may_replace says so, and never when it
- * is one of the model's own. Gives up as soon as *stop is not 0. Fails when the file system does not keep holes.
+ * is one of the model's own. Gives up as soon as is_stopped() says so. Fails when the file system does not keep holes.
  */
-int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, const volatile sig_atomic_t *stop,
+int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_stopped)(void),
                       struct plim_error *reterr) PLIM_MUST_CHECK;
 
 void plim_hollow_done(struct plim_hollow *hollow);

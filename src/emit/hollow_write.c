@@ -27,7 +27,7 @@ enum { SLACK_BYTES = 2 << 20 };
 
 struct writer {
     struct plim_hollow *hollow;
-    const volatile sig_atomic_t *stop;
+    bool (*is_stopped)(void);
     struct plim_error *err;
     const char **temporary; /* of each file; NULL when there is none */
     bool may_replace;
@@ -46,7 +46,7 @@ static int fail_to(struct plim_error *reterr, const char *path, const char *what
 
 static int stopped(const struct writer *w)
 {
-    return *w->stop ? plim_fail(w->err, PLIM_E_IO, PLIM_NO_OFFSET, "interrupted; nothing was written") : 0;
+    return w->is_stopped() ? plim_fail(w->err, PLIM_E_IO, PLIM_NO_OFFSET, "interrupted; nothing was written") : 0;
 }
 
 /* --- before anything is written --- */
@@ -251,12 +251,11 @@ static void clean_up(struct writer *w, size_t n_named)
         rmdir(w->hollow->folder);
 }
 
-int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, const volatile sig_atomic_t *stop,
-                      struct plim_error *reterr)
+int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_stopped)(void), struct plim_error *reterr)
 {
     size_t n_named = 0;
     int result = 0;
-    struct writer w = { .hollow = hollow, .stop = stop, .err = reterr, .may_replace = may_replace };
+    struct writer w = { .hollow = hollow, .is_stopped = is_stopped, .err = reterr, .may_replace = may_replace };
     w.temporary = plim_alloc(hollow->n_files, sizeof *w.temporary);
     if (!w.temporary)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");

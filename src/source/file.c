@@ -2,12 +2,9 @@
 #include "source/file.h"
 
 #include "base/mem.h"
+#include "base/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Small enough to stay in a processor's cache while it is walked, large enough that calls do not count. */
 enum { WINDOW_BYTES = 512 << 10 };
@@ -21,18 +18,21 @@ static int fail_to_open(struct plim_error *reterr, const char *path, int error)
     return code;
 }
 
-static const char *kind_of(mode_t mode)
+static const char *name_of(enum plim_file_kind kind)
 {
-    return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+    return kind == PLIM_KIND_FOLDER   ? "a directory"
+           : kind == PLIM_KIND_PIPE   ? "a pipe"
+           : kind == PLIM_KIND_SOCKET ? "a socket"
+                                      : "a device";
 }
 
-static int check_kind(const char *path, const struct stat *status, struct plim_error *reterr)
+static int check_kind(const char *path, const struct plim_file_status *status, struct plim_error *reterr)
 {
     int result = 0;
-    if (!S_ISREG(status->st_mode)) {
-        result = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s",
-                           kind_of(status->st_mode));
-    } else if (status->st_size == 0) {
+    if (status->kind != PLIM_KIND_FILE) {
+        result =
+            plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "expected a file, found %s", name_of(status->kind));
+    } else if (status->bytes == 0) {
         result = plim_fail(reterr, PLIM_E_TRUNCATED, 0, "the file is empty");
         plim_error_hint(reterr, "download it again");
     }
@@ -43,20 +43,20 @@ static int check_kind(const char *path, const struct stat *status, struct plim_e
 
 int plim_file_open(const char *path, struct plim_file *ret_file, struct plim_error *reterr)
 {
-    struct stat status;
-    /* O_NONBLOCK: opening a FIFO must not wait for a writer */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return fail_to_open(reterr, path, errno);
-    int result = fstat(fd, &status) < 0 ? fail_to_open(reterr, path, errno) : check_kind(path, &status, reterr);
+    struct plim_file_status status;
+    int fd, error = plim_system_open(path, PLIM_OPEN_NOW, &fd);
+    if (error)
+        return fail_to_open(reterr, path, error);
+    error = plim_system_status(fd, &status);
+    int result = error ? fail_to_open(reterr, path, error) : check_kind(path, &status, reterr);
     unsigned char *window = result == 0 ? plim_alloc_unset(WINDOW_BYTES, 1) : NULL;
     if (result == 0 && !window)
         result = fail_to_open(reterr, path, ENOMEM);
     if (result < 0) {
-        close(fd);
+        plim_system_close(fd);
         return result;
     }
-    *ret_file = (struct plim_file){ .fd = fd, .file_bytes = (uint64_t)status.st_size, .window = window };
+    *ret_file = (struct plim_file){ .fd = fd, .file_bytes = status.bytes, .window = window };
     return 0;
 }
 
@@ -67,14 +67,13 @@ static bool fill_window(struct plim_cursor *c, uint64_t n)
     const uint64_t left = c->size - c->at, wanted = left < WINDOW_BYTES ? left : WINDOW_BYTES;
     uint64_t length = 0;
     while (length < wanted) {
-        ssize_t got = pread(file->fd, file->window + length, wanted - length, (off_t)(c->at + length));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            c->error = errno;
-        if (got <= 0)
+        size_t got = 0;
+        const int error = plim_system_read_at(file->fd, file->window + length, wanted - length, c->at + length, &got);
+        if (error)
+            c->error = error;
+        if (got == 0)
             break;
-        length += (uint64_t)got;
+        length += got;
     }
     if (length < wanted)
         c->size = c->at + length; /* the file was longer when it was opened, or cannot be read further */
@@ -93,26 +92,21 @@ struct plim_cursor plim_file_cursor(struct plim_file *file, uint64_t max_bytes)
 
 void plim_file_close(struct plim_file *file)
 {
-    close(file->fd);
+    plim_system_close(file->fd);
     plim_free(file->window);
     *file = (struct plim_file){ .fd = -1 };
 }
 
 long plim_file_read_text(const char *path, char *buffer, size_t size)
 {
-    size_t length = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return errno == ENOENT ? PLIM_E_NOT_FOUND : PLIM_E_DENIED;
-    while (length + 1 < size) {
-        ssize_t n = read(fd, buffer + length, size - 1 - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        length += (size_t)n;
-    }
-    close(fd);
+    size_t length = 0, n;
+    int fd;
+    const int error = plim_system_open(path, PLIM_OPEN_WAIT, &fd);
+    if (error)
+        return error == ENOENT ? PLIM_E_NOT_FOUND : PLIM_E_DENIED;
+    while (length + 1 < size && plim_system_read(fd, buffer + length, size - 1 - length, &n) == 0 && n > 0)
+        length += n;
+    plim_system_close(fd);
     buffer[length] = '\0';
     return (long)length;
 }

@@ -2,13 +2,13 @@
 #include "source/ollama_store.h"
 
 #include "base/error.h"
+#include "base/system.h"
 #include "source/file.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_MANIFEST_BYTES = 64 << 10, NAME_BYTES = 256 };
 
@@ -25,7 +25,8 @@ bool plim_ollama_is_name(const char *name)
 {
     size_t n = strlen(name);
     bool is_file_name = n > 5 && !strcmp(name + n - 5, ".gguf");
-    return is_name_text(name) && !is_file_name && access(name, F_OK) != 0;
+    struct plim_file_status status;
+    return is_name_text(name) && !is_file_name && plim_system_look(name, true, &status) != 0;
 }
 
 /* "llama3.1:8b" is registry.ollama.ai/library/llama3.1/8b: what is left out has a default. */

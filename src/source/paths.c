@@ -3,14 +3,12 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/system.h"
 #include "source/gguf_split.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 enum { PATH_BYTES = 4096, MAX_DEPTH = 8, MAX_ARENA_BYTES = 16 << 20 };
 
@@ -63,33 +61,32 @@ static int add_directory(struct plim_paths *paths, const char *directory, unsign
 static int add_entry(struct plim_paths *paths, const char *path, const char *name, unsigned depth,
                      struct plim_error *reterr)
 {
-    struct stat self, target;
-    if (name[0] == '.' || lstat(path, &self) < 0)
+    struct plim_file_status self, target;
+    if (name[0] == '.' || plim_system_look(path, false, &self))
         return 0;
-    if (S_ISDIR(self.st_mode))
+    if (self.kind == PLIM_KIND_FOLDER)
         return depth < MAX_DEPTH ? add_directory(paths, path, depth + 1, reterr) : 0;
-    if (stat(path, &target) < 0 || !S_ISREG(target.st_mode) || !looks_like_model(path, name))
+    if (plim_system_look(path, true, &target) || target.kind != PLIM_KIND_FILE || !looks_like_model(path, name))
         return 0;
     return add(paths, path, true, reterr);
 }
 
 static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr)
 {
-    struct dirent **entries;
-    int result = 0, n = scandir(directory, &entries, NULL, alphasort);
-    if (n < 0) {
+    struct plim_names entries;
+    int result = 0;
+    if (plim_system_list(directory, &entries)) {
         result = plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "the directory cannot be read");
         plim_error_where(reterr, directory);
         return depth ? 0 : result;
     }
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < entries.n && result == 0; i++) {
         char path[PATH_BYTES];
-        int length = snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
-        if (result == 0 && length > 0 && length < PATH_BYTES)
-            result = add_entry(paths, path, entries[i]->d_name, depth, reterr);
-        free(entries[i]);
+        int length = snprintf(path, sizeof path, "%s/%s", directory, entries.names[i]);
+        if (length > 0 && length < PATH_BYTES)
+            result = add_entry(paths, path, entries.names[i], depth, reterr);
     }
-    free(entries);
+    plim_names_done(&entries);
     return result;
 }
 
@@ -152,7 +149,7 @@ static bool is_named_already(const char *path, const char *const *given, size_t 
 int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret_paths, struct plim_error *reterr)
 {
     struct plim_paths *paths = ret_paths;
-    struct stat status;
+    struct plim_file_status status;
     int result = 0;
     memset(paths, 0, sizeof *paths);
     plim_arena_init(&paths->arena, MAX_ARENA_BYTES);
@@ -164,7 +161,7 @@ int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret
             continue;
         if (!strcmp(given[i], "-"))
             result = standard_input(reterr);
-        else if (stat(given[i], &status) == 0 && S_ISDIR(status.st_mode))
+        else if (plim_system_look(given[i], true, &status) == 0 && status.kind == PLIM_KIND_FOLDER)
             result = expand_directory(paths, given[i], reterr);
         else if (plim_ollama_is_name(given[i]))
             result = add_ollama(paths, given[i], reterr);

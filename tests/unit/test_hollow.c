@@ -9,11 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[128];
 static volatile sig_atomic_t stop;
+
+static bool is_stopped(void) { return stop != 0; }
 static struct plim_error error;
 
 /* --- what can be made to fail --- */
@@ -118,7 +121,7 @@ static int hollow(const char *model, const char *out, bool may_replace)
     stop = 0;
     int result = plim_hollow_plan(model, out, &files, &error);
     if (result == 0)
-        result = plim_hollow_write(&files, may_replace, &stop, &error);
+        result = plim_hollow_write(&files, may_replace, is_stopped, &error);
     plim_hollow_done(&files);
     memset(&broken, 0, sizeof broken);
     return result;

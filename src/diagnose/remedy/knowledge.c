@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/remedy/knowledge.h"
 
+#include "base/gnu_string.h"
 #include "base/table.h"
 #include "diagnose/scan/pattern.h"
 

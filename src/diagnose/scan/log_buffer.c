@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/log_buffer.h"
 
+#include "base/gnu_string.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "diagnose/scan/line_cache.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/prefilter.h"
 
+#include "base/gnu_string.h"
 #include "base/mem.h"
 #include "diagnose/scan/prefix.h"
 

@@ -5,6 +5,8 @@
  */
 #include "diagnose/scan/prefix.h"
 
+#include "base/gnu_string.h"
+
 #include <string.h>
 
 enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/text_kind.h"
 
+#include "base/gnu_string.h"
 #include "base/mem.h"
 #include "diagnose/scan/match_limits.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/traceback.h"
 
+#include "base/gnu_string.h"
 #include "diagnose/scan/frames.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/window.h"
 
+#include "base/gnu_string.h"
 #include "diagnose/scan/prefix.h"
 
 #include <ctype.h>

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Libraries, RAM and environment under Linux and macOS; the rest is in system_posix.c. */
+#include "base/system.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#ifdef __APPLE__
+#include <crt_externs.h>
+#include <mach/mach.h>
+#include <sys/sysctl.h>
+#else
+#include <unistd.h>
+#endif
+
+void *plim_system_library(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+
+void plim_system_library_close(void *library) { dlclose(library); }
+
+void plim_system_symbol(void *library, const char *name, void *ret_slot)
+{
+    void *address = dlsym(library, name);
+    memcpy(ret_slot, &address, sizeof address); /* a cast from an object's to a function's address is not C */
+}
+
+#ifdef __APPLE__
+
+/* Free is what is unused or holds copies of files. */
+int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
+{
+    size_t size = sizeof *ret_total_bytes;
+    vm_statistics64_data_t pages;
+    mach_msg_type_number_t n = HOST_VM_INFO64_COUNT;
+    if (sysctlbyname("hw.memsize", ret_total_bytes, &size, NULL, 0) < 0)
+        return errno;
+    if (host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&pages, &n) != KERN_SUCCESS)
+        return EIO;
+    *ret_free_bytes = ((uint64_t)pages.free_count + pages.external_page_count) * vm_kernel_page_size;
+    return 0;
+}
+
+char **plim_system_environment(void) { return *_NSGetEnviron(); }
+
+#else
+
+/* Without the caches that could be dropped: /proc/meminfo, which card/host.c reads, says more. */
+int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
+{
+    const long page_bytes = sysconf(_SC_PAGESIZE), total = sysconf(_SC_PHYS_PAGES),
+               available = sysconf(_SC_AVPHYS_PAGES);
+    if (page_bytes < 0 || total < 0 || available < 0)
+        return ENOSYS;
+    *ret_total_bytes = (uint64_t)page_bytes * (uint64_t)total;
+    *ret_free_bytes = (uint64_t)page_bytes * (uint64_t)available;
+    return 0;
+}
+
+extern char **environ;
+
+char **plim_system_environment(void) { return environ; }
+
+#endif
