@@ -1,17 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-A folder of src/ is a word of the sentence in ARCHITECTURE.md; includes point along it and never back. Public headers
-may be included by all, and among themselves in no circle. Prints file:line of every include that breaks a rule.
+A folder of src/ is a floor of the house in ARCHITECTURE.md: a file includes files of its own floor and of those below.
+Four folders have floors inside, and rooms on one floor that know nothing of each other. Public headers may be included
+by all, and among themselves in no circle. Prints file:line of every include that breaks a rule.
 """
 import os
 import re
 import sys
 
+# The floors, lowest first.
 ORDER = ["base", "vgpu", "source", "model", "card", "bill", "receipt", "engine", "diagnose", "plan", "rehearse", "emit", "report", "cli"]
 PUBLIC = "plimsoll"
-# Inside a folder: a part that knows nothing of the other.
-BARRED = {"engine/ggml": ["engine/llamacpp", "engine/ollama"]}
+# Inside a folder, lowest first; rooms on one floor know nothing of each other. What begins with no room named here is
+# on the top floor.
+ROOMS = {
+    "vgpu": [["core/"], ["driver/", "preload/"], ["runtime/", "nvml/"], ["nccl/", "libs/"]],
+    "diagnose": [["finding."], ["scan/"], ["cause/"], ["remedy/"]],
+}
+# Rooms that know nothing of others, and are not above them either.
+BARRED = {
+    "vgpu/runtime/": ["vgpu/preload/"],
+    "vgpu/nvml/": ["vgpu/preload/"],
+    "vgpu/nccl/": ["vgpu/preload/"],
+    "vgpu/libs/": ["vgpu/preload/"],
+    "engine/ggml/": ["engine/llamacpp", "engine/ollama", "engine/vllm"],
+    "engine/llamacpp/": ["engine/vllm"],
+    "engine/ollama/": ["engine/vllm"],
+    "engine/vllm/": ["engine/ggml", "engine/llamacpp", "engine/ollama"],
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -30,30 +47,45 @@ def sources(top):
                 yield os.path.join(folder, name)
 
 
-def objection(here, target):
-    """Why a file of the folder `here` ("engine/ggml") may not include `target`, or None."""
-    word, other = here.split("/")[0], target.split("/")[0]
+def room(path):
+    """(the number of the floor inside its folder, the room) of a path below src/."""
+    word, _, rest = path.partition("/")
+    floors = ROOMS.get(word, [])
+    for number, rooms in enumerate(floors):
+        for name in rooms:
+            if rest.startswith(name):
+                return number, name
+    return len(floors), ""
+
+
+def objection(source, target):
+    """Why the file `source` ("engine/ggml/graph.c", as all paths below src/) may not include `target`, or None."""
+    word, other = source.split("/")[0], target.split("/")[0]
     if other == PUBLIC:
         return None if os.path.exists(os.path.join("include", target)) else "there is no such public header"
     if not os.path.exists(os.path.join("src", target)):
         return "there is no such file: write the path from src/"
     if other not in ORDER:
-        return f"'{other}' is no word of the sentence"
+        return f"'{other}' is not a floor"
     if ORDER.index(other) > ORDER.index(word):
-        return f"'{word}' comes before '{other}'"
-    if any(target.startswith(barred) for part, list in BARRED.items() if here.startswith(part) for barred in list):
-        return f"{here} must not know it"
+        return f"'{other}' is above '{word}'"
+    if word == other:
+        (here, name), (there, other_name) = room(source), room(target)
+        if there > here or (there == here and name != other_name):
+            return f"'{word}/{other_name}' is not below '{word}/{name}'"
+    if any(target.startswith(barred) for part, others in BARRED.items() if source.startswith(part) for barred in others):
+        return f"{os.path.dirname(source)} must not know it"
     return None
 
 
 def check_sources():
     for path in sources("src"):
-        here = os.path.dirname(os.path.relpath(path, "src"))
-        if here.split("/")[0] not in ORDER:
-            yield f"{path}:1: '{here}' is no word of the sentence (tools/check-includes.py lists them)"
+        source = os.path.relpath(path, "src")
+        if source.split("/")[0] not in ORDER:
+            yield f"{path}:1: '{os.path.dirname(source)}' is not a floor (tools/check-includes.py lists them)"
             continue
         for number, is_quoted, target in includes(path):
-            why = objection(here, target) if is_quoted else None
+            why = objection(source, target) if is_quoted else None
             if why:
                 yield f'{path}:{number}: #include "{target}": {why}'
 
@@ -85,7 +117,7 @@ def check_public():
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     complaints = [*check_sources(), *check_public()]
-    print("\n".join(complaints) if complaints else "includes point along the sentence")
+    print("\n".join(complaints) if complaints else "includes point down")
     return 1 if complaints else 0
 
 

@@ -95,7 +95,7 @@ with_clang() { CC=clang CXX=clang++ "$@"; }
 static_checks() {
     section 'static checks'
     check 'clang-format' sh tools/format.sh --check
-    check 'includes point along the sentence' python3 tools/check-includes.py
+    check 'includes point down' python3 tools/check-includes.py
     check 'licence and line length of every file' python3 tools/check-files.py
     check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
     check 'bundled sample is what its script makes' python3 data/samples/make.py --check
@@ -107,6 +107,7 @@ with_gcc() {
     shift 2
     section 'gcc'
     check 'build' build "$directory" "$@" || return 0
+    check 'no circle of files through their symbols' python3 tools/check-circles.py "$directory"
     check 'exported symbols' sh tools/abi-map.sh --check "$directory/src/libplimsoll.so"
     # shellcheck disable=SC2086 # words on purpose
     meson_tests 'tests' "$directory" $arguments
