@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """
-Turn the forms of error messages into C tables: embed_patterns.py [--examples] finding.h OUT.c IN.patterns...
+Turn the patterns of error messages into C tables: embed_patterns.py [--examples] finding.h frameworks.csv prose.rules OUT.c IN.patterns...
 
 data/errors/README.md says how the files are written. What a file gets wrong is said with its line, and breaks the build.
 With --examples: the table that tests/unit/test_patterns.c runs instead.
 """
+import csv
 import os
 import re
 import sys
@@ -14,10 +15,6 @@ LINES = ["anywhere", "start", "end", "whole", "alarm"]
 KEEPS = ["last", "first", "min", "max", "sum"]
 STAGES = """weights kv compute pool startup fraction sampler graph prefill decode optimizer dataloader handle host shm
 cap virtual api""".split()
-FRAMEWORKS = """pytorch transformers bitsandbytes accelerate deepspeed trl unsloth vllm sglang tgi tei lmdeploy llama.cpp
-ollama koboldcpp lmstudio exllama comfyui a1111 diffusers whisper.cpp tensorflow jax onnxruntime tensorrt tensorrt-llm
-triton-server paddle mxnet caffe cupy numba rapids julia-cuda candle numpy cublas cudnn nccl nvidia-driver rocm sycl
-vulkan metal linux-kernel slurm kubernetes docker systemd ray torchrun ffmpeg other""".split()
 CAUSES = """model_too_big other_process fragmentation kv_cache_context batch_or_activation leak_or_growth
 optimizer_states host_ram shm allocator_limit misconfiguration_utilization driver_or_context not_oom""".split()
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1000, "MB": 10**6, "GB": 10**9}
@@ -47,35 +44,16 @@ MACROS = {
     "%RAM%": r"(?: (?:available|free|contiguous)){0,2} (?:host|system|CPU|cpu|main|pinned|page-?locked|virtual|physical|heap|process|node|"
              r"swap|committed|paged)"
              r"(?: (?:host|pinned|swap|virtual|physical))?",
-    # What is defined before the phrases of a pattern, by number: PHRASES.
+    # What is defined before the phrases of a pattern, by number: SUBROUTINES.
     "%OPEN%": r"(?<![=`(])(?<![^: ][\"'])(?<![^:] [\"'])",
     "%LEAD%": "(?3)",
     "%GAP%": "(?2){0,60}?",
 }
-# Long ones are subroutines: PCRE2 would write out each repetition.
-PHRASES = [
-    # a character of what stands between a word for a failure and the message
-    r"(?!\b(?:[Ii]f|whenever|avoid\w{0,3}|prevent\w{0,4}|catch\w{0,3}|handl\w{1,4}|may|might|would|without|unless|until|instead|When)\b)[^\"'`{}]",
-    # the same, just before the words for memory
-    r"(?!\b(?:[Ww]hen|[Ii]f|to|that|how|not|never|no|may|can|might|could|would|in case|without|avoid\w{0,3}|prevent\w{0,4}|"
-    r"handl\w{1,4})\b)[^\"'`{}.]",
-    # what stands before a message in a log: a word for a failure and a colon, or a level in capitals
-    r"(?<![=`(])(?<![^: ][\"'])(?<![^:] [\"'])(?:(?:[Ee]rror|ERROR|[Ee]xception|[Ff]atal|FATAL|[Pp]anic\w{0,4}|PANIC|[Ff]ail(?:ed|ure)|"
-    r"FAILED|FAILURE|[Aa]bort(?:ed|ing)?|what\(\)|[Tt]erminat(?:e|ed|ing)|[Cc]rash(?:ed)?)\b(?1){0,80}?[:\])>!-] ?|"
-    r"(?:\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b|\|E\||\[[EF]\]|<E>)(?:(?!\b(?:when|what|how|to)\b)(?1)){0,80}? )",
-]
-# Advice, conditions and code, up to the words that would be the message.
-PROSE = (r"\b(?:[Ii]f|[Ww]hen|[Ww]henever|avoid\w{0,3}|[Pp]revent\w{0,4}|against|causes?|causing|[Hh]andl(?:e[sd]?|ing)|[Cc]atch(?:es|ing)?|"
-         r"may|might|would|likely|risks?|[Ff]ix(?:e[sd])?|(?:[Rr]e)?[Ss]olv(?:e[sd]?|ing)|[Cc]heck(?:s|ed|ing)?|[Tt]est(?:s|ed|ing)?|"
-         r"[Ss]imulat(?:e[sd]?|ing)|[Ee]xpect(?:s|ed|ing)?|assert\w{0,8}|except|elif|raise|throw|return|case|print\w{0,3}|define|without|"
-         r"until|unless|"
-         r"instead of|often|usually|typically|common|meaning|means)\b[^:;]{0,50}?")
-# Behind them: a piece of code or of a sentence goes on so.
-NOT_BEHIND = (r"(?![^\"'`]{0,60}[\"'`] ?\)?[;)]|s\b| (?:occurs?|happens?|means|conditions?|situations?|killer|handler|handling|errors\b|"
-              r"exceptions\b|issues?|problems?|and|or|can|may|might|if|events?|is (?:a|an|the|raised|thrown|caused|due))\b|"
-              r"[^\".]{0,80}?(?:[Ff]all(?:ing|s)? ?back|[Rr]etrying|will retry|[Ss]kipping|using (?:the )?CPU instead)|"
-              r": (?:CUDA driver version|no \w|invalid|an illegal|unspecified|unknown error|initialization|not (?:supported|permitted)|"
-              r"[Pp]ermission|[Oo]peration not|driver))")
+# Rules of data/errors/prose.rules that the phrases of a pattern are put together with; the first three are subroutines, in
+# this order: PCRE2 would write out each repetition.
+SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
+# The others, in the order of enum plim_prose_rule_id (src/diagnose/scan/prose_rules.h).
+TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation"]
 LISTS = ["anchor", "more", "before", "path", "near"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
 ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general"]
@@ -153,7 +131,39 @@ def names_of(header):
     return list(numbers), words
 
 
+def read_prose(path):
+    """{name: (is it caseless, expression)} of the rules in prose.rules."""
+    rules, macros = {}, {}
+    kind = name = None
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            key, _, value = line.strip().partition(" ")
+            value = value.strip()
+            if not key or key.startswith("#"):
+                continue
+            if key in ("rule", "macro"):
+                kind, name = key, value
+                if kind == "rule":
+                    rules[name] = (False, "")
+            elif key == "caseless" and kind == "rule":
+                rules[name] = (True, "")
+            elif key in ("text", "..") and kind == "macro":
+                macros[name] = macros.get(name, "") + value
+            elif key in ("text", "..") and kind == "rule":
+                for macro, text in macros.items():
+                    value = value.replace(f"%{macro}%", text)
+                rules[name] = (rules[name][0], rules[name][1] + value)
+            else:
+                raise Wrong(f"{path}:{number}: unknown key '{key}'")
+    for needed in SUBROUTINES + ["phrase-prose", "phrase-behind"] + TEXT_KINDS:
+        if needed not in rules:
+            raise Wrong(f"{path}: rule '{needed}' is missing")
+    return rules
+
+
 class Pattern:
+    frameworks, prose = [], {}  # of all patterns: main() reads them
+
     def __init__(self, kind, ident, path, number, lines, names):
         self.id, self.where = ident, f"{path}:{number}"
         self.is_program, self.is_grammar = kind == "program", kind == "grammar"
@@ -211,14 +221,17 @@ class Pattern:
 
     def finish(self):
         if self.phrases:  # any of them, unless it is advice or code
-            groups = "".join(f"({text})" for text in PHRASES + [f"(?:{'|'.join(self.phrases)}){NOT_BEHIND}"])
-            skips = "|".join([f"{PROSE}(?{len(PHRASES) + 1})"] + self.skips)
-            self.once["match"] = f"(?(DEFINE){groups})(?:(?:{skips})(*SKIP)(*FAIL)|(?{len(PHRASES) + 1}))"
+            rule = {name: text for name, (_, text) in self.prose.items()}
+            phrases = f"(?:{'|'.join(self.phrases)}){rule['phrase-behind']}"
+            groups = "".join(f"({text})" for text in [rule[name] for name in SUBROUTINES] + [phrases])
+            one = f"(?{len(SUBROUTINES) + 1})"
+            skips = "|".join([rule["phrase-prose"] + one] + self.skips)
+            self.once["match"] = f"(?(DEFINE){groups})(?:(?:{skips})(*SKIP)(*FAIL)|{one})"
         if self.is_program:
             self.once.setdefault("framework", self.id)
             self.once.setdefault("match", "|".join(re.escape(anchor) for anchor in self.lists["anchor"]) or "(*FAIL)")
         for key, choices in (("role", ROLES), ("keep", KEEPS), ("line", LINES), ("stage", STAGES), ("cause", CAUSES),
-                             ("framework", FRAMEWORKS)):
+                             ("framework", self.frameworks)):
             if key in self.once and self.once[key] not in choices:
                 raise Wrong(f"{self.where}: {key} '{self.once[key]}' is none of {', '.join(choices)}")
         for key in ("framework", "match") + (() if self.is_program else ("role",)):
@@ -299,7 +312,8 @@ def list_name(pattern, key):
 
 def write_tables(patterns, names, out):
     numbers, words = names
-    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n#include \"diagnose/scan/pattern.h\"\n\n")
+    out.write("/* Made by tools/embed_patterns.py; do not edit. */\n")
+    out.write("#include \"diagnose/scan/pattern.h\"\n#include \"diagnose/scan/prose_rules.h\"\n\n")
     for pattern in patterns:
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:
@@ -348,7 +362,12 @@ def write_tables(patterns, names, out):
     out.writelines(f"    {{ {quoted(w)}, {quoted(a)}, {len(a.encode())}, {len(a[:at].encode())}, {i} }},\n"
                    for w, a, at, i in sorted(rows))
     out.write("};\n")
-    out.write(f"const uint16_t plim_n_triggers = {len(rows)};\n")
+    out.write(f"const uint16_t plim_n_triggers = {len(rows)};\n\n")
+    out.write("const struct plim_prose_rule plim_prose_rules[PLIM_PROSE_RULE_MAX_] = {\n")
+    for name in TEXT_KINDS:
+        is_caseless, text = Pattern.prose[name]
+        out.write(f"    [PLIM_PROSE_{name.upper().replace('-', '_')}] = {{ {str(is_caseless).lower()}, {quoted(text)} }},\n")
+    out.write("};\n")
 
 
 def write_examples(patterns, out):
@@ -367,8 +386,11 @@ def write_examples(patterns, out):
 
 def main(arguments):
     is_examples = arguments[0] == "--examples"
-    header, target, *sources = arguments[is_examples:]
+    header, frameworks, prose, target, *sources = arguments[is_examples:]
     names = names_of(header)
+    with open(frameworks, newline="", encoding="utf-8") as file:
+        Pattern.frameworks = [row["id"] for row in csv.DictReader(file)]
+    Pattern.prose = read_prose(prose)
     patterns = []
     for source in sorted(sources, key=os.path.basename):
         patterns += [Pattern(*block, names) for block in read_blocks(source)]
@@ -389,7 +411,7 @@ def main(arguments):
                 if ident not in ids:
                     raise Wrong(f"{pattern.where}: {key} '{ident}', which is no pattern")
         for ident in pattern.lists["wraps"]:
-            if ident not in FRAMEWORKS:
+            if ident not in Pattern.frameworks:
                 raise Wrong(f"{pattern.where}: wraps '{ident}', which is no framework")
     with open(target, "w", encoding="ascii") as out:
         if is_examples:

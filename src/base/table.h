@@ -14,9 +14,11 @@ struct plim_table {
     size_t n_columns, n_rows;
 };
 
-extern const struct plim_table plim_cards_table;  /* data/cards.csv */
-extern const struct plim_table plim_quants_table; /* data/quants.csv */
-extern const struct plim_table plim_errors_table; /* data/errors, the files *.entries */
+extern const struct plim_table plim_cards_table;      /* data/cards.csv */
+extern const struct plim_table plim_quants_table;     /* data/quants.csv */
+extern const struct plim_table plim_errors_table;     /* data/errors, the files *.entries */
+extern const struct plim_table plim_frames_table;     /* data/frames.csv: work that a Python frame is a sign of */
+extern const struct plim_table plim_frameworks_table; /* data/frameworks.csv: ids and names of programs */
 
 /* The number of a column; n_columns when there is none of this name. */
 size_t plim_table_column(const struct plim_table *table, const char *name);

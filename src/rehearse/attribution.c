@@ -6,6 +6,8 @@
  */
 #include "rehearse/attribution.h"
 
+#include "base/table.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -78,34 +80,35 @@ static void find_label(const struct stack *native, struct plim_attribution *orig
 
 /* --- PyTorch --- */
 
-/* What a Python frame is a sign of; NULL: of nothing. */
+enum { COLUMN_FILE, COLUMN_FUNCTION, COLUMN_WORK, COLUMN_READ_BY }; /* data/frames.csv */
+
+static const char *cell(size_t row, size_t column) { return plim_table_cell(&plim_frames_table, row, column); }
+
+/* The name that a receipt has for a kind of work. */
+static const char *phase_name(const char *work)
+{
+    static const char *const names[][2] = {
+        { "optimizer", "optimizer step" }, { "backward", "backward" },
+        { "forward", "forward" },          { "load", "load" },
+        { "profile", "profile run" },      { "pool", "KV cache" },
+        { "capture", "graph capture" },    { "generate", "generate" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(work, names[i][0]))
+            return names[i][1];
+    return NULL;
+}
+
+/* The work that a Python frame is a sign of; NULL: none that is known. Functions are compared whole. */
 static const char *phase_of(const char *frame)
 {
-    static const struct {
-        const char *file, *function, *phase; /* file: a part of its path; "" any */
-    } rules[] = {
-        { "/torch/optim/", "", "optimizer step" },
-        { "/torch/autograd/", "backward", "backward" },
-        { "/torch/_tensor.py", "backward", "backward" },
-        { "/torch/nn/modules/module.py", "_apply", "load" },
-        { "/torch/nn/modules/module.py", "to", "load" },
-        { "/torch/nn/modules/module.py", "cuda", "load" },
-        { "", "from_pretrained", "load" },
-        { "", "load_state_dict", "load" },
-        { "", "load_checkpoint_and_dispatch", "load" },
-        { "", "load_model", "load" },
-        { "", "load_weights", "load" },
-        { "", "determine_available_memory", "profile run" },
-        { "", "initialize_kv_cache", "KV cache" },
-        { "", "capture_model", "graph capture" },
-        { "", "generate", "generate" },
-        { "", "forward", "forward" },
-    };
     const char *function = function_of(frame);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if ((!rules[i].file[0] || strstr(frame, rules[i].file)) &&
-            (!rules[i].function[0] || !strcmp(function, rules[i].function)))
-            return rules[i].phase;
+    for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
+        const char *name = cell(row, COLUMN_FUNCTION);
+        if (strstr(cell(row, COLUMN_READ_BY), "rehearse") && strstr(frame, cell(row, COLUMN_FILE)) &&
+            (!*name || !strcmp(function, name)))
+            return phase_name(cell(row, COLUMN_WORK));
+    }
     return NULL;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "report/explain_parts.h"
 
+#include "base/table.h"
 #include "base/units.h"
 #include "diagnose/scan/pattern.h"
 #include "report/columns.h"
@@ -20,56 +21,12 @@ enum {
     USELESS = 3,
 };
 
-/* As people write them. */
+/* A program's name as it is written: "vLLM". */
 static const char *program_name(const char *framework)
 {
-    static const char *const names[][2] = {
-        { "pytorch", "PyTorch" },
-        { "vllm", "vLLM" },
-        { "sglang", "SGLang" },
-        { "ollama", "Ollama" },
-        { "tensorflow", "TensorFlow" },
-        { "jax", "JAX" },
-        { "deepspeed", "DeepSpeed" },
-        { "comfyui", "ComfyUI" },
-        { "onnxruntime", "ONNX Runtime" },
-        { "tensorrt", "TensorRT" },
-        { "tensorrt-llm", "TensorRT-LLM" },
-        { "numpy", "NumPy" },
-        { "linux-kernel", "Linux" },
-        { "slurm", "Slurm" },
-        { "kubernetes", "Kubernetes" },
-        { "nccl", "NCCL" },
-        { "cublas", "cuBLAS" },
-        { "cudnn", "cuDNN" },
-        { "lmstudio", "LM Studio" },
-        { "cupy", "CuPy" },
-        { "rapids", "RAPIDS" },
-        { "rocm", "ROCm" },
-        { "metal", "Metal" },
-        { "vulkan", "Vulkan" },
-        { "nvidia-driver", "the NVIDIA driver" },
-        { "other", "the program" },
-        { "tgi", "TGI" },
-        { "paddle", "Paddle" },
-        { "koboldcpp", "KoboldCpp" },
-        { "ray", "Ray" },
-        { "sycl", "SYCL" },
-        { "numba", "Numba" },
-        { "julia-cuda", "CUDA.jl" },
-        { "mxnet", "MXNet" },
-        { "caffe", "Caffe" },
-        { "lmdeploy", "LMDeploy" },
-        { "exllama", "ExLlama" },
-        { "tei", "TEI" },
-        { "triton-server", "Triton" },
-        { "a1111", "WebUI" },
-        { "trl", "TRL" },
-        { "unsloth", "Unsloth" },
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(framework, names[i][0]))
-            return names[i][1];
+    for (size_t row = 0; row < plim_frameworks_table.n_rows; row++)
+        if (!strcmp(framework, plim_table_cell(&plim_frameworks_table, row, 0)))
+            return plim_table_cell(&plim_frameworks_table, row, 1);
     return framework;
 }
 

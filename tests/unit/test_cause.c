@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that name a cause: scenarios with real figures, and properties over many made-up ones. */
+#include "base/table.h"
 #include "base/units.h"
 #include "diagnose/cause/cause.h"
+#include "diagnose/cause/trace.h"
 #include "diagnose/scan/pattern.h"
 #include "unit.h"
 
@@ -238,6 +240,23 @@ static void test_tracebacks(void **state)
             fail_msg("%s %s: %s, not %s", traces[i].file, traces[i].name, plim_cause_name(answer.best.cause),
                      traces[i].cause);
         assert_non_null(strstr(answer.best.why, "train.py:42"));
+    }
+}
+
+/* A row of data/frames.csv whose work this program does not know would be read as no row at all. */
+static void test_every_frame_has_its_work(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
+        const struct plim_frame *found = NULL;
+        const char *function = plim_table_cell(&plim_frames_table, row, 1);
+        if (!strstr(plim_table_cell(&plim_frames_table, row, 3), "explain"))
+            continue;
+        begin();
+        frame(plim_table_cell(&plim_frames_table, row, 0), *function ? function : "any", false);
+        if (plim_trace_read(&context, &found) == PLIM_TRACE_NONE || !found)
+            fail_msg("data/frames.csv:%zu: '%s' is not a kind of work", row + 2,
+                     plim_table_cell(&plim_frames_table, row, 2));
     }
 }
 
@@ -610,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_wsl),
         cmocka_unit_test(test_private_pools_are_inside),
         cmocka_unit_test(test_tracebacks),
+        cmocka_unit_test(test_every_frame_has_its_work),
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_servers),

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PROSE_RULES_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PROSE_RULES_H
+
+/* Regular expressions that tell a failure from a sentence about failures: data/errors/prose.rules, compiled in. */
+
+#include <stdbool.h>
+
+/* In the order of the file, under its names. */
+enum plim_prose_rule_id {
+    PLIM_PROSE_CODE,
+    PLIM_PROSE_TESTED_STRING,
+    PLIM_PROSE_CHANGE,
+    PLIM_PROSE_HELP,
+    PLIM_PROSE_QUESTION,
+    PLIM_PROSE_REPORT,
+    PLIM_PROSE_ADVICE,
+    PLIM_PROSE_EXPLANATION,
+    PLIM_PROSE_RULE_MAX_
+};
+
+struct plim_prose_rule {
+    bool is_caseless;
+    const char *text; /* PCRE2 */
+};
+
+extern const struct plim_prose_rule plim_prose_rules[PLIM_PROSE_RULE_MAX_];
+
+#endif
