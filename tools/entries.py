@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """
 Write the table of cuGetProcAddress() in C: entries.py NAMES OUTPUT. A line of NAMES is a name and, for each declaration,
-the version of CUDA since when it holds, with ":SYMBOL" where the symbol has another name.
+the first version of CUDA that has it, with ":SYMBOL" where the symbol has another name.
 """
 import sys
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """
 Write the list of names that a virtual library exports (src/vgpu/exports/names/SONAME) from NVIDIA's own builds of it. Only C
-names with one of the prefixes are taken; what several versions of the library export is put together.
+names with one of the prefixes are taken; the exports of several versions of the library are merged.
 
     exports.py SONAME ANSWER PREFIXES LIBRARY=VERSION...
 
-ANSWER is what the library returns for "not supported", PREFIXES an extended regular expression, VERSION the name and
+ANSWER is the library's code for "not supported", PREFIXES an extended regular expression, VERSION the name and
 version of the package that LIBRARY comes from. Needs nm.
 """
 import pathlib
@@ -18,7 +18,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/vgpu/exports/name
 
 
 def exported(library):
-    """Pairs of a name, with the size of what is data, and its version node."""
+    """Pairs of a name, with its size if it is data, and its version node."""
     listing = subprocess.run(["nm", "-D", "-S", "--defined-only", library], check=True, capture_output=True, text=True)
     for line in listing.stdout.splitlines():
         match = re.match(r"\w+ (\w+) ([TWDBRi]) ([A-Za-z_]\w*)(?:@@?(\S+))?$", line)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Write C for what a library exports and has no body elsewhere (names/, made by exports.py): each function says so and
-returns what the library calls "not supported". They are weak, so a body in another file of the library takes their
-place. And the linker's version script: exactly the names of the list are exported, in the library's version node.
+Write C for the names that a library exports (names/, made by exports.py) without a body elsewhere: each function is
+reported and returns the library's code for "not supported". They are weak, so a body in another file of the library
+replaces them. Also write the linker's version script: it exports exactly the names of the list, in the library's version
+node.
 
     stand_ins.py NAMES OUTPUT MAP
 """
@@ -31,14 +32,14 @@ def main():
     names, output, script = sys.argv[1:4]
     with open(names, encoding="utf-8") as file:
         text = file.read()
-    said = dict(re.findall(r"^# (node|answer) (\S+)$", text, re.M))
+    settings = dict(re.findall(r"^# (node|answer) (\S+)$", text, re.M))
     listed = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     with open(output, "w", encoding="utf-8") as out:
-        out.write(HEAD.replace("ANSWER", said["answer"]))
+        out.write(HEAD.replace("ANSWER", settings["answer"]))
         for name, *data in listed:
             out.write(f"__attribute__((weak)) char {name}[{data[1]}];\n" if data else FUNCTION.format(name=name))
     with open(script, "w", encoding="utf-8") as out:
-        out.write(said.get("node", "") + " {\n  global:\n")
+        out.write(settings.get("node", "") + " {\n  global:\n")
         out.writelines(f"    {name};\n" for name, *_ in listed)
         out.write("  local: *;\n};\n")
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Write C for the functions of a list that have no body elsewhere: each says so and returns "not supported". They are weak,
-so a body in another file of the library takes their place.
+Write C for the functions of a list that have no body elsewhere: each is reported and returns "not supported". They are
+weak, so a body in another file of the library replaces them.
 
-    stubs.py NAMES OUTPUT HEADER FAIL      FAIL: what the result passes through ("" for nothing)
+    stubs.py NAMES OUTPUT HEADER FAIL      FAIL: the function that the result passes through ("": no function)
 
-NAME = TARGET [WORDS] [@MAJOR] is the same function by another name, with that many words of arguments (6 if not said), in
-the library of one major version if said. A target that is not in the list is another library's: "# ready FUNCTION" is
-then called before it, and what it returns passes through FAIL.
+NAME = TARGET [WORDS] [@MAJOR] is the same function by another name, with that many words of arguments (default: 6), only in
+the library of version MAJOR if given. A target that is not in the list belongs to another library: the function of
+"# ready FUNCTION" is called before it, and its result passes through FAIL.
 """
 import re
 import sys

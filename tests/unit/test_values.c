@@ -273,7 +273,7 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.copy(&fetched, b, 4, TO_HOST), SUCCESS);
     memcpy(&n, &fetched, sizeof n);
     assert_int_equal(n, 0);
-    assert_int_equal(n_said("how many are selected, taken as none"), 1);
+    assert_int_equal(n_said("number of selected elements, taken as zero"), 1);
     assert_int_equal(cuda.copy(&n, b, 4, TO_HOST), SUCCESS);
     assert_int_equal(n, 0x07070707);
     assert_int_equal(cuda.free(a), SUCCESS);

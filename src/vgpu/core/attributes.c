@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits by compute capability: table "Technical Specifications per Compute Capability" of the CUDA programming guide.
- * What no table has (clocks, L2 of most cards) is a plausible figure that no memory rule of a known program reads.
+ * Values that no table has (clocks, L2 of most cards) are plausible figures that no memory rule of a known program
+ * reads.
  */
 #include "vgpu/core/attributes.h"
 
@@ -105,13 +106,13 @@ static const struct {
 };
 
 /*
- * The second cache as NVIDIA's white papers on the architectures give it: V100, A100, GA102, H100, Ada.
- * Of other cards, and of slices of these, it is not known here: a plausible size.
+ * L2 cache, from NVIDIA's white papers on the architectures: V100, A100, GA102, H100, Ada. Other cards, and slices of
+ * these, get a plausible size.
  */
 static int l2_bytes(const struct plim_ledger_card *card)
 {
     static const struct {
-        const char *name; /* the whole name, or with a blank at its end its beginning */
+        const char *name; /* the whole name; ending in a blank: the start of it */
         int kib;
     } known[] = {
         { "NVIDIA Tesla V100 ", 6144 },

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_CORE_ATTRIBUTES_H
 #define PLIMSOLL_VGPU_CORE_ATTRIBUTES_H
 
-/* Device attributes by their public numbers, which the driver and the runtime share, for a card of the catalogue. */
+/* Device attributes of a card by their public numbers, on which driver and runtime agree. */
 
 #include "vgpu/core/ledger.h"
 
@@ -11,17 +11,21 @@
 /* CUDA 13.2, and the driver that came with it. */
 enum { PLIM_DRIVER_VERSION = 13020 };
 
-/* False for a number that has no value here. */
+/* False: the attribute has no value here. */
 bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value);
 
-/* Whether cards like this one reach each other's memory. GeForce cards do not, but by bridges, as NVIDIA's NCCL finds.
+/*
+ * Whether two cards of this kind access each other's memory. GeForce cards without a bridge do not, as NCCL's logs
+ * show.
  */
 static inline bool plim_card_has_peers(const struct plim_ledger_card *card)
 {
     return card && !strstr(card->name, "GeForce");
 }
 
-/* A grid that every card takes: table "Technical Specifications per Compute Capability", as attributes 1 to 7 have it.
+/*
+ * Whether every card accepts the grid: table "Technical Specifications per Compute Capability", as attributes 1 to 7
+ * have it.
  */
 static inline bool plim_card_takes(const unsigned grid[3], const unsigned block[3])
 {
@@ -31,7 +35,7 @@ static inline bool plim_card_takes(const unsigned grid[3], const unsigned block[
            block[2] <= BLOCK_Z && block[0] * block[1] * block[2] <= THREADS;
 }
 
-/* Made from its place in the machine: "GPU-..." in text form and 16 bytes. */
+/* Derived from the card's number: the 16 bytes behind "GPU-..." in text. */
 void plim_card_uuid(int index, unsigned char ret_uuid[16]);
 
 enum { PLIM_PCI_TEXT = 16 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backtrace() walks the stack by the unwind tables that every library has; a stack is known by the hash of its return
- * addresses, and only a new one is put into words. Names come from the dynamic symbols (dladdr), demangled by the C++
- * library of the program if it has one.
+ * backtrace() walks the stack by the unwind tables that every library has; a stack is identified by the hash of its
+ * return addresses, and only a new one is turned into text. Names come from the dynamic symbols (dladdr), demangled by
+ * the program's C++ library if it has one.
  */
 #include "vgpu/core/callsite.h"
 
@@ -17,7 +17,7 @@
 
 enum { MAX_FRAMES = 48, MAX_WRITTEN = 24, NAME_BYTES = 160, CACHE_PLACES = 1 << 13, MAX_TRIES = 8 };
 
-/* What stacks may cost: this at once, and after that this share of the time since the first. */
+/* The time that stacks may take: free_ns at once, later one part in `share` of the time since the first. */
 static const uint64_t free_ns = 100000000, share = 32;
 
 /* key -> site + 1. Written under `lock`, read without it: the key is stored last. */
@@ -28,7 +28,7 @@ static struct {
 static unsigned n_cached;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t first_ns, spent_ns;
-static _Thread_local bool is_busy; /* what is called below may allocate, too */
+static _Thread_local bool is_busy; /* the functions called below may allocate, too */
 
 static uint64_t clock_ns(void)
 {
@@ -76,7 +76,7 @@ static void keep_cached(uint64_t key, uint32_t site)
     pthread_mutex_unlock(&lock);
 }
 
-/* --- words --- */
+/* --- text --- */
 
 static const char *base_name(const char *path)
 {
@@ -84,7 +84,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The virtual libraries lie in one folder. */
+/* The virtual libraries are all in one folder. */
 static bool is_ours(const char *file)
 {
     Dl_info here = { 0 };
@@ -94,7 +94,7 @@ static bool is_ours(const char *file)
     return (size_t)(base_name(file) - file) == n && !strncmp(file, here.dli_fname, n);
 }
 
-/* From here on the stack is the interpreter's, which has its own. */
+/* From here on the frames are the interpreter's, which has a stack of its own. */
 static bool is_python(const char *file)
 {
     return !strncmp(base_name(file), "python", 6) || !strncmp(base_name(file), "libpython", 9);
@@ -123,7 +123,7 @@ static void cut(char *name)
     *to = '\0';
 }
 
-/* Of the C++ library that is there already; a program may have loaded it for itself alone. */
+/* From the C++ library that is already loaded, which need not be in the global scope. */
 static void *find_demangler(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
@@ -156,7 +156,7 @@ static void write_native(void *const *frames, int n, char text[PLIM_LEDGER_STACK
     for (int i = 0; i < n && n_written < MAX_WRITTEN; i++) {
         Dl_info info = { 0 };
         char name[NAME_BYTES], line[2 * NAME_BYTES];
-        const char *address = (const char *)frames[i] - 1; /* in the call, not behind it */
+        const char *address = (const char *)frames[i] - 1; /* inside the call, not after it */
         if (!dladdr(address, &info) || !info.dli_fname || is_ours(info.dli_fname))
             continue;
         if (is_python(info.dli_fname))
@@ -176,7 +176,7 @@ static void write_native(void *const *frames, int n, char text[PLIM_LEDGER_STACK
 
 /* --- capture --- */
 
-/* FNV-1a: the same in all processes, as addresses are not. */
+/* FNV-1a over the text: equal in all processes, unlike addresses. */
 static uint64_t hash_of_words(const struct plim_ledger_stack *stack, uint32_t device, enum plim_ledger_kind kind)
 {
     uint64_t hash = 0xcbf29ce484222325;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stack of a Python program, and its optimizer steps, through what Python and PyTorch document.
+ * The stack of a Python program and its optimizer steps, through documented interfaces of Python and PyTorch.
  *
- * PyTorch gives up the interpreter's lock before it asks for memory, and to wait for it here could wait for ever: who
- * holds it may want a lock of the allocator that we were called under. Python's own answer to that is faulthandler: it
- * writes the stack of a thread from a signal handler, without the lock and without touching an object. So a signal that
- * the program does not use is given to faulthandler.register(), and whoever asks for memory sends it to itself.
+ * PyTorch releases the interpreter's lock before it allocates. Waiting for it here could deadlock: its holder may want
+ * the allocator's lock that we were called under. Python's own answer to that is faulthandler: it writes the stack of a
+ * thread from a signal handler, without the lock and without touching an object. So a signal that the program does not
+ * use is given to faulthandler.register(), and a thread that allocates sends it to itself.
  *
  * Python code is only run where Python wants it to be: in a pending call (Py_AddPendingCall). There PyTorch is given a
- * hook that counts what its optimizers do (torch.optim.optimizer.register_optimizer_step_post_hook), if somebody waits
+ * hook that counts optimizer steps (torch.optim.optimizer.register_optimizer_step_post_hook), if the launcher waits
  * for steps.
  */
 #include "vgpu/core/callsite.h"
@@ -25,7 +25,7 @@
 
 enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32, MAX_OPTIMIZERS = 256, METH_VARARGS = 1 };
 
-/* Objects are not looked into. */
+/* Objects are opaque. */
 typedef struct object object;
 struct method {
     const char *name;
@@ -34,7 +34,7 @@ struct method {
     const char *doc;
 };
 
-/* All of them are of Python's stable interface. */
+/* All of them are in Python's stable ABI. */
 static struct {
     int (*is_initialized)(void);
     int (*add_pending_call)(int (*)(void *), void *);
@@ -105,7 +105,7 @@ static void done_with(object *value)
         python.clear();
 }
 
-/* Real-time signals have no fixed use; take one that nobody handles. */
+/* Real-time signals have no fixed use; take one without a handler. */
 static int free_signal(void)
 {
     for (int number = SIGRTMAX - 1; number > SIGRTMIN + 4; number--) {
@@ -144,7 +144,7 @@ static void register_stack(void)
         python.release(module);
 }
 
-/* A program may have several optimizers, one for each parameter even: the one with the most steps counts. */
+/* A program may have several optimizers, even one per parameter: the one with the most steps counts. */
 static object *stepped(object *self, object *arguments)
 {
     static struct {
@@ -172,7 +172,7 @@ static void register_steps(void)
     static struct method method = { "plimsoll_step", stepped, METH_VARARGS, NULL };
     object *modules = python.modules(), *module = modules ? python.item(modules, "torch.optim.optimizer") : NULL;
     if (!module)
-        return; /* not yet; or it is another program */
+        return; /* too early, or a different program */
     object *add = python.attribute(module, "register_optimizer_step_post_hook");
     object *hook = add ? python.function(&method, NULL, NULL) : NULL;
     object *result = hook ? python.call(add, hook, NULL) : NULL;
@@ -191,7 +191,7 @@ static int in_interpreter(void *unused)
 {
     static bool is_tried;
     (void)unused;
-    if (!python.error()) { /* else another time: an error that is on its way must not be lost */
+    if (!python.error()) { /* otherwise later: a pending exception must not be lost */
         if (!is_tried)
             register_stack();
         is_tried = true;
@@ -225,7 +225,7 @@ void plim_python_watch(struct plim_ledger *ledger, struct plim_ledger_process *p
 
 /* --- reading a stack --- */
 
-/* Nobody took the file or the signal for something else since. */
+/* The file and the signal are still ours. */
 static bool is_still_ours(void)
 {
     struct sigaction action;
@@ -248,14 +248,14 @@ static bool dump(void)
     return is_sent;
 }
 
-/* Every call of a module goes through these. */
+/* These frames are in every call of a module. */
 static bool is_between(const char *function)
 {
     return !strcmp(function, "_call_impl") || !strcmp(function, "_wrapped_call_impl") ||
            !strcmp(function, "decorate_context");
 }
 
-/* Of what is installed, the path in the folder of packages. */
+/* Of an installed package: the path below the folder of packages. */
 static const char *short_path(const char *file)
 {
     const char *packages = strstr(file, "/site-packages/");

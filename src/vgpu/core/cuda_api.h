@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_CORE_CUDA_API_H
 
 /*
- * The CUDA driver API, as far as libcuda.so.1 has bodies for it: declared by ourselves after the reference (12.8 to
- * 13.2), for those who define a function and for those who call it. Handles are void *, enumerations int, and a
- * structure has the members that somebody reads; its size is that of the reference.
+ * The functions of the CUDA driver API that have a body in libcuda.so.1: our own declarations after the reference (12.8
+ * to 13.2), read by the files that define a function and by those that call it. Handles are void *, enumerations are
+ * int, and a structure has the members that are read; its size is that of the reference.
  */
 
 #include "vgpu/core/errors.h"
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int status;                        /* CUresult; cudaError_t and the status of a library, too */
+typedef int status;                        /* CUresult; also cudaError_t, cublasStatus_t and the like */
 typedef unsigned long long device_pointer; /* CUdeviceptr */
 
 /* CUlaunchConfig */
@@ -56,7 +56,7 @@ struct cu_pool_properties {
 };
 _Static_assert(sizeof(struct cu_pool_properties) == 88, "CUmemPoolProps");
 
-/* CUipcMemHandle and CUipcEventHandle: what is in them is the driver's business. */
+/* CUipcMemHandle and CUipcEventHandle: opaque. */
 struct cu_ipc_handle {
     unsigned char bytes[64];
 };
@@ -77,7 +77,7 @@ struct cu_copy_2d {
 };
 _Static_assert(sizeof(struct cu_copy_2d) == 128, "CUDA_MEMCPY2D_v2");
 
-/* One side of CUDA_MEMCPY3D_v2; CUDA_MEMCPY3D_PEER has a context where this has nothing. */
+/* One side of CUDA_MEMCPY3D_v2; CUDA_MEMCPY3D_PEER has a context in the place of `nothing`. */
 struct cu_copy_side_3d {
     size_t x, y, z, level;
     int type;
@@ -99,7 +99,7 @@ struct cu_host_call {
     void *data;
 };
 
-/* CUgraphNodeParams: the type, and the parameters of those types that read some. */
+/* CUgraphNodeParams: the type, and the parameters that are read. */
 struct cu_graph_node {
     int type, reserved[3];
     union {

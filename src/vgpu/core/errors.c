@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names and words of errors, which programs print: driver and runtime share the numbers. */
+/* Names and texts of errors, which programs print; driver and runtime share the numbers. */
 #include "vgpu/core/session.h"
 
 #define UNKNOWN "unrecognized error code"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounding. What cudaMalloc takes beyond what it is asked for is not documented. The programming guide promises
- * pointers aligned to at least 256 bytes; cuMemGetAllocationGranularity documents 2 MiB as the unit of physical memory
- * on present cards. So: requests up to 1 MiB are rounded to 512 bytes and share chunks of 2 MiB per process, larger
- * ones are rounded up to 2 MiB. Basis: assumed, until it is measured on a card.
+ * Rounding. How far cudaMalloc rounds up is not documented. The programming guide promises pointers aligned to at least
+ * 256 bytes; cuMemGetAllocationGranularity documents 2 MiB as the unit of physical memory on present cards. So:
+ * requests up to 1 MiB are rounded to 512 bytes and share chunks of 2 MiB per process, larger ones are rounded up to 2
+ * MiB. Basis: assumed, not measured on a card yet.
  */
 #include "vgpu/core/ledger.h"
 
@@ -98,9 +98,9 @@ static bool is_small(const struct plim_ledger *ledger, uint32_t kind, uint64_t s
 
 static bool is_rounded(uint32_t kind) { return kind == PLIM_KIND_ALLOC || kind == PLIM_KIND_MANAGED; }
 
-/* --- sites --- */
+/* --- call sites --- */
 
-/* How often what it is part of reached a new peak. */
+/* The number of peaks so far of the account that the call site belongs to. */
 static uint64_t peaks_of(const struct plim_ledger *ledger, const struct plim_ledger_site *site)
 {
     if (site->kind == PLIM_KIND_PINNED)
@@ -108,7 +108,7 @@ static uint64_t peaks_of(const struct plim_ledger *ledger, const struct plim_led
     return ledger->card[site->device < PLIM_LEDGER_MAX_CARDS ? site->device : 0].n_peaks;
 }
 
-/* Before what a site holds changes: what it held at the peak, if that has come since. */
+/* To be called before live_bytes changes: keeps its value at a peak reached since the last change. */
 static struct plim_ledger_site *settled(struct plim_ledger *ledger, uint32_t number)
 {
     struct plim_ledger_site *site = &ledger->site[number < PLIM_LEDGER_MAX_SITES ? number : 0];
@@ -136,7 +136,7 @@ uint32_t plim_ledger_site(struct plim_ledger *ledger, uint32_t device, enum plim
         struct plim_ledger_site *place = &ledger->site[number];
         if (place->hash == hash) {
             found = number;
-        } else if (!place->hash && ledger->n_sites < PLACES / 4 * 3) { /* a full table would be slow to search */
+        } else if (!place->hash && ledger->n_sites < PLACES / 4 * 3) { /* a full table is slow to search */
             *place = (struct plim_ledger_site){
                 .hash = hash, .device = device, .kind = kind, .first_us = plim_ledger_now_us(ledger)
             };
@@ -152,7 +152,7 @@ uint32_t plim_ledger_site(struct plim_ledger *ledger, uint32_t device, enum plim
     return found;
 }
 
-/* The account of a card, as its records and processes have it. */
+/* Recompute the account of each card from the records. */
 static void recount(struct plim_ledger *ledger)
 {
     for (uint32_t d = 0; d < PLIM_LEDGER_MAX_CARDS; d++) {
@@ -215,11 +215,11 @@ uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card)
     return gone < card->total_bytes ? card->total_bytes - gone : 0;
 }
 
-/* Of points that come too fast the highest stays; when there is no room, two become one. */
+/* Points closer than point_us are merged into the higher one; when the array is full, pairs are merged. */
 static void add_point(struct plim_ledger_card *card, uint64_t time_us, uint32_t site)
 {
     if (card->n_points > PLIM_LEDGER_MAX_POINTS)
-        card->n_points = PLIM_LEDGER_MAX_POINTS; /* another program wrote here */
+        card->n_points = PLIM_LEDGER_MAX_POINTS; /* a program overwrote it */
     struct plim_ledger_point *last = card->n_points ? &card->point[card->n_points - 1] : NULL;
     if (last && time_us < last->time_us + card->point_us) {
         if (card->used_bytes > last->bytes) {
@@ -253,8 +253,10 @@ static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card 
 
 /* --- processes --- */
 
-/* Field 22 of /proc/PID/stat. Its state is Z and it has no threads left (field 20): the first thread may end before the
- * others. */
+/*
+ * Field 22 of /proc/PID/stat. Gone: its state is Z and no threads are left (field 20), for the first thread may end
+ * before the others.
+ */
 uint64_t plim_process_start_ticks(int pid, bool *ret_is_gone)
 {
     char path[40], text[1024];
@@ -267,7 +269,7 @@ uint64_t plim_process_start_ticks(int pid, bool *ret_is_gone)
     if (n <= 0)
         return 0;
     text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *p = strrchr(text, ')'); /* the name before it may contain anything */
     const bool is_zombie = p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
     for (int field = 2; p && field < 22; field++) {
         p = strchr(p + 1, ' ');
@@ -338,7 +340,7 @@ int plim_ledger_join(struct plim_ledger *ledger)
     return slot;
 }
 
-/* --- taking and giving --- */
+/* --- allocating and freeing --- */
 
 static uint64_t charge_of(const struct plim_ledger *ledger, const struct plim_ledger_process *process, uint32_t device,
                           enum plim_ledger_kind kind, uint64_t size)
@@ -360,7 +362,7 @@ static uint32_t new_record(struct plim_ledger *ledger)
     return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
 }
 
-/* The first, as it was when it was made for the last time: after an allocator had given back what it could. */
+/* Keep the first refused request, as of its last repetition: by then an allocator has freed its cache. */
 static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
                                enum plim_ledger_kind kind, uint64_t size, uint32_t site)
 {
@@ -381,7 +383,7 @@ static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_pr
                                                 .time_us = plim_ledger_now_us(ledger) };
 }
 
-/* Allocators with a cache give it back and ask again: a request that is met then was not the end. */
+/* Allocators with a cache free it and repeat the request: one that is granted then was not fatal. */
 static void note_met(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device, uint64_t size)
 {
     if (!process->refused_bytes[device] || size < process->refused_bytes[device])
@@ -407,7 +409,7 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     struct plim_ledger_process *process = &ledger->process[slot];
     struct plim_ledger_card *card = &ledger->card[device];
     const bool is_host = kind == PLIM_KIND_PINNED;
-    const bool is_impossible = size > (uint64_t)1 << 50; /* rounding would overflow, and no machine has it */
+    const bool is_impossible = size > (uint64_t)1 << 50; /* rounding would overflow */
     uint64_t charge = is_host ? 0 : is_impossible ? UINT64_MAX : charge_of(ledger, process, device, kind, size);
     if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && !has_room(ledger, card, charge))) {
         if (!is_host)
@@ -463,7 +465,7 @@ enum plim_ledger_result plim_ledger_take(struct plim_ledger *ledger, int process
 
 void plim_ledger_place(struct plim_ledger *ledger, uint32_t record, uint64_t address)
 {
-    ledger->record[record].address = address; /* nobody else writes to a record that is in use */
+    ledger->record[record].address = address; /* a record in use has one writer */
 }
 
 static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r)

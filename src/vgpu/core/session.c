@@ -3,7 +3,7 @@
  * The environment, set by the launcher:
  *   PLIM_VGPU_LEDGER=PATH                     the ledger of the rehearsal
  *   CUDA_VISIBLE_DEVICES=I,J...               as on a real machine, by number
- * and by tests instead, for cards that are only sizes, charged to the byte and without a context:
+ * or, in tests, cards that are only a size, charged to the byte and without a context:
  *   PLIM_VGPU_RAW=MIB[:FREE_MIB][,...]        one entry per card
  *   PLIM_VGPU_RAW_CC=M.N                      compute capability (default 8.9)
  */
@@ -27,7 +27,7 @@ static struct {
 } session = { .process = -1 };
 
 enum { HAS_CONTEXT = 1, HAS_KERNELS = 2 };
-static atomic_int charged[PLIM_LEDGER_MAX_CARDS]; /* by card of the ledger */
+static atomic_int charged[PLIM_LEDGER_MAX_CARDS]; /* by the ledger's card number */
 static pthread_mutex_t charging = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- attaching --- */
@@ -58,7 +58,7 @@ static struct plim_ledger *raw_ledger(const char *text)
     return ledger;
 }
 
-/* As the driver reads it: numbers, up to the first that is none. */
+/* As the driver reads it: numbers, up to the first word that is not one. */
 static void read_visible(const char *text)
 {
     const int n = (int)plim_ledger_n_cards(session.ledger);
@@ -146,7 +146,7 @@ int plim_vgpu_device_of(int card)
 
 /* --- charging --- */
 
-/* The program did not ask for it. */
+/* The driver or a library takes it, not the program. */
 static bool is_fixed(enum plim_ledger_kind kind)
 {
     return kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ||
@@ -170,7 +170,7 @@ int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint
     case PLIM_LEDGER_TAKEN:
         return PLIM_CUDA_SUCCESS;
     case PLIM_LEDGER_NO_RECORD:
-        plim_ledger_warn(ledger, "no_room", "more allocations at once than the ledger holds");
+        plim_ledger_warn(ledger, "no_room", "more allocations than the ledger has records");
         return PLIM_CUDA_OUT_OF_MEMORY;
     default:
         return PLIM_CUDA_OUT_OF_MEMORY;
@@ -212,7 +212,7 @@ int plim_vgpu_need_kernels(int device) { return need(device, HAS_KERNELS, PLIM_K
 
 bool plim_vgpu_is_device(const void *pointer) { return plim_space_contains((uint64_t)(uintptr_t)pointer); }
 
-/* --- words --- */
+/* --- remarks --- */
 
 void plim_vgpu_remark(const char *kind, const char *what)
 {
@@ -237,7 +237,7 @@ int plim_vgpu_unsupported(const char *function, const void *caller)
     struct plim_ledger *ledger = plim_vgpu_ledger(&error);
     snprintf(what, sizeof what, "%s, called by %s", function, object_of(caller));
     if (!ledger || plim_ledger_warn(ledger, "not_supported", what))
-        fprintf(stderr, "plimsoll: the virtual GPU does not know %s\n", what);
+        fprintf(stderr, "plimsoll: the virtual GPU does not support %s\n", what);
     return PLIM_CUDA_NOT_SUPPORTED;
 }
 
@@ -248,5 +248,5 @@ void plim_vgpu_static_runtime(const void *caller)
     struct plim_ledger *ledger = plim_vgpu_ledger(&error);
     snprintf(what, sizeof what, "the CUDA runtime is linked into %s", object_of(caller));
     if (!ledger || plim_ledger_warn(ledger, "static_runtime", what))
-        fprintf(stderr, "plimsoll: %s: nothing can stand in for it\n", what);
+        fprintf(stderr, "plimsoll: %s and cannot be replaced\n", what);
 }

@@ -3,45 +3,51 @@
 #define PLIMSOLL_VGPU_CORE_SESSION_H
 
 /*
- * This process in the rehearsal: the ledger it writes to, the cards it may see, what it holds. It lives in libcuda.so.1
- * and is what the other virtual libraries share; the runtime reaches memory through the public driver functions.
+ * This process in the rehearsal: its ledger, the cards that it may see, its charges. The session lives in libcuda.so.1
+ * and is shared by the other virtual libraries; the runtime reaches memory through the public driver functions.
  */
 
 #include "vgpu/core/errors.h"
 #include "vgpu/core/ledger.h"
 
-/* The ledger, joined on the first call; NULL with *ret_error set: no cards, or a child forked after the first call. */
+/*
+ * The ledger, joined on the first call; NULL with *ret_error set: no cards, or the child of a fork after the first
+ * call.
+ */
 PLIM_VGPU_EXPORT struct plim_ledger *plim_vgpu_ledger(int *ret_error);
 
-/* What the ledger has of this process; NULL as above. */
+/* The entry of this process in the ledger; NULL as above. */
 PLIM_VGPU_EXPORT struct plim_ledger_process *plim_vgpu_process(void);
 
-/* How many cards this process sees (CUDA_VISIBLE_DEVICES), and which of the ledger's the i-th is; NULL: none. */
+/*
+ * The number of cards that this process sees (CUDA_VISIBLE_DEVICES), and the ledger's card behind a device number, or
+ * NULL.
+ */
 PLIM_VGPU_EXPORT int plim_vgpu_n_cards(void);
 PLIM_VGPU_EXPORT struct plim_ledger_card *plim_vgpu_card(int device);
 
-/* From the number of this process to the ledger's, and back; -1: none. */
+/* From the device number of this process to the ledger's card number, and back; -1: no such card. */
 PLIM_VGPU_EXPORT int plim_vgpu_card_of(int device);
 PLIM_VGPU_EXPORT int plim_vgpu_device_of(int card);
 
-/* Charge what a process needs before its first allocation, or its first kernel, once per card. */
+/* Charge the context before the first allocation, the kernels before the first launch: once per card. */
 PLIM_VGPU_EXPORT int plim_vgpu_need_context(int device);
 PLIM_VGPU_EXPORT int plim_vgpu_need_kernels(int device);
 
-/* Charge for something that has no address the program sees; *ret_record is for plim_vgpu_uncharge(). */
+/* Charge memory that has no address in the program; *ret_record is for plim_vgpu_uncharge(). */
 PLIM_VGPU_EXPORT int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record);
 PLIM_VGPU_EXPORT void plim_vgpu_uncharge(uint32_t record);
 
 /* Device address space: for copies, without a lock. */
 PLIM_VGPU_EXPORT bool plim_vgpu_is_device(const void *pointer);
 
-/* A function without a body was called from `caller`: said in the receipt, and once on stderr. Returns 801. */
+/* A function without a body was called from `caller`: the receipt says so, and stderr once. Returns 801. */
 PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *caller);
 
-/* NVIDIA's own runtime is in the object of `caller`: said in the same way. */
+/* The object of `caller` contains NVIDIA's own runtime: reported in the same way. */
 PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
 
-/* Something else to say in the receipt: kind is a short word, what the same text whenever it is the same. */
+/* A remark for the receipt: kind is a short word; remarks with equal kind and text are counted as one. */
 PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
 
 /* Microseconds since the rehearsal began. */

@@ -16,7 +16,7 @@ static void *nothing(uint64_t size, int protection)
     return start == MAP_FAILED ? NULL : start;
 }
 
-/* As much as a limit on address space (ulimit -v) leaves. */
+/* As large as a limit on address space (ulimit -v) allows. */
 bool plim_space_init(void)
 {
     if (space.base)
@@ -36,7 +36,7 @@ bool plim_space_init(void)
 
 static uint64_t slots_of(uint64_t size) { return size ? (size - 1) / PLIM_SPACE_SLOT_BYTES + 1 : 1; }
 
-/* Next fit, so that an address that was given back is not soon given again: stale pointers are seen as such. */
+/* Next fit, so that a freed address is reused late: stale pointers are recognised. */
 static uint64_t find(uint64_t n, uint64_t from, uint64_t to)
 {
     uint64_t run = 0;

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_CORE_SPACE_H
 
 /*
- * Device addresses of this process: one stretch of address space that nothing can read or write, handed out in slots
- * of 2 MiB. A table tells for any address in it who owns the slot. Costs no memory beside the table.
+ * Device addresses of this process: one range of address space without access rights, handed out in slots of 2 MiB. A
+ * table has the owner of each slot. The range costs no memory, only the table does.
  */
 
 #include <stdbool.h>
@@ -13,16 +13,16 @@
 
 enum { PLIM_SPACE_SLOT_BYTES = 2 << 20 };
 
-/* Owners of a slot: 0 none; the meaning of others is the caller's. */
+/* Owner of a slot; 0: free. The caller defines the other values. */
 typedef uint32_t plim_space_owner;
 
-/* False when the system has no address space to give. May be called again. */
+/* False: the system has no address space left. May be called again. */
 bool plim_space_init(void);
 
 /* Address space for size bytes whose slots belong to owner; 0: none left. */
 uint64_t plim_space_take(uint64_t size, plim_space_owner owner);
 
-/* Change the owner of all slots of a stretch; 0 gives them back. */
+/* Change the owner of all slots of a range; 0 frees them. */
 void plim_space_own(uint64_t address, uint64_t size, plim_space_owner owner);
 
 bool plim_space_contains(uint64_t address);

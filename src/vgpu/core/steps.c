@@ -20,7 +20,7 @@ void plim_vgpu_launched(const void *what)
     struct plim_ledger_process *p = process();
     if (!p)
         return;
-    uint64_t z = (uint64_t)(uintptr_t)what + 0x9e3779b97f4a7c15; /* SplitMix64: sums of plain addresses are alike */
+    uint64_t z = (uint64_t)(uintptr_t)what + 0x9e3779b97f4a7c15; /* SplitMix64: sums of plain addresses collide */
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     atomic_fetch_add_explicit(&p->n_launches, 1, memory_order_relaxed);
@@ -35,7 +35,7 @@ void plim_vgpu_waited(void)
     const uint64_t hash = atomic_exchange_explicit(&p->cycle_hash, 0, memory_order_relaxed);
     const uint64_t n = atomic_load_explicit(&p->n_launches, memory_order_relaxed);
     const uint64_t before = atomic_exchange_explicit(&p->cycle_launches, n, memory_order_relaxed);
-    if (!hash) /* another thread was faster */
+    if (!hash) /* another thread closed the cycle */
         return;
     uint64_t used_bytes = 0;
     for (int i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)

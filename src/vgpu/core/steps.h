@@ -3,14 +3,14 @@
 #define PLIMSOLL_VGPU_CORE_STEPS_H
 
 /*
- * What the program has its cards do, as a sequence that a loop shows up in: the launcher looks for what repeats. No
- * lock is taken. A cycle is what was launched between two copies from or to the host, or waits for a card. Its hash
- * does not depend on the order, because threads launch side by side.
+ * The launches of a program as a sequence of cycles: the launcher looks for a repeating pattern, the steps of a loop. A
+ * cycle is the set of launches between two synchronizations (a wait for a card, a copy from or to the host). Its hash
+ * does not depend on their order, because threads launch concurrently. No lock is taken.
  */
 
 #include "vgpu/core/session.h"
 
-/* A kernel was launched, or a graph: whatever tells it from others. */
+/* A kernel or a graph was launched; `what` identifies it. */
 PLIM_VGPU_EXPORT void plim_vgpu_launched(const void *what);
 
 /* The program waited for a card, or copied from or to the host. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts. A primary context is active while somebody retains it; what the driver takes for it is charged the first
- * time and stays, as the process stays known to the driver.
+ * Contexts. A primary context is active while it is retained. The memory of a context is charged the first time and
+ * stays charged until the process ends.
  */
 #include "vgpu/driver/contexts.h"
 
@@ -13,7 +13,7 @@ enum { MAX_STACK = 64, MAX_LIMITS = 16 };
 
 struct context {
     int device;
-    unsigned flags, n_retained; /* retained: of a primary one */
+    unsigned flags, n_retained; /* n_retained: of a primary context */
     bool is_primary;
     uint64_t
         limit[MAX_LIMITS / 2]; /* CUlimit: stack, printf, malloc heap, sync depth, pending launches, L2, persisting */
@@ -69,7 +69,7 @@ static struct plim_object *make(int device, unsigned flags, bool is_primary)
     return object;
 }
 
-/* The primary context of a device, which is made when first named. */
+/* The primary context of a device, made at its first use. */
 static struct plim_object *primary_of(int device)
 {
     struct plim_object *object = atomic_load(&primary[device]);
@@ -139,7 +139,7 @@ status cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* --- made by programs --- */
+/* --- contexts of the program --- */
 
 static status push(struct plim_object *object)
 {
@@ -198,7 +198,7 @@ status cuCtxPopCurrent_v2(void **ret_context)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* --- the current one --- */
+/* --- the current context --- */
 
 status cuCtxGetCurrent(void **ret_context)
 {
@@ -209,7 +209,7 @@ status cuCtxGetCurrent(void **ret_context)
     return error;
 }
 
-/* Takes the place of the top of the stack. */
+/* Replaces the top of the stack. */
 status cuCtxSetCurrent(void *handle)
 {
     int error;
@@ -231,7 +231,7 @@ status cuCtxGetDevice(int *device)
     return error;
 }
 
-/* NULL is the current one. */
+/* NULL: the current context. */
 static struct context *chosen(const void *handle)
 {
     return handle ? body_of(handle) : top() ? PLIM_BODY(top(), context) : NULL;
@@ -257,7 +257,7 @@ status cuCtxGetApiVersion(void *handle, unsigned *version)
 {
     if (!chosen(handle))
         return PLIM_CUDA_INVALID_CONTEXT;
-    *version = 3020; /* what every context made since CUDA 3.2 says */
+    *version = 3020; /* of every context since CUDA 3.2 */
     return PLIM_CUDA_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody says how long an image in memory is, so its headers are believed within a limit, as the driver must; of a file
- * the limit is its length. What nvcc and ptxas
- * write is laid out as cuobjdump shows it: .text.NAME, .nv.shared.NAME, and attributes in .nv.info: a format, an
- * attribute, a length, then (format 4) so many bytes, of which the first word is a symbol.
+ * The length of an image in memory is not given, so its headers are trusted up to a limit, as the driver has to; for a
+ * file the limit is its length. The layout of the output of nvcc and ptxas, as cuobjdump shows it: .text.NAME,
+ * .nv.shared.NAME, and attributes in .nv.info: a format, an attribute, a length, then (format 4) so many bytes, of
+ * which the first word is a symbol.
  */
 #include "vgpu/driver/cubin.h"
 
@@ -69,7 +69,7 @@ static const Elf64_Shdr *section_of(const struct image *image, const char *prefi
     return NULL;
 }
 
-/* The number of a symbol in the table, or -1; *ret_symbol is it. */
+/* The number of a symbol in the table, or -1; *ret_symbol is the symbol. */
 static int symbol_of(const struct image *image, const char *name, const Elf64_Sym **ret_symbol)
 {
     const Elf64_Shdr *table = NULL;
@@ -89,7 +89,7 @@ static int symbol_of(const struct image *image, const char *name, const Elf64_Sy
     return -1;
 }
 
-/* A block of x, y and z threads, none more than 1024; what is not said is 1. */
+/* A block of x, y and z threads, none more than 1024; a missing dimension is 1. */
 static uint64_t threads_of(const uint32_t words[3])
 {
     uint64_t n = words[0];
@@ -98,7 +98,9 @@ static uint64_t threads_of(const uint32_t words[3])
     return n;
 }
 
-/* An attribute of a symbol (-1: of the section's only kernel, a size in up to three dimensions); 0: not there. */
+/*
+ * An attribute of a symbol (-1: of the section's only kernel, a size in up to three dimensions); 0: no such attribute.
+ */
 static uint64_t attribute_of(const struct image *image, const Elf64_Shdr *section, int attribute, int symbol)
 {
     if (!section || section->sh_type == SHT_NOBITS)
@@ -143,7 +145,7 @@ static bool is_ptx(const char *text)
     return !strncmp(word, "//", 2) || !strncmp(word, ".version", strlen(".version")) || !strncmp(word, "/*", 2);
 }
 
-/* What is more than any card has is a mistake of the file. */
+/* More than any card has: the file is wrong. */
 static int at_most(uint64_t n, int most) { return n > (uint64_t)most ? most : (int)n; }
 
 enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, const char *name,

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_DRIVER_CUBIN_H
 
 /*
- * What code that a program loads says of its kernels. A cubin is an ELF file with a section of code per kernel; PTX is
- * text. Fat binaries are not opened: what is in them is not known, and not denied.
+ * The kernels and variables in code that a program loads. A cubin is an ELF file with a section per kernel; PTX is
+ * text. Fat binaries are not opened: any name may be in them (UNKNOWN).
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct plim_cubin_kernel {
     int n_registers, max_threads, shared_bytes, local_bytes;
 };
 
-/* Of an image in memory nobody says the length: no more than this is read. */
+/* The length of an image in memory is not given: at most this is read. */
 #define PLIM_CUBIN_MOST_BYTES ((uint64_t)1 << 30)
 
 enum plim_cubin_answer { PLIM_CUBIN_NO, PLIM_CUBIN_YES, PLIM_CUBIN_UNKNOWN };
@@ -27,7 +27,7 @@ enum plim_cubin_answer plim_cubin_kernel(const void *image, uint64_t limit, cons
 /* A variable by name, and its size. */
 enum plim_cubin_answer plim_cubin_variable(const void *image, uint64_t limit, const char *name, uint64_t *ret_size);
 
-/* The i-th kernel of a cubin; NULL: there are no more, or the image is none. */
+/* The i-th kernel of a cubin; NULL: no more kernels, or not a cubin. */
 const char *plim_cubin_name(const void *image, uint64_t limit, unsigned i);
 
 /* Bytes of a cubin from its beginning; 0: not a cubin. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda.so.1: devices and errors. The declarations of this library are our own, after the CUDA driver API reference
- * (12.8 to 13.2). NVIDIA's private tables are not answered.
+ * libcuda.so.1: devices and errors. NVIDIA's private tables (cuGetExportTable) are not implemented.
  */
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/cuda_api.h"
@@ -127,7 +126,7 @@ status cuDeviceCanAccessPeer(int *can, int device, int peer)
     return error;
 }
 
-/* Which device was let at which: enabled once, disabled once, as the reference says. */
+/* Bit p of peers[d]: device d may access device p. Enabling or disabling twice is an error, as the reference says. */
 static atomic_uint peers[PLIM_LEDGER_MAX_CARDS];
 
 static status peer_enable(int device, int peer, unsigned flags)
@@ -194,7 +193,7 @@ status cuDeviceGetExecAffinitySupport(int *is_supported, int type, int device)
     return error;
 }
 
-/* --- logs: there are none, so nobody is called --- */
+/* --- logs: nothing is logged, so no callback is called --- */
 
 status cuLogsRegisterCallback(void (*callback)(void *, int, const char *, size_t), void *data, void **ret_handle)
 {
@@ -209,7 +208,7 @@ status cuLogsRegisterCallback(void (*callback)(void *, int, const char *, size_t
 
 status cuLogsUnregisterCallback(void *handle) { return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE; }
 
-/* --- errors, and what is not answered --- */
+/* --- errors, private tables --- */
 
 status cuGetErrorString(status error, const char **text)
 {
@@ -223,7 +222,7 @@ status cuGetErrorName(status error, const char **name)
     return *name ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-/* Asked for by NVIDIA's own runtime: a program that was linked with it statically (-cudart static, nvcc's default). */
+/* NVIDIA's own runtime calls it, in a program that has it linked statically (-cudart static, nvcc's default). */
 status cuGetExportTable(const void **table, const void *id)
 {
     (void)id;

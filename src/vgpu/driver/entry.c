@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda: functions by name and version. A program says for which version of CUDA it was written and gets the newest
- * declaration that is not newer; for the default stream per thread, the variant of it.
+ * libcuda: functions by name and version. A program names the version of CUDA that it was written for and gets the
+ * newest declaration up to that version, or its variant for a default stream per thread.
  */
 #include "vgpu/driver/entry.h"
 
@@ -15,7 +15,7 @@
 enum { FOUND = 0, NOT_FOUND = 1, VERSION_NOT_SUFFICIENT = 2 }; /* CUdriverProcAddressQueryResult */
 enum { PER_THREAD = 2, MAX_SYMBOL = 96 };
 
-/* This library, so that its own functions are found and not another library's. */
+/* A handle of this library, so that dlsym() finds its own functions and not another library's. */
 static void *self(void)
 {
     static void *_Atomic library;

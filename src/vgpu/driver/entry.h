@@ -2,11 +2,11 @@
 #ifndef PLIMSOLL_VGPU_DRIVER_ENTRY_H
 #define PLIMSOLL_VGPU_DRIVER_ENTRY_H
 
-/* The table of cuGetProcAddress(), made from entry.names: rows of a name stand together, older versions first. */
+/* The table of cuGetProcAddress(), made from entry.names: the rows of a name are adjacent, older versions first. */
 
 struct plim_driver_entry {
     const char *name;
-    int version; /* of CUDA: 12030 is 12.3 */
+    int version; /* the version of CUDA: 12030 is 12.3 */
     const char *symbol;
 };
 

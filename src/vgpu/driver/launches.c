@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda: launches, and what is asked of kernels. A launch does nothing; what it would refuse is refused. */
+/*
+ * libcuda: launches, attributes and occupancy of kernels. A launch runs nothing, but its arguments are checked as on a
+ * card.
+ */
 #include "vgpu/driver/launches.h"
 
 #include "vgpu/core/attributes.h"

@@ -9,7 +9,7 @@
 /* A kernel. */
 PLIM_VGPU_EXPORT int plim_vgpu_launch(void *stream);
 
-/* A copy or a fill, which the caller makes itself, whether or not the stream captures it. */
+/* A copy or a fill. The caller moves the bytes itself, whether or not the stream captures. */
 PLIM_VGPU_EXPORT int plim_vgpu_note_copy(void *stream);
 
 PLIM_VGPU_EXPORT bool plim_vgpu_is_stream(const void *stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda: modules and libraries. They are kept as given, and looked into when the program asks for a name. */
+/* libcuda: modules and libraries. They are kept as loaded, and searched when the program asks for a name. */
 #include "vgpu/driver/modules.h"
 
 #include "vgpu/core/cuda_api.h"
@@ -14,7 +14,7 @@
 
 enum { MAX_FILE_BYTES = 1 << 30 };
 
-/* A name that the program has asked for. */
+/* A name that the program asked for. */
 struct named {
     char *name;
     struct plim_object *kernel; /* or */
@@ -23,8 +23,8 @@ struct named {
 };
 
 struct module {
-    void *image;    /* our copy when it is a cubin, which says its size, or came from a file; else the program's */
-    uint64_t limit; /* how much of it may be read */
+    void *image;    /* our copy of a cubin, whose size is known, or of a file; else the program's memory */
+    uint64_t limit; /* the number of bytes that may be read */
     bool is_own;
     struct named *names;
 };
@@ -186,7 +186,7 @@ static struct named *remember(struct module *module, const char *name)
 
 static status find_kernel(struct plim_object *object, const char *name, void **ret_kernel)
 {
-    enum { MAX_THREADS = 1024, N_REGISTERS = 64, SHARED_BYTES = 48 << 10 }; /* of code that says nothing */
+    enum { MAX_THREADS = 1024, N_REGISTERS = 64, SHARED_BYTES = 48 << 10 }; /* for code without such attributes */
     struct module *module = PLIM_BODY(object, module);
     struct named *named = known(module, name, true);
     struct plim_cubin_kernel code;
@@ -232,7 +232,7 @@ status cuLibraryGetKernel(void **ret_kernel, void *library, const char *name)
     return cuModuleGetFunction(ret_kernel, library, name);
 }
 
-/* What a variable takes on the card is charged with the code. */
+/* The memory of a variable is charged with the code. */
 status cuModuleGetGlobal_v2(device_pointer *ret_address, size_t *ret_size, void *handle, const char *name)
 {
     struct module *module = module_of(handle);
@@ -268,7 +268,7 @@ status cuLibraryGetGlobal(device_pointer *ret_address, size_t *ret_size, void *l
     return cuModuleGetGlobal_v2(ret_address, ret_size, library, name);
 }
 
-/* Managed variables are in no cubin that names them apart: none is known here. */
+/* A cubin does not tell managed variables from others: no name is found. */
 status cuLibraryGetManaged(device_pointer *ret_address, size_t *ret_size, void *library, const char *name)
 {
     (void)ret_address, (void)ret_size;

@@ -2,7 +2,8 @@
 #ifndef PLIMSOLL_VGPU_DRIVER_MODULES_H
 #define PLIMSOLL_VGPU_DRIVER_MODULES_H
 
-/* Code that programs load, and the kernels in it. One handle serves as module and library, one as function and kernel.
+/*
+ * Code that programs load, and its kernels. A module and a library share a handle, and so do a function and a kernel.
  */
 
 #include "vgpu/core/objects.h"
@@ -19,7 +20,7 @@ struct plim_kernel {
 /* NULL: not a kernel. */
 struct plim_kernel *plim_kernel_of(const void *handle);
 
-/* How many blocks of a kernel fit on one multiprocessor of a device, by threads, registers and shared memory. */
+/* Blocks of a kernel that fit on one multiprocessor, by threads, registers and shared memory. */
 int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_size, size_t shared_bytes);
 
 #endif

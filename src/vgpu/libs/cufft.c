@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcufft: plans and their work areas, which nobody knows without NVIDIA's library: its manual says that they are as
- * large as the data or less, and eight times as much at worst. They are taken as large as the data, and that is said in
- * the receipt. Transforms compute nothing. One source serves libcufft.so.11 and .12 (PLIM_MAJOR).
+ * libcufft: plans and their work areas. Their size depends on NVIDIA's library: its manual gives the size of the data
+ * or less as typical, and eight times that as the maximum. They are assumed as large as the data, and the receipt says
+ * so. Transforms compute nothing. One source serves libcufft.so.11 and .12 (PLIM_MAJOR).
  */
 #include "vgpu/libs/cufft_api.h"
 #include "vgpu/libs/library.h"
@@ -77,7 +77,7 @@ status cufftDestroy(int number)
 
 /* --- sizes --- */
 
-/* Bytes of one complex element, by cufftType: single 0x29, 0x2a, 0x2c, double 0x69, 0x6a, 0x6c. 0: none of them. */
+/* Bytes of one complex element, by cufftType: single 0x29, 0x2a, 0x2c, double 0x69, 0x6a, 0x6c. 0: no such type. */
 static size_t element_of_type(int type)
 {
     return type == 0x29 || type == 0x2a || type == 0x2c ? 8 : type == 0x69 || type == 0x6a || type == 0x6c ? 16 : 0;
@@ -117,7 +117,7 @@ static status size_of_many(int rank, const int *n, long long count, size_t eleme
     return work_size(rank, n ? wide : NULL, count, element, ret_bytes);
 }
 
-/* Without automatic allocation the program gives the area itself. */
+/* Without automatic allocation the program provides the area. */
 static status make(int number, status sized, size_t bytes, size_t *ret_bytes)
 {
     struct plan *plan = plan_of(number);
@@ -128,7 +128,7 @@ static status make(int number, status sized, size_t bytes, size_t *ret_bytes)
     if (!plan->has_no_area && !plim_library_charge(&plan->area, plan->device, PLIM_KIND_LIBRARY, bytes))
         return ALLOC_FAILED;
     plim_vgpu_remark("assumed",
-                     "the work area of a cuFFT plan is as large as its data; it may be none, or 8 times that");
+                     "the work area of a cuFFT plan is as large as its data; the real one has 0 to 8 times that");
     plan->is_made = true;
     plan->work_bytes = bytes;
     if (ret_bytes)
@@ -188,7 +188,7 @@ status cufftXtMakePlanMany(int plan, int rank, const long long *n, const long lo
     return make(plan, sized, bytes, ret_bytes);
 }
 
-/* Plans that are made at once. */
+/* A plan made in one call. */
 static status plan_at_once(int *ret_plan, int rank, const int *n, int type, int count)
 {
     size_t bytes = 0;
@@ -260,7 +260,7 @@ status cufftSetAutoAllocation(int number, int is_automatic)
     return plan ? SUCCESS : INVALID_PLAN;
 }
 
-/* The library's own area is given back. */
+/* The library's own area is freed. */
 status cufftSetWorkArea(int number, void *area)
 {
     struct plan *plan = plan_of(number);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libcufile: files are not read past the host on a virtual card. What returns no status says so in its own way. */
+/*
+ * libcufile: direct reads from files to a card are not supported. Functions that return no status report that in their
+ * own way.
+ */
 #include "vgpu/libs/cufile_api.h"
 #include "vgpu/libs/library.h"
 

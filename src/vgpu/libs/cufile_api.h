@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUFILE_API_H
 #define PLIMSOLL_VGPU_LIBS_CUFILE_API_H
 
-/* The API of cuFile, as far as libcufile.so.0 has bodies that return no status: their parameters are not read. */
+/* The functions of the cuFile API that return no status. Their parameters are not read. */
 
 #include <sys/types.h>
 

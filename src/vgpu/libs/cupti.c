@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcupti: a profiler may subscribe and ask for records, and gets none: on a virtual card nothing takes time. One
+ * libcupti: a profiler may subscribe and request records, but gets none: nothing takes time on a virtual card. One
  * source serves libcupti.so.12 and .13 (PLIM_MAJOR).
  */
 #include "vgpu/libs/cupti_api.h"
@@ -13,7 +13,7 @@ enum { SUBSCRIBER = 1 };
 
 static void *subscriber;
 
-/* Only one at a time. */
+/* Only one subscriber at a time. */
 status cuptiSubscribe(void **ret_subscriber, void *callback, void *data)
 {
     (void)callback, (void)data;
@@ -73,7 +73,7 @@ status cuptiFinalize(void)
     return SUCCESS;
 }
 
-/* No buffer is ever asked for. */
+/* No buffer is ever requested. */
 status cuptiActivityRegisterCallbacks(void *requested, void *completed)
 {
     return requested && completed ? SUCCESS : INVALID_PARAMETER;
@@ -129,7 +129,7 @@ status cuptiActivityPopExternalCorrelationId(unsigned kind, uint64_t *ret_last)
     return SUCCESS;
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 status cuptiGetVersion(uint32_t *ret_version)
 {

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CURAND_API_H
 #define PLIMSOLL_VGPU_LIBS_CURAND_API_H
 
-/* The API of cuRAND, as far as libcurand.so.10 has bodies for it: declared by ourselves after its manual. */
+/* The functions of the cuRAND API that have a body in libcurand.so.10: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
 

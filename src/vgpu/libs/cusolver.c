@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcusolver, dense part: handles, workspaces, factorizations that compute nothing and report no error. How much
- * workspace NVIDIA's library wants depends on its algorithms: it is taken as large as the matrix, and that is said in
- * the receipt. One source serves libcusolver.so.11 and .12 (PLIM_MAJOR).
+ * libcusolver, dense part: handles, workspaces, factorizations that compute nothing and report no error. The workspace
+ * of NVIDIA's library depends on its algorithms: it is assumed as large as the matrix, and the receipt says so. One
+ * source serves libcusolver.so.11 and .12 (PLIM_MAJOR).
  */
 #include "vgpu/libs/cusolver_api.h"
 #include "vgpu/libs/library.h"
@@ -72,7 +72,7 @@ status cusolverDnDestroy(void *handle)
 STATE(Stream, void *, stream)
 STATE(DeterministicMode, int, deterministic_mode)
 
-/* Objects that only hold wishes for an algorithm. */
+/* Objects that hold options of an algorithm. */
 static status make(void **ret_object, int type)
 {
     if (!ret_object)
@@ -107,7 +107,7 @@ status cusolverDnXsyevjSetSortEig(const void *object) { return wish(object, INFO
 
 /* --- workspaces --- */
 
-/* Elements of an m x n matrix, count of them; the interface knows no more than an int. */
+/* Elements of count matrices of m x n, limited to an int by the interface. */
 static status elements(const void *handle, int64_t m, int64_t n, int64_t count, int *ret_n)
 {
     int64_t all;
@@ -117,7 +117,7 @@ static status elements(const void *handle, int64_t m, int64_t n, int64_t count, 
         return INVALID_VALUE;
     if (__builtin_mul_overflow(m, n, &all) || __builtin_mul_overflow(all, count, &all) || all > INT_MAX)
         all = INT_MAX;
-    plim_vgpu_remark("assumed", "the workspace of a cuSOLVER function is as large as its matrix: nobody measured it");
+    plim_vgpu_remark("assumed", "the workspace of a cuSOLVER function is as large as its matrix (not measured)");
     *ret_n = (int)all;
     return SUCCESS;
 }
@@ -227,7 +227,7 @@ static status bytes(const void *handle, int64_t m, int64_t n, int64_t count, int
     if (m < 0 || n < 0 || count < 0 || !ret_card || !ret_host || __builtin_mul_overflow(m, n, &all) ||
         __builtin_mul_overflow(all, count, &all) || all > (INT64_C(1) << 48))
         return INVALID_VALUE;
-    plim_vgpu_remark("assumed", "the workspace of a cuSOLVER function is as large as its matrix: nobody measured it");
+    plim_vgpu_remark("assumed", "the workspace of a cuSOLVER function is as large as its matrix (not measured)");
     *ret_card = (size_t)all * size;
     *ret_host = 0;
     return SUCCESS;

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_LIBS_CUSOLVER_API_H
 
 /*
- * The API of cuSOLVER's dense part, as far as libcusolver.so.11 and .12 have bodies for it: declared by ourselves after
- * its manual. A list CUSOLVER_...(X) gives each name to X, here for its declaration and in cusolver.c for its body.
+ * The functions of cuSOLVER's dense API that have a body in libcusolver.so.11 and .12: our own declarations after its
+ * manual. A list CUSOLVER_...(X) gives each name to X, here for its declaration and in cusolver.c for its body.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -56,7 +56,7 @@ status cusolverDnXgeev_bufferSize(const void *h, const void *p, int left, int ri
 status cusolverGetProperty(int part, int *value);
 status cusolverGetVersion(int *ret_version);
 
-/* --- workspaces: CUSOLVER_SIZES(X) gives each name to X_ and its form --- */
+/* --- workspaces: CUSOLVER_SIZES(X) gives each name to X_POTRF, X_GETRF ... by its signature --- */
 
 #define CUSOLVER_POTRF_SIZE(name)                                                                                      \
     status cusolverDn##name##_bufferSize(const void *h, int part, int n, const void *a, int step, int *ret_n)

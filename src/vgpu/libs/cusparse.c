@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcusparse: matrices and vectors are descriptions, products compute nothing. One file serves cu12 and cu13, whose
- * libraries have one name. What NVIDIA's library would find out from the data is said in the receipt: how many elements
- * a sparse product or sum has, and how much workspace it wants.
+ * libraries have one name. Figures that NVIDIA's library computes from the data are assumed, and the receipt says so:
+ * the number of elements of a sparse product or sum, and its workspace.
  */
 #include "vgpu/libs/cusparse_api.h"
 #include "vgpu/libs/library.h"
@@ -368,7 +368,7 @@ static status workspace(const void *handle, int64_t n, size_t *ret_bytes)
     if (n < 0 || n > (INT64_C(1) << 48) || !ret_bytes)
         return INVALID_VALUE;
     plim_vgpu_remark("assumed",
-                     "the workspace of cuSPARSE: none for products with dense matrices, else an index per value");
+                     "cuSPARSE takes no workspace for products with dense matrices, otherwise an index per value");
     *ret_bytes = (size_t)n * INDEX_BYTES;
     return SUCCESS;
 }
@@ -465,7 +465,7 @@ CUSPARSE_EACH(BSRSV2, bsrsv2_bufferSize)
 CUSPARSE_EACH(BSRSM2, bsrsm2_bufferSize)
 CUSPARSE_EACH(CSRGEAM2, csrgeam2_bufferSizeExt)
 
-/* A sum has no more elements than both parts. */
+/* A sum has at most the elements of both operands. */
 status cusparseXcsrgeam2Nnz(const void *handle, int m, int n, const void *a, int a_values, const void *a_rows,
                             const void *a_columns, const void *b, int b_values, const void *b_rows,
                             const void *b_columns, const void *c, const void *c_rows, int *ret_n, const void *work)
@@ -478,13 +478,13 @@ status cusparseXcsrgeam2Nnz(const void *handle, int m, int n, const void *a, int
     if (!ret_n || m < 0 || n < 0 || a_values < 0 || b_values < 0)
         return INVALID_VALUE;
     if (h->pointer_mode == 0) {
-        plim_vgpu_remark("value", "a sum of sparse matrices is taken to have the elements of both: none fall together");
+        plim_vgpu_remark("value", "a sum of sparse matrices is assumed to have the elements of both operands");
         *ret_n = (int)(all < room ? all : room);
     }
     return run(handle);
 }
 
-/* A product of evenly filled matrices: each element of the first meets a row of the second. */
+/* The product of evenly filled matrices: each element of the first is multiplied with a row of the second. */
 static int64_t n_of_product(const struct sparse *a, const struct sparse *b)
 {
     int64_t room;
@@ -494,7 +494,7 @@ static int64_t n_of_product(const struct sparse *a, const struct sparse *b)
     return n < (double)room ? (int64_t)(n + 0.5) : room;
 }
 
-/* Asked twice: without a buffer for its size, with it for the work. */
+/* Called twice: without a buffer for its size, with a buffer for the work. */
 static status product(const void *handle, const void *a, const void *b, const void *c, const void *object,
                       size_t *bytes, const void *buffer)
 {
@@ -507,7 +507,7 @@ static status product(const void *handle, const void *a, const void *b, const vo
     if (!buffer)
         return workspace(handle, p->n_values, bytes);
     third->n_values = p->n_values;
-    plim_vgpu_remark("value", "a product of sparse matrices is taken to have the elements of evenly filled ones");
+    plim_vgpu_remark("value", "a product of sparse matrices is assumed to be one of evenly filled matrices");
     return run(handle);
 }
 

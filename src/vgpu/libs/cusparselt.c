@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcusparseLt: everything lies in structures of the program, of 512 bytes (0.8) or 1024 (0.7), of which we use the
- * first 256. A matrix of half the elements is compressed to 9/16 of its size, or 10/16 for elements of one byte: the
+ * libcusparseLt: all state is in structures of the program, of 512 bytes (0.8) or 1024 (0.7), of which the first 256
+ * are used. A matrix of half the elements is compressed to 9/16 of its size, or 10/16 for elements of one byte: the
  * values that are kept and two bits for each. Products compute nothing, one algorithm serves all.
  */
 #include "vgpu/libs/cusparselt_api.h"
@@ -33,7 +33,7 @@ static status finish(const struct cusparselt_object *object, enum tag tag)
     return SUCCESS;
 }
 
-/* From 8.0 on. */
+/* Requires compute capability 8.0. */
 status cusparseLtInit(struct cusparselt_object *handle)
 {
     if (!handle)
@@ -186,7 +186,7 @@ status cusparseLtMatmulGetWorkspace(const struct cusparselt_object *handle, cons
         return NOT_INITIALIZED;
     if (!is(plan, PLAN) || !ret_bytes)
         return INVALID_VALUE;
-    plim_vgpu_remark("assumed", "the products of cuSPARSELt take no workspace: nobody measured it");
+    plim_vgpu_remark("assumed", "cuSPARSELt's products take no workspace (not measured)");
     *ret_bytes = 0;
     return SUCCESS;
 }
@@ -210,7 +210,7 @@ status cusparseLtMatmul(const struct cusparselt_object *handle, const struct cus
     return work(handle, plan, streams, n_streams);
 }
 
-/* The search ends with the algorithm there is. */
+/* The search finds the only algorithm. */
 status cusparseLtMatmulSearch(const struct cusparselt_object *handle, struct cusparselt_object *plan, const void *alpha,
                               const void *a, const void *b, const void *beta, const void *c, void *d, void *workspace,
                               void *const *streams, int n_streams)
@@ -231,7 +231,7 @@ status cusparseLtSpMMACompressedSize2(const struct cusparselt_object *handle, co
     const uint64_t n = (uint64_t)matrix->n_rows * (uint64_t)matrix->n_columns;
     *ret_bytes = (size_t)(n / 8 * (unsigned)bits / 16 * (bits <= 8 ? 10 : 9));
     *ret_buffer_bytes = *ret_bytes;
-    plim_vgpu_remark("assumed", "cuSPARSELt compresses with a buffer as large as the result: nobody measured it");
+    plim_vgpu_remark("assumed", "cuSPARSELt compresses with a buffer as large as the result (not measured)");
     return SUCCESS;
 }
 
@@ -247,7 +247,7 @@ status cusparseLtSpMMACompress2(const struct cusparselt_object *handle, const st
     return plim_library_work(handle->device, stream) ? SUCCESS : EXECUTION_FAILED;
 }
 
-/* --- words --- */
+/* --- texts, versions --- */
 
 const char *cusparseLtGetErrorName(status code)
 {

@@ -2,11 +2,11 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUSPARSELT_API_H
 #define PLIMSOLL_VGPU_LIBS_CUSPARSELT_API_H
 
-/* The API of cuSPARSELt, as far as libcusparseLt.so.0 has bodies for it: declared by ourselves after its manual. */
+/* The functions of the cuSPARSELt API that have a body in libcusparseLt.so.0: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
 
-/* What lies in the structures of the program, whatever they stand for. */
+/* The content of the opaque structures of the program, of every kind. */
 enum { CUSPARSELT_ATTRIBUTES = 24 };
 struct cusparselt_object {
     uint32_t tag;

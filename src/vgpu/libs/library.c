@@ -58,7 +58,7 @@ void plim_handle_drop(void *handle)
     free(body);
 }
 
-/* As NVIDIA's libraries, which use the runtime: without a context, that of the first device is made. */
+/* Like NVIDIA's libraries, which use the runtime: without a current context, that of device 0 is made. */
 int plim_library_device(void)
 {
     int device = 0;

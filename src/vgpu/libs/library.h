@@ -3,9 +3,8 @@
 #define PLIMSOLL_VGPU_LIBS_LIBRARY_H
 
 /*
- * What the stand-ins for NVIDIA's math libraries share: handles, what they take of the card, and work that computes
- * nothing. Each library has a copy of its own. The declarations of the libraries' functions are our own, after their
- * manuals; types are replaced by what the ABI sees of them.
+ * Shared by the virtual math libraries: handles, the memory that they take on a card, and work that computes nothing.
+ * Each library has its own copy of library.c.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -20,10 +19,10 @@ void *plim_handle_body(const void *handle, int type);
 
 void plim_handle_drop(void *handle);
 
-/* The current device of the thread, with a context. Negative: there is none, or no room for its context. */
+/* The current device of the thread, with a context. Negative: no device, or no memory for its context. */
 int plim_library_device(void);
 
-/* What a handle takes of a card; 0 bytes are nothing. */
+/* The memory that a handle takes on a card. */
 struct plim_library_charge {
     uint32_t record;
     bool is_held;
@@ -31,10 +30,10 @@ struct plim_library_charge {
 bool plim_library_charge(struct plim_library_charge *charge, int device, enum plim_ledger_kind kind, uint64_t size);
 void plim_library_uncharge(struct plim_library_charge *charge);
 
-/* A library puts a kernel into a stream. False: there is no room for its code, or nothing may be put there now. */
+/* Put a kernel into a stream. False: no memory for its code, or the stream must not take work now. */
 bool plim_library_work(int device, void *stream);
 
-/* A result of the card is given to the host at once: zero, and said in the receipt. */
+/* Return a result to the host at once: zero, and the receipt says so. */
 void plim_library_answer(void *result, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libnvshmem_host: there are no peers to share memory with. What returns an address returns none. */
+/* libnvshmem_host: there are no peers to share memory with. Functions that return an address return NULL. */
 #include "vgpu/libs/library.h"
 #include "vgpu/libs/nvshmem_api.h"
 

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_NVSHMEM_API_H
 #define PLIMSOLL_VGPU_LIBS_NVSHMEM_API_H
 
-/* The API of NVSHMEM, as far as libnvshmem_host.so.3 has bodies for it: their parameters are not read. */
+/* The functions of the NVSHMEM API that have a body in libnvshmem_host.so.3. Their parameters are not read. */
 
 void *nvshmem_malloc(void);
 void *nvshmem_calloc(void);

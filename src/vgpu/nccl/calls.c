@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that communicate, and the reductions that programs make. */
+/* Collectives, messages, and reductions that programs define. */
 #include "vgpu/driver/launches.h"
 #include "vgpu/nccl/group.h"
 #include "vgpu/nccl/nccl_api.h"
@@ -28,7 +28,7 @@ static nccl_result communicate(const struct nccl_operation *o)
 {
     const bool is_reducing = o->kind == NCCL_ALL_REDUCE || o->kind == NCCL_REDUCE || o->kind == NCCL_REDUCE_SCATTER;
     if (!plim_nccl_is_comm(o->comm) || o->comm->is_finalized)
-        return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "comm argument is not a communicator that can be used");
+        return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "comm argument is not a usable communicator");
     if (!plim_nccl_type_bytes(o->type) || is_big(o->count, o->type, o->comm->n_ranks))
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "invalid type %d or count %zu", o->type, o->count);
     if (o->root < 0 || o->root >= o->comm->n_ranks)
@@ -41,7 +41,7 @@ static nccl_result communicate(const struct nccl_operation *o)
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "a buffer argument is NULL");
     nccl_result result = is_reducing ? check_reduction(o) : NCCL_SUCCESS;
     if (!result && !o->count && (o->kind == NCCL_SEND || o->kind == NCCL_RECEIVE))
-        return NCCL_SUCCESS; /* nothing is transferred, and nobody waits */
+        return NCCL_SUCCESS; /* nothing is transferred, so no rank waits */
     if (!result) {
         const int error = plim_vgpu_launch(o->stream);
         if (error)
@@ -51,7 +51,7 @@ static nccl_result communicate(const struct nccl_operation *o)
     return result ? result : plim_nccl_do(o);
 }
 
-/* With the arguments that all of these functions have. */
+/* An operation with the arguments that all of these functions have, and those that are given. */
 #define COMMUNICATE(which, ...)                                                                                        \
     communicate(&(struct nccl_operation){                                                                              \
         .kind = which, .comm = comm, .count = count, .type = type, .stream = stream, __VA_ARGS__ })
@@ -130,7 +130,7 @@ NCCL_OTHER_NAME(ncclRecv);
 
 /* --- reductions of the program --- */
 
-/* residence 0: the scalar lies on the card and is read later; 1: it is read now. */
+/* residence 0: the scalar is on the card and read later; 1: it is read now. */
 nccl_result ncclRedOpCreatePreMulSum(int *ret_reduction, void *scalar, int type, int residence, struct nccl_comm *comm)
 {
     const size_t width = plim_nccl_type_bytes(type);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Basis: assumed. What is allocated follows NCCL's public source (2.30.7); how many channels it uses depends on links
- * that the catalogue does not tell, so the band is wide.
+ * Basis: assumed. The allocations follow NCCL's public source (2.30.7). The number of channels depends on links that
+ * the catalogue does not have, so the band is wide.
  *
  * - Each allocation is made with cuMemCreate and rounded up to 2 MiB, unless NCCL_CUMEM_ENABLE=0 (include/alloc.h).
- * - At the start: two for the communicator, three for each channel (init.cc devCommSetup, channel.cc initChannel).
- * - At the first collective, for each channel with the neighbours in the ring: buffers of the three protocols on one
- * side and a header on the other (transport/p2p.cc). Trees go both ways, so twice that with more than two ranks. Where
- * cards cannot reach each other directly, these buffers lie in host memory (transport/shm.cc).
+ * - At the start: two allocations for the communicator, three for each channel (init.cc devCommSetup, channel.cc
+ *   initChannel).
+ * - At the first collective, for each channel and neighbour in the ring: buffers of the three protocols on one side, a
+ *   header on the other (transport/p2p.cc). Trees go both ways, so twice that with more than two ranks. Cards without
+ *   direct access to each other have these buffers in host memory (transport/shm.cc).
  * - Sizes: LL 8 * 512 * 8 steps * 16 B, LL128 120 * 640 * 8 steps * 8 B, simple 4 MiB (init.cc; NCCL_BUFFSIZE and
- * others).
- * - Channels: two at least (graph/connect.cc doubles them), 32 at most on one machine. In between 24 for collectives
- * and 32 for messages between NVLink cards, as their logs show; GeForce cards have no direct access to each other but
- * by bridges.
+ *   others).
+ * - Channels: at least 2 (graph/connect.cc doubles them), at most 32 on one machine. Logs of NVLink cards show 24 for
+ *   collectives and 32 for messages. GeForce cards have no direct access to each other without a bridge.
  */
 #include "vgpu/nccl/charge.h"
 
@@ -39,7 +39,7 @@ static uint64_t allocation(uint64_t size)
     return round_up(size, parameter("NCCL_CUMEM_ENABLE", 1) ? unit_bytes : 512);
 }
 
-/* --- what is known of the links --- */
+/* --- links --- */
 
 static bool has_nvlink(const struct plim_ledger_card *card)
 {
@@ -52,7 +52,7 @@ static bool has_direct_access(const struct plim_ledger_card *card)
     return plim_card_has_peers(card) && !parameter("NCCL_P2P_DISABLE", 0);
 }
 
-/* Few, if nothing says more; the limits that the user sets hold for all. */
+/* n channels within the limits that the user sets. */
 static uint64_t channels(const struct nccl_comm *comm, uint64_t n)
 {
     uint64_t least = parameter("NCCL_MIN_NCHANNELS", parameter("NCCL_MIN_CTAS", 0));

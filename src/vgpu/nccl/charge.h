@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_NCCL_CHARGE_H
 #define PLIMSOLL_VGPU_NCCL_CHARGE_H
 
-/* What NVIDIA's NCCL takes on a card for a communicator. */
+/* The memory that NVIDIA's NCCL takes on a card for a communicator. */
 
 #include "vgpu/nccl/nccl.h"
 

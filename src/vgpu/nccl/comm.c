@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of communicators. Those who wait inside a call keep it alive until they are out. */
+/* The life of communicators. A thread that waits inside a call keeps its communicator alive. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/nccl/charge.h"
 #include "vgpu/nccl/nccl.h"
@@ -61,7 +61,7 @@ nccl_result plim_nccl_comm_new(int n_ranks, int rank, int device, struct nccl_li
     if (n_ranks < 1 || rank < 0 || rank >= n_ranks)
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "Invalid rank requested : %d/%d", rank, n_ranks);
     if (n_ranks > PLIM_NCCL_SHM_MAX_RANKS)
-        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "the virtual GPU has room for %d ranks", PLIM_NCCL_SHM_MAX_RANKS);
+        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "the virtual GPU supports at most %d ranks", PLIM_NCCL_SHM_MAX_RANKS);
     const int error = plim_vgpu_need_context(device);
     if (error)
         return plim_nccl_fail(NCCL_UNHANDLED_CUDA_ERROR, "Cuda failure %d '%s'", error, plim_vgpu_error_text(error));
@@ -103,14 +103,14 @@ nccl_result plim_nccl_comm_join(struct nccl_comm *comm, const struct plim_nccl_s
     case PLIM_NCCL_SHM_OK:
         return NCCL_SUCCESS;
     case PLIM_NCCL_SHM_GONE:
-        return plim_nccl_fail(NCCL_REMOTE_ERROR, "the process that made the unique id is not there");
+        return plim_nccl_fail(NCCL_REMOTE_ERROR, "the process that made the unique id has ended");
     case PLIM_NCCL_SHM_OTHER_N:
-        return plim_nccl_fail(NCCL_INVALID_USAGE, "the ranks do not agree how many they are; this one says %d",
+        return plim_nccl_fail(NCCL_INVALID_USAGE, "the ranks disagree about their number; this one has %d",
                               comm->n_ranks);
     case PLIM_NCCL_SHM_TAKEN:
-        return plim_nccl_fail(NCCL_INVALID_USAGE, "rank %d is there already", comm->rank);
+        return plim_nccl_fail(NCCL_INVALID_USAGE, "rank %d has joined already", comm->rank);
     default:
-        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "no memory to share for %d ranks", comm->n_ranks);
+        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "no shared memory for %d ranks", comm->n_ranks);
     }
 }
 
@@ -125,7 +125,7 @@ static bool all_are_in(struct plim_nccl_shm *shm, void *about, int *ret_lacks)
     return true;
 }
 
-/* NCCL refuses this, unless it is told not to. */
+/* NCCL refuses ranks that share a card, unless NCCL_MULTI_RANK_GPU_ENABLE is set. */
 static bool is_card_shared(const struct plim_nccl_shm *shm)
 {
     const char *text = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
@@ -142,11 +142,12 @@ nccl_result plim_nccl_comm_meet(struct nccl_comm *comm)
     case PLIM_NCCL_SHM_OK:
         break;
     case PLIM_NCCL_SHM_DEAD:
-        return plim_nccl_fail(NCCL_REMOTE_ERROR, "rank %d has not come, and who made the unique id has ended", rank);
+        return plim_nccl_fail(NCCL_REMOTE_ERROR,
+                              "rank %d has not joined, and the process that made the unique id has ended", rank);
     case PLIM_NCCL_SHM_ABORTED:
         return NCCL_INTERNAL_ERROR;
     default:
-        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "rank %d has not come in time", rank);
+        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "rank %d has not joined in time", rank);
     }
     plim_nccl_shm_forget(&comm->shm->id);
     if (is_card_shared(comm->shm))
@@ -167,7 +168,7 @@ void plim_nccl_comm_free(struct nccl_comm *comm)
     if (*link)
         *link = comm->next;
     pthread_mutex_unlock(&lock);
-    while (atomic_load(&comm->n_users) > 0) /* they have been told */
+    while (atomic_load(&comm->n_users) > 0) /* they see is_aborted */
         nanosleep(&moment, NULL);
     plim_nccl_uncharge(comm);
     plim_nccl_shm_leave(comm->shm);
@@ -181,7 +182,7 @@ nccl_result ncclCommFinalize(struct nccl_comm *comm)
     if (!plim_nccl_is_comm(comm))
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "CommFinalize : comm argument is not a communicator");
     if (comm->is_finalized)
-        return plim_nccl_fail(NCCL_INVALID_USAGE, "communicator is finalized already");
+        return plim_nccl_fail(NCCL_INVALID_USAGE, "the communicator is already finalized");
     comm->is_finalized = true;
     return NCCL_SUCCESS;
 }
@@ -212,7 +213,7 @@ nccl_result ncclCommDestroy(struct nccl_comm *comm)
 }
 NCCL_OTHER_NAME(ncclCommDestroy);
 
-/* Others who wait for this rank stop waiting; the communicator stays for what manages it. */
+/* Other ranks stop waiting for this one; the communicator itself stays usable for its administration. */
 nccl_result ncclCommRevoke(struct nccl_comm *comm, int flags)
 {
     if (!plim_nccl_is_comm(comm) || flags)
@@ -223,7 +224,7 @@ nccl_result ncclCommRevoke(struct nccl_comm *comm, int flags)
 }
 NCCL_OTHER_NAME(ncclCommRevoke);
 
-/* --- questions --- */
+/* --- queries --- */
 
 static nccl_result answer(const struct nccl_comm *comm, int *ret, int value)
 {
@@ -257,7 +258,10 @@ nccl_result ncclCommGetAsyncError(struct nccl_comm *comm, nccl_result *error)
 }
 NCCL_OTHER_NAME(ncclCommGetAsyncError);
 
-/* 0: may be suspended, 1: is suspended, 2: may not, 3: all. Suspending is not supported here. */
+/*
+ * what: bytes that may be suspended (0), are suspended (1), may not be (2), total (3). Suspending is not supported
+ * here.
+ */
 nccl_result ncclCommMemStats(const struct nccl_comm *comm, int what, uint64_t *value)
 {
     if (!plim_nccl_is_comm(comm) || !value || what < 0 || what > 3)

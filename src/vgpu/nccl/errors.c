@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in words, and the version. */
+/* Texts of errors, and the version. */
 #include "vgpu/nccl/nccl_api.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ nccl_result plim_nccl_fail(nccl_result error, const char *format, ...)
     return error;
 }
 
-/* As in NCCL the argument does not matter, and the words stay until the next error. */
+/* As in NCCL, the argument is ignored and the text stays until the next error. */
 const char *ncclGetLastError(struct nccl_comm *comm)
 {
     (void)comm;
@@ -40,7 +40,7 @@ nccl_result ncclGetVersion(int *version)
 }
 NCCL_OTHER_NAME(ncclGetVersion);
 
-/* NCCL's own words: programs and their users look for them. */
+/* NCCL's own texts: programs and their users search for them. */
 const char *ncclGetErrorString(nccl_result result)
 {
     static const char *const texts[] = {

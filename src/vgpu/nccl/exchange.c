@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collectives of a communicator are numbered, and every rank says in the shared memory to which number it has come. For
- * small values all wait for all. So who is two exchanges ahead knows that nobody reads its values of the last but one
- * any more, and two slots per rank are enough. Collectives of large values do not wait, as on a card, where the call
- * returns at once.
+ * Collectives of a communicator are numbered, and every rank writes the number that it has reached into the shared
+ * memory. With small values, each rank waits for all others. So a rank that is two exchanges ahead knows that its
+ * values of the exchange before the last have been read, and two slots per rank are enough. Collectives of large values
+ * do not wait, as on a card, where the call returns at once.
  */
 #include "vgpu/nccl/exchange.h"
 
@@ -22,7 +22,7 @@ static bool is_reducing(enum nccl_kind kind)
 /* Bytes of count elements. */
 static size_t part_bytes(const struct nccl_operation *o) { return o->count * plim_nccl_type_bytes(o->type); }
 
-/* What a rank brings; in collectives with a root, what the one who brings most does. */
+/* The bytes that a rank contributes; in collectives with a root, the largest contribution. */
 static size_t brought_bytes(const struct nccl_operation *o)
 {
     const bool is_for_each = o->kind == NCCL_REDUCE_SCATTER || o->kind == NCCL_ALL_TO_ALL || o->kind == NCCL_SCATTER;
@@ -38,7 +38,7 @@ static bool brings(const struct nccl_operation *o)
 
 /* --- publishing --- */
 
-/* The same for all ranks that do the same. */
+/* Equal for all ranks that make the same call. */
 static uint32_t in_short(const struct nccl_operation *o)
 {
     const bool has_root =
@@ -51,7 +51,7 @@ static uint32_t in_short(const struct nccl_operation *o)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* A scalar of ncclRedOpCreatePreMulSum() is applied to what each rank brings. */
+/* A scalar of ncclRedOpCreatePreMulSum() is applied to each rank's values. */
 static void premultiply(const struct nccl_operation *o, struct plim_nccl_shm_slot *slot)
 {
     const struct nccl_made_reduction *made = &o->comm->reduction[o->reduction - NCCL_N_REDUCTIONS];
@@ -111,7 +111,7 @@ nccl_result plim_nccl_waited(struct nccl_comm *comm, enum plim_nccl_shm_result h
         result = plim_nccl_fail(NCCL_REMOTE_ERROR, "rank %d (process %d) has ended and will not take part", rank,
                                 atomic_load(&comm->shm->head->rank[rank].pid));
     else if (how == PLIM_NCCL_SHM_TIMEOUT)
-        result = plim_nccl_fail(NCCL_SYSTEM_ERROR, "waited too long for rank %d (process %d)", rank,
+        result = plim_nccl_fail(NCCL_SYSTEM_ERROR, "timed out waiting for rank %d (process %d)", rank,
                                 atomic_load(&comm->shm->head->rank[rank].pid));
     else if (how != PLIM_NCCL_SHM_OK)
         result = plim_nccl_fail(NCCL_INTERNAL_ERROR, "the communicator was aborted");
@@ -120,7 +120,7 @@ nccl_result plim_nccl_waited(struct nccl_comm *comm, enum plim_nccl_shm_result h
     return result;
 }
 
-/* On a card ranks that do not do the same hang, or mix up their data. Here it is said, where it is seen in time. */
+/* On a card, ranks that make different calls hang or mix up their data. Here that is an error if it is seen in time. */
 static nccl_result check_all_do_this(const struct nccl_operation *o)
 {
     char text[PLIM_LEDGER_WHAT_BYTES];
@@ -147,7 +147,7 @@ struct values {
 static const struct plim_nccl_shm_slot *slot_of(const struct nccl_operation *o, int rank)
 {
     const struct plim_nccl_shm_slot *slot = plim_nccl_shm_slot(o->comm->shm, rank, o->turn);
-    return atomic_load(&slot->number) == o->number ? slot : NULL; /* NULL: that rank brought no values */
+    return atomic_load(&slot->number) == o->number ? slot : NULL; /* NULL: that rank contributed no values */
 }
 
 static void write_from(const struct nccl_operation *o, int rank, size_t offset, void *to, size_t size)

@@ -68,10 +68,10 @@ static nccl_result run_collectives(struct nccl_operation *operations, size_t n)
 struct pending {
     struct nccl_operation *operation;
     size_t n;
-    const struct nccl_comm *comm; /* whose shared memory is waited on */
+    const struct nccl_comm *comm; /* the communicator whose shared memory is watched */
 };
 
-/* Of the messages in one direction between two ranks only the first that is not done may go. */
+/* Of the messages in one direction between two ranks, only the first unfinished one may go. */
 static bool is_first(const struct nccl_operation *operations, const struct nccl_operation *o)
 {
     for (const struct nccl_operation *p = operations; p < o; p++)
@@ -160,7 +160,7 @@ static nccl_result run(struct nccl_operation *operations, size_t n)
     for (struct nccl_operation *o = operations; o < operations + n; o++)
         if (o->kind == NCCL_JOIN)
             keep(&first, join(o));
-    /* what can be sent at once is sent before anything is waited for */
+    /* send whatever can be sent before the first wait */
     for (struct nccl_operation *o = operations; o < operations + n; o++)
         if (o->kind == NCCL_SEND && !atomic_load(&o->comm->async_error) && is_first(operations, o)) {
             nccl_result result = plim_nccl_charge_peer(o->comm, o->root);

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_NCCL_GROUP_H
 #define PLIMSOLL_VGPU_NCCL_GROUP_H
 
-/* Operations of a thread, one by one or, between ncclGroupStart() and ncclGroupEnd(), together. */
+/* Operations of a thread: one at a time or, between ncclGroupStart() and ncclGroupEnd(), together. */
 
 #include "vgpu/nccl/nccl.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How communicators come about: by a unique id, by a list of devices, by splitting one. */
+/* Making communicators: by a unique id, from a list of devices, by a split. */
 #include "vgpu/nccl/group.h"
 #include "vgpu/nccl/nccl_api.h"
 
@@ -10,7 +10,7 @@ nccl_result ncclGetUniqueId(struct nccl_id *id)
     if (!id)
         return plim_nccl_fail(NCCL_INVALID_ARGUMENT, "GetUniqueId : id argument is NULL");
     memset(id, 0, sizeof *id);
-    return plim_nccl_shm_make(&id->shm) ? NCCL_SUCCESS : plim_nccl_fail(NCCL_SYSTEM_ERROR, "no memory to share");
+    return plim_nccl_shm_make(&id->shm) ? NCCL_SUCCESS : plim_nccl_fail(NCCL_SYSTEM_ERROR, "no shared memory");
 }
 NCCL_OTHER_NAME(ncclGetUniqueId);
 
@@ -42,7 +42,7 @@ nccl_result ncclCommInitRank(struct nccl_comm **new_comm, int n_ranks, struct nc
 }
 NCCL_OTHER_NAME(ncclCommInitRank);
 
-/* Several ids only make it faster: all ranks have the same list, and meet at the first. */
+/* Several ids only make NCCL faster: all ranks have the same list, and meet at its first id. */
 nccl_result ncclCommInitRankScalable(struct nccl_comm **new_comm, int n_ranks, int rank, int n_ids,
                                      const struct nccl_id *ids, const struct nccl_config *config)
 {
@@ -86,7 +86,7 @@ nccl_result ncclCommSplit(struct nccl_comm *comm, int color, int key, struct ncc
     operation.color.color = color;
     operation.color.key = key;
     if (color != NCCL_NO_COLOR && !plim_nccl_shm_make(&operation.color.shm))
-        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "no memory to share");
+        return plim_nccl_fail(NCCL_SYSTEM_ERROR, "no shared memory");
     return plim_nccl_do(&operation);
 }
 NCCL_OTHER_NAME(ncclCommSplit);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and buffers that programs get from NCCL or show to it. */
+/* Memory that programs get from NCCL, and buffers that they register. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/nccl/nccl_api.h"
 
 enum { VMM_SLOT_BYTES = 2 << 20 };
 
-/* As NCCL gets it: with cuMemCreate. */
+/* As NCCL allocates it: with cuMemCreate. */
 nccl_result ncclMemAlloc(void **pointer, size_t size)
 {
     enum { PINNED = 1, ON_DEVICE = 1 };
@@ -46,7 +46,7 @@ nccl_result ncclMemFree(void *pointer)
 }
 NCCL_OTHER_NAME(ncclMemFree);
 
-/* Registration lets NCCL use a buffer as it is; it takes nothing on the card. */
+/* Registration lets NCCL use a buffer directly; it takes no memory on the card. */
 nccl_result ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, void **handle)
 {
     if (!plim_nccl_is_comm(comm) || !buffer || !size || !handle)

@@ -3,11 +3,11 @@
 #define PLIMSOLL_VGPU_NCCL_NCCL_H
 
 /*
- * What the files of the stand-in for NCCL share. The declarations are our own, after the NCCL user guide (2.30).
+ * Shared by the files of the virtual NCCL.
  *
- * Ranks are processes or threads of one machine. They meet in shared memory (nccl/shm.h) and exchange what is small
- * there, so that sizes and pickled objects arrive; of what is large only the sizes count. Calls are synchronous: a
- * collective of small values returns when all ranks have come, one of large values at once.
+ * Ranks are processes or threads of one machine. They meet in shared memory (nccl/shm.h) and exchange small values
+ * there, so that sizes and pickled objects arrive; of large buffers only the size matters. Calls are synchronous: a
+ * collective of small values returns when all ranks have arrived, one of large values at once.
  */
 
 #include "vgpu/core/session.h"
@@ -29,7 +29,7 @@ enum {
 
 enum { NCCL_UNDEFINED = INT32_MIN, NCCL_NO_COLOR = -1, NCCL_VERSION_CODE = 23007 };
 
-/* The public part of ncclConfig_t that has a meaning here; callers of older versions pass less of it. */
+/* The public members of ncclConfig_t that are read; callers of older versions pass fewer. */
 struct nccl_config {
     size_t size;
     unsigned magic, version;
@@ -39,9 +39,9 @@ struct nccl_config {
 };
 _Static_assert(sizeof(struct nccl_config) == 48, "ncclConfig_t of 2.25 and later begins so");
 
-/* How many channels the program wants; what a caller of an older version did not know is not said. */
+/* The number of channels that the program wants. */
 struct nccl_limits {
-    int min_ctas, max_ctas; /* NCCL_UNDEFINED: not said */
+    int min_ctas, max_ctas; /* NCCL_UNDEFINED: not set */
 };
 
 /* ncclUniqueId */
@@ -51,7 +51,7 @@ struct nccl_id {
 };
 _Static_assert(sizeof(struct nccl_id) == 128, "NCCL_UNIQUE_ID_BYTES");
 
-/* ncclRedOp_t: five built-in ones, then those that the program made. */
+/* ncclRedOp_t: five built-in reductions, then those of the program. */
 enum nccl_reduction { NCCL_SUM, NCCL_PROD, NCCL_MAX, NCCL_MIN, NCCL_AVG, NCCL_N_REDUCTIONS };
 enum { NCCL_MAX_MADE_REDUCTIONS = 64 };
 
@@ -72,7 +72,7 @@ struct nccl_comm {
     bool is_connected, is_finalized;
     atomic_bool is_aborted;
     atomic_int async_error, n_users;
-    uint64_t n_operations, n_small; /* collectives so far; of them with values */
+    uint64_t n_operations, n_small; /* n_small: those with values */
     uint64_t *n_sent, *n_received;  /* by peer */
     bool *is_peer;                  /* connected for send and receive */
     uint32_t charge[NCCL_MAX_CHARGES];
@@ -81,10 +81,10 @@ struct nccl_comm {
     struct nccl_made_reduction reduction[NCCL_MAX_MADE_REDUCTIONS];
 };
 
-/* Say what failed (for ncclGetLastError() of this process) and return the error. */
+/* Keep a text for ncclGetLastError() of this process and return the error. */
 __attribute__((format(printf, 2, 3))) nccl_result plim_nccl_fail(nccl_result error, const char *format, ...);
 
-/* One that is there: what was destroyed, or is something else, is not looked into. */
+/* Whether this is a live communicator. The pointer is not followed. */
 bool plim_nccl_is_comm(const struct nccl_comm *comm);
 
 nccl_result plim_nccl_read_config(const struct nccl_config *config, struct nccl_limits *ret_limits);
@@ -93,14 +93,14 @@ nccl_result plim_nccl_read_config(const struct nccl_config *config, struct nccl_
 nccl_result plim_nccl_comm_new(int n_ranks, int rank, int device, struct nccl_limits limits,
                                struct nccl_comm **ret_comm);
 nccl_result plim_nccl_comm_join(struct nccl_comm *comm, const struct plim_nccl_shm_id *id);
-/* All ranks are there; charges what NCCL takes at the start. */
+/* Wait for all ranks, then charge the memory that NCCL takes at the start. */
 nccl_result plim_nccl_comm_meet(struct nccl_comm *comm);
 void plim_nccl_comm_free(struct nccl_comm *comm);
 
-/* The device that this thread works with. */
+/* The current device of this thread. */
 int plim_nccl_device(void);
 
-/* The other name of each function, for profilers. */
+/* The second name of each function (pncclSend), for profilers. */
 #define NCCL_OTHER_NAME(name) extern __typeof__(name) p##name __attribute__((alias(#name)))
 
 #endif

@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_VGPU_NCCL_NCCL_API_H
 #define PLIMSOLL_VGPU_NCCL_NCCL_API_H
 
-/* The NCCL API, as far as libnccl.so.2 has bodies for it: declared by ourselves after the NCCL user guide (2.30). */
+/*
+ * The functions of the NCCL API that have a body in libnccl.so.2: our own declarations after the NCCL user guide
+ * (2.30).
+ */
 
 #include "vgpu/nccl/nccl.h"
 

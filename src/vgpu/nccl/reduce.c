@@ -11,7 +11,7 @@ enum { INT8, UINT8, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64, BFL
 
 struct format {
     int bytes, exponent_bits, fraction_bits;
-    bool has_infinity; /* else the highest value is NaN and the exponent goes on */
+    bool has_infinity; /* false: the highest code is NaN and the highest exponent is an ordinary one */
 };
 
 static const struct format *format_of(int type)
@@ -71,7 +71,7 @@ static unsigned encode(const struct format *f, float value)
     if (magnitude == 0x7f800000)
         return sign | infinity;
     const int bias = (int)(top >> 1), exponent = (magnitude >> 23 ? (int)(magnitude >> 23) : 1) - 127;
-    /* how many bits of the 24 go, and the code of what stays */
+    /* the number of dropped bits of 24, and the code of the rest */
     int shift = 23 - f->fraction_bits;
     if (exponent < 1 - bias)
         shift += 1 - bias - exponent;
@@ -156,7 +156,7 @@ static void combine_one(uint8_t *into, const uint8_t *with, int type, enum nccl_
     }
 }
 
-/* --- all of them --- */
+/* --- arrays --- */
 
 void plim_nccl_combine(uint8_t *into, uint8_t *into_known, const uint8_t *with, const uint8_t *with_known, size_t count,
                        int type, enum nccl_reduction reduction)
@@ -196,7 +196,7 @@ void plim_nccl_divide(uint8_t *values, size_t count, int type, int n)
     const size_t width = plim_nccl_type_bytes(type);
     for (uint8_t *value = values; value < values + count * width; value += width)
         switch (type) {
-        case INT8: /* n may not fit */
+        case INT8: /* n may not fit into the type */
             *value = (uint8_t)((int8_t)*value / n);
             break;
         case UINT8:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is a memfd; others open it as /proc/PID/fd/N of the process that made it. Behind the head lie two slots per
- * rank, used in turn, and a ring of messages for each pair of ranks. The file is sparse: only what is used takes
- * memory.
+ * The file is a memfd; others open it as /proc/PID/fd/N of the process that made it. After the head come two slots per
+ * rank, used in turn, and a ring of messages for each pair of ranks. The file is sparse: only used pages take memory.
  */
 #include "vgpu/nccl/shm.h"
 
@@ -23,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d726f6f31; /* "plimroo1" */
+static const uint64_t magic = 0x706c696d73686d31; /* "plimshm1" */
 
-/* What this process made and others may still have to open. */
+/* The shared memories that this process made and others may still open. */
 struct made {
     struct plim_nccl_shm_id id;
     struct made *next;
@@ -39,7 +38,7 @@ bool plim_nccl_shm_make(struct plim_nccl_shm_id *ret_id)
 {
     struct plim_nccl_shm_head head = { .magic = magic };
     struct made *made = calloc(1, sizeof *made);
-    int fd = made ? memfd_create("plimsoll-room", MFD_CLOEXEC) : -1;
+    int fd = made ? memfd_create("plimsoll-nccl", MFD_CLOEXEC) : -1;
     const bool is_made = fd >= 0 && getrandom(&head.nonce, sizeof head.nonce, 0) == sizeof head.nonce &&
                          pwrite(fd, &head, sizeof head, 0) == sizeof head;
     if (!is_made) {
@@ -71,7 +70,7 @@ void plim_nccl_shm_forget(const struct plim_nccl_shm_id *id)
     free(found);
 }
 
-/* --- coming and going --- */
+/* --- joining and leaving --- */
 
 static size_t slots_offset(void) { return (sizeof(struct plim_nccl_shm_head) + 4095) / 4096 * 4096; }
 
@@ -93,7 +92,7 @@ struct plim_nccl_shm_pair *plim_nccl_shm_pair(struct plim_nccl_shm *shm, int fro
     return &pairs[(size_t)from * (size_t)shm->n_ranks + (size_t)to];
 }
 
-/* When a process began; 0: it is not there any more. */
+/* Start time of a process; 0: it has ended. */
 static uint64_t began(int pid)
 {
     bool is_ended;
@@ -180,7 +179,7 @@ void plim_nccl_shm_ring(struct plim_nccl_shm *shm)
     syscall(SYS_futex, &shm->head->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* As long as PyTorch gives a collective before it stops the job, unless said otherwise. */
+/* PyTorch's default timeout of a collective, unless the environment sets another. */
 static uint64_t patience_ms(void)
 {
     const char *text = getenv("PLIM_VGPU_NCCL_TIMEOUT");
@@ -195,7 +194,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* The one that is not coming: gone itself, or, if it has not come in, the one who holds the door is. */
+/* The rank that will not arrive: it has ended or, if it never joined, the process that made the shared memory has. */
 static bool is_hopeless(struct plim_nccl_shm *shm, int rank)
 {
     const struct plim_nccl_shm_rank *r = &shm->head->rank[rank];
@@ -218,7 +217,7 @@ enum plim_nccl_shm_result plim_nccl_shm_wait(struct plim_nccl_shm *shm, plim_ncc
         *ret_rank = lacks;
         if (atomic_load(is_aborted))
             return PLIM_NCCL_SHM_ABORTED;
-        /* It may have come and gone since we looked. */
+        /* It may have arrived and left since the check. */
         if (!is_first && lacks >= 0 && is_hopeless(shm, lacks))
             return is_so(shm, about, &lacks) ? PLIM_NCCL_SHM_OK : PLIM_NCCL_SHM_DEAD;
         if (now_ms() >= until_ms)

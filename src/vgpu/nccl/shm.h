@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_NCCL_SHM_H
 
 /*
- * Where the ranks of one communicator meet: shared memory without a name. Who makes the shm keeps its file open until
- * all have come in, so it vanishes with the last process that has it, however that ends.
+ * The unnamed shared memory of the ranks of one communicator. The process that makes it keeps its file open until all
+ * ranks have joined. So it vanishes with the last process that uses it, however that ends.
  */
 
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ enum {
     PLIM_NCCL_SHM_HISTORY = 64
 };
 
-/* How another process finds a shm. */
+/* The way for another process to find it. */
 struct plim_nccl_shm_id {
     uint64_t magic, nonce;
     int32_t pid, fd;
@@ -33,12 +33,12 @@ struct plim_nccl_shm_slot {
 };
 
 struct plim_nccl_shm_rank {
-    atomic_int pid; /* 0: not there yet */
+    atomic_int pid; /* 0: not joined yet */
     uint64_t start_ticks;
     int32_t card; /* of the ledger */
     atomic_bool has_left;
-    _Atomic uint64_t n_arrived;                      /* the collective it has come to */
-    _Atomic uint64_t history[PLIM_NCCL_SHM_HISTORY]; /* number << 32 | what it was, in short */
+    _Atomic uint64_t n_arrived;                      /* the collective that it has reached */
+    _Atomic uint64_t history[PLIM_NCCL_SHM_HISTORY]; /* number << 32 | a hash of the operation */
 };
 
 /* Messages from one rank to another. */
@@ -50,7 +50,7 @@ struct plim_nccl_shm_pair {
 struct plim_nccl_shm_head {
     uint64_t magic, nonce;
     atomic_int n_ranks;
-    atomic_uint bell; /* counts what happened; a futex */
+    atomic_uint bell; /* a futex that counts events */
     struct plim_nccl_shm_rank rank[PLIM_NCCL_SHM_MAX_RANKS];
 };
 
@@ -64,16 +64,16 @@ struct plim_nccl_shm {
 /* False: the system refused. */
 bool plim_nccl_shm_make(struct plim_nccl_shm_id *ret_id);
 
-/* Nobody will use it. */
+/* It will not be used: free it. */
 void plim_nccl_shm_forget(const struct plim_nccl_shm_id *id);
 
 enum plim_nccl_shm_result {
     PLIM_NCCL_SHM_OK,
-    PLIM_NCCL_SHM_GONE,    /* the one who made it ended */
-    PLIM_NCCL_SHM_OTHER_N, /* others said another number of ranks */
-    PLIM_NCCL_SHM_TAKEN,   /* the rank is there already */
+    PLIM_NCCL_SHM_GONE,    /* the process that made it has ended */
+    PLIM_NCCL_SHM_OTHER_N, /* other ranks gave another number of ranks */
+    PLIM_NCCL_SHM_TAKEN,   /* the rank has joined already */
     PLIM_NCCL_SHM_NO_MEMORY,
-    PLIM_NCCL_SHM_DEAD, /* a rank ended before it came */
+    PLIM_NCCL_SHM_DEAD, /* a rank ended before it arrived */
     PLIM_NCCL_SHM_TIMEOUT,
     PLIM_NCCL_SHM_ABORTED
 };
@@ -82,14 +82,14 @@ enum plim_nccl_shm_result plim_nccl_shm_join(const struct plim_nccl_shm_id *id, 
                                              struct plim_nccl_shm **ret_room);
 void plim_nccl_shm_leave(struct plim_nccl_shm *shm);
 
-/* This rank's values for the turn-th exchange, or another's. */
+/* The slot of a rank for the turn-th exchange. */
 struct plim_nccl_shm_slot *plim_nccl_shm_slot(struct plim_nccl_shm *shm, int rank, uint64_t turn);
 struct plim_nccl_shm_pair *plim_nccl_shm_pair(struct plim_nccl_shm *shm, int from, int to);
 
-/* Something happened that others may wait for. */
+/* Wake the ranks that wait. */
 void plim_nccl_shm_ring(struct plim_nccl_shm *shm);
 
-/* Wait until is_so; lacks: a rank whose coming it depends on, -1 for none. Stops when that rank is gone. */
+/* Wait until is_so() holds. *ret_lacks is a rank that it depends on, or -1: the wait ends when that rank has ended. */
 typedef bool plim_nccl_shm_condition(struct plim_nccl_shm *shm, void *about, int *ret_lacks);
 enum plim_nccl_shm_result plim_nccl_shm_wait(struct plim_nccl_shm *shm, plim_nccl_shm_condition *is_so, void *about,
                                              const atomic_bool *is_aborted, int *ret_rank);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libnvidia-ml.so.1: the cards of the rehearsal and who holds what, from the ledger. It shows all cards, as NVML does,
- * whatever CUDA_VISIBLE_DEVICES says. The declarations are our own, after the NVML API reference (13.0).
+ * libnvidia-ml.so.1: the cards of the rehearsal and the memory of each process, from the ledger. Like NVML it ignores
+ * CUDA_VISIBLE_DEVICES and shows all cards.
  */
 #include "vgpu/nvml/nvml.h"
 
@@ -15,7 +15,9 @@ static struct plim_ledger *ledger;
 
 struct plim_ledger *plim_nvml_ledger(void) { return ledger; }
 
-/* A function without a body was called: said in the receipt. Many are not supported on most cards, so no noise is made.
+/*
+ * A function without a body was called: the receipt says so. stderr does not: most cards do not support many of these
+ * functions.
  */
 int plim_vgpu_unsupported(const char *function, const void *caller)
 {
@@ -208,7 +210,7 @@ status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
 
 enum { MEMORY_V2 = sizeof(struct nvml_memory_info_v2) | 2u << 24 };
 
-/* The older question counts what the driver keeps as used. */
+/* The older call counts the driver's reserve as used. */
 status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory)
 {
     if (plim_nvml_index(card) < 0)

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_NVML_NVML_H
 #define PLIMSOLL_VGPU_NVML_NVML_H
 
-/* What the files of the virtual NVML share. A device is its card in the ledger. */
+/* Shared by the files of the virtual NVML. A device is a card in the ledger. */
 
 #include "vgpu/core/attributes.h"
 

@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_VGPU_NVML_NVML_API_H
 #define PLIMSOLL_VGPU_NVML_NVML_API_H
 
-/* The NVML API, as far as libnvidia-ml.so.1 has bodies for it: declared by ourselves after the API reference (13.0). */
+/*
+ * The functions of the NVML API that have a body in libnvidia-ml.so.1: our own declarations after the API reference
+ * (13.0).
+ */
 
 #include "vgpu/nvml/nvml.h"
 

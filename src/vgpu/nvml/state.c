@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What monitors ask of a card beside its memory. A virtual card is idle: loads are zero, clocks are those of the
- * attributes, and cards are joined by PCIe alone. Temperatures and watts it has none.
+ * The state of a card that monitors show beside its memory. A virtual card is idle: its loads are zero, its clocks are
+ * those of the attributes, cards are connected by PCIe only. Temperature and power are not supported.
  */
 #include "vgpu/nvml/nvml.h"
 #include "vgpu/nvml/nvml_api.h"
@@ -71,7 +71,7 @@ status nvmlDeviceGetPcieThroughput(device card, int counter, unsigned *kb_per_s)
 
 status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits) { return put(card, bits, card ? card->bus_bits : 0); }
 
-/* --- what it is --- */
+/* --- identity --- */
 
 status nvmlDeviceGetMinorNumber(device card, unsigned *number)
 {
@@ -114,10 +114,10 @@ status nvmlDeviceGetNumGpuCores(device card, unsigned *cores)
 status nvmlDeviceGetAttributes_v2(device card, struct nvml_attributes *attributes)
 {
     (void)attributes;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED; /* of parts of a card only (MIG) */
+    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED; /* only for parts of a card (MIG) */
 }
 
-/* --- neighbours --- */
+/* --- links --- */
 
 enum { LINK_NONE = 0, LEVEL_SYSTEM = 50, P2P_OK = 0 };
 
@@ -187,7 +187,7 @@ status nvmlDeviceGetNumaNodeId(device card, unsigned *node)
     return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
-/* --- errors of memory --- */
+/* --- memory errors --- */
 
 status nvmlDeviceGetEccMode(device card, unsigned *current, unsigned *pending)
 {

@@ -2,10 +2,10 @@
 /*
  * Preloaded into every program of a rehearsal. A hollow model is a file of its full size whose data is a hole. Asking
  * the kernel to read it ahead fills the page cache with zeros, tens of gigabytes of them, so such requests are dropped
- * for hollow files and for nothing else. A program that listens for connections is noted as such: it is a server. And a
- * real GPU is out of reach: NVIDIA's device files are not there for whoever loads NVIDIA's own libraries past ours.
+ * for hollow files and for nothing else. A program that listens for connections is marked as a server. NVIDIA's device
+ * files cannot be opened, so that a program which loads NVIDIA's own libraries past ours does not reach a real GPU.
  *
- * Calls the kernel, not libc, where it can: it runs in programs it knows nothing of.
+ * Calls the kernel, not libc, where possible: it runs inside programs that it knows nothing of.
  */
 #include "vgpu/preload/preload.h"
 
@@ -29,7 +29,7 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { MAX_HOLLOW = 256 };
 
-/* Where hollow files are mapped; the oldest is forgotten when there are more. */
+/* Mappings of hollow files; the oldest is dropped when there are more. */
 static struct {
     char *start;
     size_t size;

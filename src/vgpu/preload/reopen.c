@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded with preload.c. A library that is loaded serves every later request for its name, but not one for a file:
- * PyTorch opens the files of NVIDIA's wheels by their paths. A request for a file that is named as one of the virtual
- * libraries is one for that library.
+ * Preloaded with preload.c. A loaded library serves later requests for its name, but not those for a path: PyTorch
+ * opens the libraries of NVIDIA's wheels by path. A request for a path that ends in the name of a virtual library is
+ * changed into one for that name.
  *
- * Everything else reaches dlopen() as if we were not there: it looks at who called it to find the folders to search, so
- * we jump to it and do not call it.
+ * Every other request reaches libc's dlopen() unchanged. dlopen() searches folders by its caller, so this jumps to it
+ * and does not call it.
  */
 #include "vgpu/preload/preload.h"
 
@@ -35,7 +35,7 @@ static const char *our_folder(void)
     return folder;
 }
 
-/* What to open instead of path: the bare name of a library of ours, or path. */
+/* The name to open instead of path: the bare name of a virtual library, or path. */
 HIDDEN const char *plim_opened_name(const char *path)
 {
     char ours[PATH_MAX];

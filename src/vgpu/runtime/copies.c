@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcudart: copies and fills. What they move is for values.c in libcuda to know. */
+/* libcudart: copies and fills. values.c in libcuda moves the bytes. */
 #include "vgpu/driver/memory/values.h"
 #include "vgpu/driver/streams/schedule.h"
 #include "vgpu/runtime/runtime.h"
@@ -18,7 +18,7 @@ static status copy_box(const struct plim_copy *copy, int kind, void *stream)
     return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
 }
 
-/* A call that is not asynchronous is over when the work before it is. */
+/* A synchronous call waits for the work before it. */
 static status waited(status error)
 {
     if (!error)
@@ -108,7 +108,7 @@ status cudaMemcpy3DPeerAsync(const struct cuda_peer_copy_3d *box, void *stream)
 
 status cudaMemcpy3DPeer(const struct cuda_peer_copy_3d *box) { return waited(cudaMemcpy3DPeerAsync(box, NULL)); }
 
-/* --- many at once: 12.8 had one more parameter, the index of the copy that failed --- */
+/* --- batches: 12.8 has one more parameter, the index of the copy that failed --- */
 
 static status copy_batch(void *const *to, const void *const *from, const size_t *sizes, size_t count,
                          size_t *ret_failed, void *stream)
@@ -218,7 +218,7 @@ status cudaMemset3D(struct cuda_pitched start, int value, struct cuda_triple ext
     return waited(cudaMemset3DAsync(start, value, extent, NULL));
 }
 
-/* --- the same for programs that are built with a default stream per thread --- */
+/* --- aliases for programs built with a default stream per thread --- */
 
 #define ALSO(name, original) extern __typeof__(original) name __attribute__((alias(#original)))
 ALSO(cudaMemcpy_ptds, cudaMemcpy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fat binary is a header and entries behind each other, each with a header of its own: kind (1 PTX, 2 machine code),
- * its length, the length of the code, the compute capability. A card runs machine code of its major version that is not
+ * A fat binary is a header and a sequence of entries, each with a header of its own: kind (1 PTX, 2 machine code), its
+ * length, the length of the code, the compute capability. A card runs machine code of its major version that is not
  * newer than itself (CUDA programming guide, "Binary compatibility"), else PTX that is not newer.
  */
 #include "vgpu/runtime/fatbin.h"
@@ -78,7 +78,7 @@ bool plim_fat_choose(struct plim_fat *fat, int compute_capability, int *ret_ptx,
         const bool is_read = choose(fat->wrapper, cc, &ptx, &machine);
         const uint64_t is_fit = !is_read || machine || ptx;
         const uint64_t of_ptx = !is_read ? cc : machine ? machine : ptx, of_machine = is_read && machine ? machine : cc;
-        answer = is_fit << 48 | of_machine << 32 | of_ptx << 16 | cc; /* none is above cc */
+        answer = is_fit << 48 | of_machine << 32 | of_ptx << 16 | cc; /* no field exceeds cc */
         fat->answer = answer;
     }
     *ret_ptx = answer >> 16 & 0xffff;

@@ -2,20 +2,23 @@
 #ifndef PLIMSOLL_VGPU_RUNTIME_FATBIN_H
 #define PLIMSOLL_VGPU_RUNTIME_FATBIN_H
 
-/* Which code of a fat binary a card would run: programs choose their algorithms by it, and some have none for a card.
+/*
+ * The code in a fat binary that a card would run: programs choose their algorithms by it, and some have no code for a
+ * card.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct plim_fat {
-    const void *wrapper;     /* what the compiler's start-up code registered */
-    _Atomic uint64_t answer; /* the last question and its answer in one word, for threads ask at once; 0: none yet */
+    const void *wrapper; /* as the compiler's start-up code registered it */
+    _Atomic uint64_t
+        answer; /* the last query and its answer in one word, because threads query concurrently; 0: no query yet */
 };
 
 /*
- * The compute capability that the code was compiled for, and that of what runs. False: there is no code for the card.
- * What cannot be read is taken to be made for the card.
+ * The compute capabilities of the PTX and of the machine code that run. False: there is no code for the card. A binary
+ * that cannot be read counts as made for the card.
  */
 bool plim_fat_choose(struct plim_fat *fat, int compute_capability, int *ret_ptx, int *ret_binary);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel of PyTorch does, by its mangled name. */
+/* The operation of an integer kernel of PyTorch, by its mangled name. */
 #include "vgpu/runtime/int_kernels.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static const char letters[] = "lisahb";
 
 static bool is_letter(char c) { return c && strchr(letters, c); }
 
-/* What follows `prefix` in the name; NULL: it is not in it. */
+/* The part of the name after `prefix`; NULL: the name does not contain it. */
 static const char *after(const char *name, const char *prefix)
 {
     const char *found = strstr(name, prefix);
@@ -102,7 +102,7 @@ struct plim_int_kernel plim_int_kernel_of(const char *name)
     if (what.operation == PLIM_INT_KERNEL_NONE)
         what = unary_of(name);
     what.is_cast = strstr(name, "12LoadWithCastI") != NULL;
-    /* as many buffers as the form has */
+    /* the number of buffers in the kernel's signature */
     if (!strstr(name, what.n_inputs == 2 ? "St5arrayIPcLm3E" : "St5arrayIPcLm2E"))
         what.operation = PLIM_INT_KERNEL_NONE;
     return what;

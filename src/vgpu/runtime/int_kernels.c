@@ -14,9 +14,9 @@ bool plim_int_kernel_is_buffer(const void *pointer)
 }
 
 /*
- * Sizes and strides that are not used hold what lay on the stack, old pointers among them. Before the buffers come the
- * functor, the first value (both of at least 4 bytes), 64 bytes of ReduceConfig, 404 for the strides of the input and
- * 504 for those of the output; nothing is read beyond what is found.
+ * Unused sizes and strides are uninitialized and may contain old pointers. The order of members: the functor, the first
+ * value (both of at least 4 bytes), 64 bytes of ReduceConfig, 404 for the strides of the input and 504 for those of the
+ * output, then the buffers. Nothing after the buffers is read.
  */
 bool plim_int_kernel_reduction_buffers(const void *object, void *ret_buffers[2])
 {
@@ -33,7 +33,7 @@ bool plim_int_kernel_reduction_buffers(const void *object, void *ret_buffers[2])
     return false;
 }
 
-/* --- numbers of a type --- */
+/* --- integers of a type --- */
 
 static unsigned width_of(char type) { return type == 'l' ? 8 : type == 'i' ? 4 : type == 's' ? 2 : 1; }
 
@@ -74,7 +74,7 @@ static void note(struct plim_int_kernel_result *result, enum plim_shadow_known k
 static int64_t add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 static int64_t multiply(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
-/* --- to one number --- */
+/* --- reductions --- */
 
 /* After the functor and the first value, both of 8 bytes: ReduceConfig with the size of an element, the numbers of
  * inputs and outputs; at 80 the dimensions of the input and the size of the first, at 384 its stride; at 992 the
@@ -112,7 +112,7 @@ static void reduce(enum plim_int_kernel_operation operation, const char *object,
 
 /* --- element by element --- */
 
-/* c10::ScalarType; 0: no whole number. */
+/* c10::ScalarType; 0: not an integer type. */
 static char type_of(uint8_t number)
 {
     static const char types[12] = { 'h', 'a', 's', 'i', 'l', [11] = 'b' };
@@ -133,7 +133,7 @@ static bool read_types(const struct plim_int_kernel *what, void **parameters, ch
     return (*ret_out = type_of(*(const uint8_t *)parameters[STORER])) != '\0';
 }
 
-/* What the functor holds: which comparison, or two numbers of an addition, or the operand behind a small functor. */
+/* The content of the functor: the comparison, the two numbers of an addition, or an operand after a small functor. */
 struct held {
     int64_t number, alpha;
     int which;

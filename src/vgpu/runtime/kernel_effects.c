@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms are those of PyTorch 2.5 to 2.15 (aten/src/ATen/native/cuda: CUDALoops.cuh, Reduce.cuh, Nonzero.cu,
- * Shape.cu) and of CUB's DeviceReduce. The mangled name holds the types of the parameters, so that another form is not
- * taken for one.
+ * The signatures are those of PyTorch 2.5 to 2.15 (aten/src/ATen/native/cuda: CUDALoops.cuh, Reduce.cuh, Nonzero.cu,
+ * Shape.cu) and of CUB's DeviceReduce. The mangled name holds the types of the parameters, so that a kernel with
+ * another signature is not mistaken for one of them.
  */
 #include "vgpu/runtime/kernel_effects.h"
 
@@ -63,9 +63,9 @@ struct plim_kernel_effect plim_kernel_effect_of(const char *name)
     return effect;
 }
 
-/* --- what is written --- */
+/* --- effects --- */
 
-/* PyTorch's blocks are multiples of 512 bytes: what lies in the rest of the last one belongs to the same tensor. */
+/* PyTorch's blocks are multiples of 512 bytes: the rest of the last one belongs to the same tensor. */
 static void wrote(void *output, uint64_t n_bytes)
 {
     enum { BLOCK_BYTES = 512 };
@@ -113,8 +113,8 @@ static void wrote_indexed(void **parameters)
 
 /*
  * The lambda holds an OffsetCalculator and then the pointers, the output first. The calculator has 4 bytes, 25 dividers
- * of 12 and 25 strides of 4 for each of the pointers; what is not used of it holds what lay on the stack, old pointers
- * among it. So the place is right where each of its pointers is one. A single pointer says least and is tried last.
+ * of 12 and 25 strides of 4 for each of the pointers; its unused part is uninitialized and may contain old pointers. So
+ * a position is accepted if all pointers there are device pointers. A single pointer proves least and is tried last.
  */
 static void wrote_by_lambda(void **parameters)
 {
@@ -136,7 +136,7 @@ static void wrote_by_lambda(void **parameters)
     }
 }
 
-/* Sizes and pickled objects that PyTorch lays one behind the other before it sends them. */
+/* Sizes and pickled objects, which PyTorch concatenates before it sends them. */
 static void joined(void **parameters, size_t width, unsigned n_inputs)
 {
     enum { BATCH = 128 };
@@ -163,11 +163,11 @@ static void reduced(void **parameters)
         wrote(buffers[1], 1);
 }
 
-/* What is computed from numbers that kernels may have changed is no surer than they. */
+/* A result is no more certain than the inputs that it was computed from. */
 static void launch_whole(const struct plim_kernel_effect *effect, void **parameters)
 {
     struct plim_int_kernel_result result;
-    plim_int_kernel_compute(&effect->whole, parameters, &result); /* before this launch makes what is known less sure */
+    plim_int_kernel_compute(&effect->whole, parameters, &result); /* before this launch makes known values uncertain */
     plim_vgpu_selects(0);
     if (result.known != PLIM_SHADOW_KEPT)
         plim_shadow_launched();

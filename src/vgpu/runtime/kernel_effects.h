@@ -3,10 +3,10 @@
 #define PLIMSOLL_VGPU_RUNTIME_KERNEL_EFFECTS_H
 
 /*
- * What some kernels write, known by their names. A kernel does nothing here, and most do not say what they would write.
- * Those of PyTorch that make nearly all of the numbers a program looks at do: fills, elementwise kernels, reductions
- * and the count of nonzero() have parameters of a fixed form. So a number of the host that lay in the same place before
- * is not taken for theirs, and a fill is really made.
+ * The effects of some kernels, recognised by name. A kernel is not run here, and most do not tell what they would
+ * write. The kernels of PyTorch that make nearly all of the numbers that a program reads do: fills, elementwise
+ * kernels, reductions and the count of nonzero() have parameters of a fixed layout. So an older value of the host in
+ * the same place is not mistaken for their result, and a fill is really made.
  */
 
 #include "vgpu/runtime/int_kernels.h"
@@ -23,7 +23,7 @@ enum plim_kernel_effect_kind {
     PLIM_KERNEL_EFFECT_REDUCE,  /* (ReduceOp): const void *src, char *dst[2] in it */
     PLIM_KERNEL_EFFECT_JOIN_1,  /* (output, inputs, strides, dimension, stride): torch.cat of vectors of 1 or 8 bytes */
     PLIM_KERNEL_EFFECT_JOIN_8,
-    PLIM_KERNEL_EFFECT_COUNT,   /* (input, output, number of inputs, ...): how many are not zero */
+    PLIM_KERNEL_EFFECT_COUNT,   /* (input, output, number of inputs, ...): the number of nonzero ones */
     PLIM_KERNEL_EFFECT_CARRIES, /* the second step of such a sum */
 };
 
@@ -32,10 +32,10 @@ struct plim_kernel_effect {
     struct plim_int_kernel whole;
 };
 
-/* What a kernel of this mangled name writes. */
+/* The effect of the kernel with this mangled name. */
 struct plim_kernel_effect plim_kernel_effect_of(const char *name);
 
-/* A launch with its parameters and the height of its grid. */
+/* Apply the effect of a launch. */
 void plim_kernel_effect_launch(const struct plim_kernel_effect *effect, void **parameters, unsigned grid_y);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcudart: kernels are registered and launched, and do nothing. What a launch would refuse is refused. */
+/* libcudart: kernels are registered and launched, but not run. The arguments of a launch are checked as on a card. */
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/launches.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what the compiler puts into every object with device code --- */
+/* --- calls that the compiler puts into every object with device code --- */
 
-/* Never given back: a kernel of a library that was unloaded may still be asked for. */
+/* Never freed: a kernel of an unloaded library may still be looked up. */
 void **__cudaRegisterFatBinary(void *fat_binary)
 {
     static struct plim_fat spare;
@@ -52,7 +52,10 @@ struct pushed_launch {
     void *stream;
 };
 
-/* What stands between <<< and >>> is pushed by the caller and popped by the stub of the kernel: never deep. */
+/*
+ * The launch configuration between <<< and >>>, pushed by the caller and popped by the stub of the kernel: the stack is
+ * never deep.
+ */
 enum { MAX_PUSHED = 8 };
 static _Thread_local struct pushed_launch pushed[MAX_PUSHED];
 static _Thread_local int n_pushed;
@@ -174,9 +177,9 @@ status cudaGetSymbolSize(size_t *ret_size, const void *symbol)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* --- what is asked of a kernel --- */
+/* --- attributes and occupancy --- */
 
-/* The registered code is not opened: what is said of it is plausible, and the same for all kernels. */
+/* The registered code is not read: these values are plausible and the same for all kernels. */
 enum { N_REGISTERS = 64, BLOCKS_PER_SM = 2, SHARED_BYTES = 48 << 10 };
 
 status cudaFuncGetAttributes(struct cuda_function_attributes *attributes, const void *function)

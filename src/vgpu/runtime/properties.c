@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudaDeviceProp by byte offset, as driver_types.h of CUDA 12.9 and 13.0 lays it out: 13 dropped fields, so all behind
- * them moved. A field is the device attribute of the same meaning; fields that are not here are zero.
+ * cudaDeviceProp by byte offset, as driver_types.h of CUDA 12.9 and 13.0 lays it out: 13 dropped fields, so all fields
+ * after them moved. A field has the value of the device attribute of the same meaning; fields without a row are zero.
  */
 #include "vgpu/runtime/properties.h"
 

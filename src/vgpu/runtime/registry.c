@@ -31,8 +31,10 @@ static bool grow(void)
     return true;
 }
 
-/* Entries are never given back: who found one may still read it when a library takes the place of another. They are
- * made many at a time: a library has thousands. */
+/*
+ * Entries are never freed: another thread may still read one while a library replaces it. They are allocated in blocks:
+ * a library has thousands.
+ */
 static struct plim_registered *new_entry(void)
 {
     enum { BATCH = 512 };

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_RUNTIME_REGISTRY_H
 #define PLIMSOLL_VGPU_RUNTIME_REGISTRY_H
 
-/* What the compiler's start-up code registers with the runtime: kernels and variables, by their address on the host. */
+/* Kernels and variables that the compiler's start-up code registers with the runtime, by their address on the host. */
 
 #include "vgpu/runtime/fatbin.h"
 #include "vgpu/runtime/kernel_effects.h"
@@ -12,7 +12,7 @@
 
 enum plim_registry_kind { PLIM_REGISTRY_KERNEL = 1, PLIM_REGISTRY_VARIABLE = 2 };
 
-/* Of a variable: where it lies on a card, once asked for. */
+/* The addresses of a variable on the cards, once requested. */
 struct plim_placed {
     pthread_mutex_t lock;
     uint64_t address[PLIM_LEDGER_MAX_CARDS];
@@ -22,7 +22,7 @@ struct plim_registered {
     const void *host;                 /* the stub of a kernel, the shadow of a variable */
     const char *name;                 /* on the card */
     _Atomic uint64_t size;            /* of a variable; for a kernel: most dynamic shared memory, once set */
-    struct plim_fat *fat;             /* where it is from */
+    struct plim_fat *fat;             /* its fat binary */
     struct plim_placed *placed;       /* a variable on each card */
     struct plim_kernel_effect effect; /* of a kernel */
     enum plim_registry_kind kind;
@@ -31,7 +31,7 @@ struct plim_registered {
 void plim_registry_add(struct plim_fat *fat, const void *host, const char *name, uint64_t size,
                        enum plim_registry_kind kind);
 
-/* NULL: not registered. Entries stay where they are. */
+/* NULL: not registered. Entries do not move. */
 struct plim_registered *plim_registry_find(const void *host, enum plim_registry_kind kind);
 
 #endif

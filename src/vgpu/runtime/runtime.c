@@ -9,7 +9,7 @@
 
 static _Thread_local int device;
 static _Thread_local status last_error;
-static _Thread_local int device_of_context = -1; /* what the driver was told */
+static _Thread_local int device_of_context = -1; /* of the current context of the driver */
 
 status plim_runtime_fail(status error)
 {
@@ -198,13 +198,13 @@ status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_n
 
 /* --- the driver's functions --- */
 
-/* What is not there is no error: *ret_status says so, if it is asked for. */
+/* A missing function is not an error if the caller takes *ret_status, which says so. */
 status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, unsigned version, uint64_t flags,
                                         int *ret_status)
 {
     int found;
     status error = loaded();
-    if (error == PLIM_CUDA_NO_DEVICE) /* the driver is there all the same */
+    if (error == PLIM_CUDA_NO_DEVICE) /* the driver exists without a device, too */
         error = PLIM_CUDA_SUCCESS;
     if (error)
         return plim_runtime_fail(error);
@@ -223,7 +223,7 @@ status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t f
     return cudaGetDriverEntryPointByVersion(name, ret_function, (unsigned)version, flags, ret_status);
 }
 
-/* Asked for by tools: there is nothing to begin or end. */
+/* For profilers: there is nothing to start or stop. */
 status cudaProfilerStart(void) { return plim_runtime_ready(); }
 status cudaProfilerStop(void) { return plim_runtime_ready(); }
 
@@ -241,7 +241,7 @@ status cudaMalloc(void **pointer, size_t size)
     if (!pointer)
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
     status error = plim_runtime_ready();
-    if (!error && size > 0) /* nothing asked for: a null pointer and no error, unlike the driver */
+    if (!error && size > 0) /* size 0 gives a null pointer and no error, unlike the driver */
         error = cuMemAlloc_v2(&address, size);
     if (!error)
         *pointer = (void *)(uintptr_t)address;
@@ -337,7 +337,7 @@ status cudaIpcOpenEventHandle(void **event, struct cu_ipc_handle handle)
     return plim_runtime_fail(error ? error : cuIpcOpenEventHandle(event, handle));
 }
 
-/* A hint about managed memory: its last parameter differs between 12 and 13, and nothing of it is read. */
+/* A hint about managed memory; its last parameter, which differs between 12 and 13, is not read. */
 status cudaMemAdvise(const void *pointer, size_t size, int advice)
 {
     (void)pointer, (void)size, (void)advice;

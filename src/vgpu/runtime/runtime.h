@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_RUNTIME_RUNTIME_H
 
 /*
- * What the files of the virtual CUDA runtime share. One source serves libcudart.so.12 and .13: PLIM_CUDART says which.
- * The declarations are our own, after the CUDA runtime API references (12.8 and 13.2). Memory comes from the public
- * functions of libcuda.so.1, as with NVIDIA's runtime, so that whoever stands between the two sees it.
+ * Shared by the files of the virtual CUDA runtime. One source serves libcudart.so.12 and .13: PLIM_CUDART is the major
+ * version. Memory comes from the public functions of libcuda.so.1, as with NVIDIA's runtime, so that a library
+ * preloaded between the two sees the calls.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -17,13 +17,13 @@ status plim_runtime_fail(status error);
 /* The current device of this thread. */
 int plim_runtime_device(void);
 
-/* Make sure that the current device has a context; or an error. */
+/* Make the context of the current device if it has none. */
 status plim_runtime_ready(void);
 
-/* True for a stream that exists, or one of the default streams. Fails otherwise. */
+/* An error unless the stream exists or is a default stream. */
 status plim_runtime_stream(void *stream);
 
-/* A copy is put into the stream: a node more, if it captures. */
+/* A copy is put into the stream: a node, if it captures. */
 status plim_runtime_capture(void *stream);
 
 #endif

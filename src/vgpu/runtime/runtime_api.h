@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_RUNTIME_RUNTIME_API_H
 
 /*
- * The CUDA runtime API, as far as libcudart.so.12 and .13 have bodies for it: declared by ourselves after the
- * references (12.8 and 13.2). PLIM_CUDART is the major version. What has the address of a kernel or a variable of the
- * program takes it as const void *.
+ * The functions of the CUDA runtime API that have a body in libcudart.so.12 and .13: our own declarations after the
+ * references (12.8 and 13.2). PLIM_CUDART is the major version. The address of a kernel or a variable of the program is
+ * a const void *.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -62,7 +62,7 @@ struct cuda_launch {
 };
 _Static_assert(sizeof(struct cuda_launch) == 56, "cudaLaunchConfig_t");
 
-/* cudaFuncAttributes, as far as it is known; the rest is zero. */
+/* cudaFuncAttributes; members without a name here are zero. */
 struct cuda_function_attributes {
     size_t shared_bytes, constant_bytes, local_bytes;
     int max_threads, n_registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes;
@@ -70,7 +70,7 @@ struct cuda_function_attributes {
 };
 _Static_assert(sizeof(struct cuda_function_attributes) == 144, "cudaFuncAttributes");
 
-/* cudaPointerAttributes: type 0 is not registered, 1 of the host, 2 of a device, 3 managed. */
+/* cudaPointerAttributes: type is 0 (unregistered), 1 (host), 2 (device) or 3 (managed). */
 struct cuda_pointer_attributes {
     int type, device;
     void *device_pointer, *host_pointer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules are those of the driver API reference, "Stream Management": a capture belongs to the stream where it began;
- * another stream joins it by waiting for an event recorded in it, and must be joined back before the end. Errors of a
- * broken rule are not guessed: each has its number (900 to 908).
+ * another stream joins it by waiting for an event recorded in it, and must be joined back before the end. Each broken
+ * rule has its own error (900 to 908).
  */
 #include "vgpu/driver/graphs/capture.h"
 
@@ -14,7 +14,7 @@
 
 enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
 
-static struct plim_capture *captures; /* that go on */
+static struct plim_capture *captures; /* active ones */
 static atomic_int n_captures;
 static uint64_t last_id;
 static _Thread_local int thread_mode = MODE_GLOBAL;
@@ -25,7 +25,7 @@ static status lose(struct plim_capture *capture, status error)
     return error;
 }
 
-/* Work in the legacy stream waits for all blocking streams: it would have to become part of their captures. */
+/* Work in the legacy stream waits for all blocking streams: so it would have to join their captures. */
 static status check_legacy(void)
 {
     status error = PLIM_CUDA_SUCCESS;
@@ -174,7 +174,7 @@ status plim_capture_wait(void *handle, const struct plim_event_capture *event, b
     struct plim_capture *own = atomic_load(&stream->capture);
     if (capture)
         error = join(stream, capture, event);
-    else if (own) /* a captured stream cannot wait for what is outside of its capture */
+    else if (own) /* a captured stream cannot wait for work outside of its capture */
         error = own->status == PLIM_CAPTURE_INVALIDATED ? PLIM_CUDA_CAPTURE_INVALIDATED
                                                         : lose(own, PLIM_CUDA_CAPTURE_ISOLATION);
     *ret_is_captured = capture != NULL;
@@ -182,7 +182,7 @@ status plim_capture_wait(void *handle, const struct plim_event_capture *event, b
     return error;
 }
 
-/* --- beginning and end --- */
+/* --- begin and end --- */
 
 status cuThreadExchangeStreamCaptureMode(int *mode)
 {
@@ -255,7 +255,7 @@ status cuStreamBeginCaptureToGraph(void *stream, void *graph, void *const *nodes
     return error;
 }
 
-/* Every node but what the origin waits for must have somebody after it: else a stream was not joined back. */
+/* Every node must have a successor or be one that the origin waits for: else a stream was not joined back. */
 static bool is_joined(const struct plim_capture *capture, const struct plim_stream *origin)
 {
     if (!capture->members->next_member)
@@ -296,7 +296,7 @@ void plim_capture_forget(struct plim_stream *stream)
         return;
     capture->status = PLIM_CAPTURE_INVALIDATED;
     leave(stream);
-    if (capture->origin == stream) { /* nobody can end it */
+    if (capture->origin == stream) { /* no other stream can end it */
         if (!capture->is_graph_given)
             plim_cuda_graph_free(capture->graph);
         finish(capture);
@@ -334,12 +334,12 @@ status cuStreamEndCapture(void *handle, void **ret_graph)
     return error;
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 status cuStreamGetCaptureInfo_v3(void *handle, int *ret_status, uint64_t *ret_id, void **ret_graph,
                                  void *const **ret_nodes, const void **ret_edges, size_t *ret_n)
 {
-    static _Thread_local struct plim_nodes shown; /* stays until the thread asks again */
+    static _Thread_local struct plim_nodes shown; /* valid until the next query of this thread */
     struct plim_stream *stream = plim_stream_of(handle);
     status error = stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
     if (error || !ret_status)

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_DRIVER_GRAPHS_CAPTURE_H
 
 /*
- * The capture of what is put into streams. Work in a stream that captures becomes a node of a graph; other work is
- * done at once. A capture begins in one stream, spreads to others through events and ends where it began.
+ * Stream capture. Work in a stream that captures becomes a node of a graph; other work is done at once. A capture
+ * begins in one stream, spreads to others through events and ends where it began.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -23,20 +23,22 @@ struct plim_capture {
 
 enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED = 2 };
 
-/* A stream goes: a capture in it is lost. With the lock of the objects held. */
+/* A stream is destroyed: its capture is invalidated. With the lock of the objects held. */
 void plim_capture_forget(struct plim_stream *stream);
 
 /*
- * Work is put into a stream. *ret_node is the node it became, for its parameters, or NULL: not captured, do it now.
- * The error says that it must not be put there.
+ * Work is put into a stream. *ret_node is its node, to be given parameters, or NULL: the stream does not capture, so do
+ * the work now. An error: the stream must not take work.
  */
 status plim_capture_work(void *stream, enum plim_node_type type, struct plim_node **ret_node);
 
-/* Calls that are not allowed while a capture goes on (cuMemAlloc and the like): an error then, and the capture is lost.
+/*
+ * For calls that are forbidden during a capture (cuMemAlloc and the like): an error then, and the capture is
+ * invalidated.
  */
 status plim_capture_unsafe(void);
 
-/* An event is recorded into, or waited for in, a stream: what it stands for when that stream, or it, is captured. */
+/* An event recorded into, or waited for by, a capturing stream: the nodes that it stands for. */
 struct plim_event_capture {
     uint64_t id; /* of the capture; 0: recorded outside */
     struct plim_nodes nodes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs that can be launched: of what they do, only the calls of functions on the host are done. */
+/* Executable graphs. A launch calls the functions of host nodes; the other nodes do nothing. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"

@@ -22,7 +22,7 @@ static void node_free(struct plim_object *object)
     plim_object_drop(object);
 }
 
-/* What the graph holds of the program's is given back by the caller, who has the lock not. */
+/* Returns the user objects, which the caller drops without the lock. */
 static struct plim_cuda_graph_user *graph_free(struct plim_object *object)
 {
     struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
@@ -68,7 +68,7 @@ status cuGraphDestroy(void *handle)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Nodes that a program adds by itself. */
+/* A node that the program adds itself. */
 static status add(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
                   struct plim_node **ret_body)
 {
@@ -155,7 +155,7 @@ status cuGraphAddEventWaitNode(void **ret_node, void *graph, void *const *nodes,
     return add(ret_node, graph, nodes, n, PLIM_NODE_WAIT_EVENT, &node);
 }
 
-/* Nodes and edges of a graph, into another that is empty. With the lock held. */
+/* Copy nodes and edges into an empty graph. With the lock held. */
 static bool copy_nodes(struct plim_object *to, const struct plim_cuda_graph *from)
 {
     struct plim_object **made = calloc(from->n_ever ? from->n_ever : 1, sizeof *made);
@@ -204,7 +204,7 @@ status cuGraphClone(void **ret_graph, void *handle)
     return *ret_graph ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
-/* Graphs that belong to a node: the child, or the bodies of a condition. */
+/* Graphs that belong to a node: a child graph, or the bodies of a conditional node. */
 static status own_graphs(struct plim_node *node, unsigned n, const struct plim_cuda_graph *from)
 {
     struct plim_object **graphs = calloc(n, sizeof *graphs);

@@ -34,7 +34,7 @@ void plim_nodes_clear(struct plim_nodes *nodes);
 
 struct plim_node {
     enum plim_node_type type;
-    unsigned number; /* in its graph, as it was added */
+    unsigned number; /* in the order in which its graph got them */
     struct plim_object *graph, *next, *previous;
     struct plim_nodes waits_for;
     void (*function)(void *); /* of a host node */
@@ -50,7 +50,7 @@ struct plim_cuda_graph {
     void *owner;                        /* the node whose graph it is */
 };
 
-/* What a handle stands for; NULL: something else, or nothing. */
+/* The graph, or node, of a handle; NULL: the handle is not one. */
 struct plim_cuda_graph *plim_cuda_graph_of(const void *handle);
 struct plim_node *plim_node_of(const void *handle);
 

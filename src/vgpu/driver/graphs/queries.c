@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs ask of a graph: its nodes and edges. A list is filled up to the room given; without one it is counted.
- */
+/* Queries of graphs: nodes and edges. A list is filled up to its length; without a list its length is returned. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/graphs/nodes.h"
 
 #include <stdio.h>
 
-/* A list that the caller gave, or only its length. */
+/* The caller's list, or only its length. */
 struct list {
     void **at;
     size_t n, room;
@@ -19,7 +18,7 @@ static void put(struct list *list, void *node)
     list->n++;
 }
 
-/* What is left of the room is set to NULL, and the number is what was filled in. */
+/* The rest of the list is set to NULL, and the length becomes the number of entries. */
 static void end(struct list *list, size_t *ret_n)
 {
     for (size_t i = list->n; list->at && i < list->room; i++)
@@ -56,7 +55,7 @@ status cuGraphGetRootNodes(void *handle, void **nodes, size_t *n)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* CUgraphEdgeData: 8 bytes of zeros is a plain edge. */
+/* CUgraphEdgeData: a plain edge is 8 bytes of zeros. */
 static void plain_edges(uint64_t *edges, size_t n)
 {
     for (size_t i = 0; edges && i < n; i++)

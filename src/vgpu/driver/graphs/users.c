@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What graphs hold of the program's (cuUserObject...): given back when nothing refers to it any more. */
+/* User objects (cuUserObject...): destroyed with their last reference. */
 #include "vgpu/driver/graphs/users.h"
 
 #include "vgpu/core/cuda_api.h"
@@ -20,7 +20,7 @@ struct user {
     unsigned n_references;
 };
 
-/* What is to be destroyed is called without the lock. */
+/* The destructor runs without the lock. */
 static void user_drop(struct plim_object *object, unsigned count)
 {
     plim_objects_lock();

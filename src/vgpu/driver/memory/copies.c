@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda.so.1: copies and fills. What they move has moved when they return, also from a stream. */
+/*
+ * libcuda.so.1: copies and fills. The bytes have moved when a call returns, also when it puts the copy into a stream.
+ */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/launches.h"
 #include "vgpu/driver/memory/values.h"
@@ -14,7 +16,7 @@ static status ready(void)
     return error;
 }
 
-/* In the default stream, and waited for. */
+/* A synchronous call: into the default stream, then wait for it. */
 static status done(status error)
 {
     if (!error && !(error = plim_vgpu_note_copy(NULL)))
@@ -173,7 +175,7 @@ status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream)
     return queued(rows_of(rows, __builtin_return_address(0)), stream);
 }
 
-/* --- fills: to must be aligned to the width --- */
+/* --- fills: the destination is aligned to the width --- */
 
 static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t n_rows)
 {

@@ -20,15 +20,16 @@ struct handle {
     uint64_t size;
     int64_t record; /* NO_RECORD: another process pays */
     int device;
-    unsigned share, n_references, n_held; /* no reference: it is free; held: by the program, until it releases */
-    uint32_t generation, next_free;       /* 1 + the next free one */
+    unsigned share, n_references,
+        n_held;                     /* n_references: 0 is free; n_held: the program's own, until it releases them */
+    uint32_t generation, next_free; /* 1 + the next free one */
 };
 
 struct block {
     uint64_t address, size, id;
     struct handle *handle; /* of a mapping */
     void *pool;
-    uint32_t access; /* two bits for each device */
+    uint32_t access; /* 2 bits per device */
     uint32_t next_free;
     int16_t device;
     uint8_t kind, is_used;
@@ -115,7 +116,7 @@ int plim_device_memory_place(enum plim_device_memory_kind kind, int device, uint
     return error;
 }
 
-/* A number is an index and how often it was given before, so that one that was released is known as such. */
+/* A number is an index and a generation, so that a released handle is recognised. */
 static uint64_t number_of(const struct handle *handle)
 {
     return handle ? (uint64_t)handle->generation << 32 | (uint64_t)(handle - handles + 1) : 0;
@@ -238,7 +239,7 @@ int plim_device_memory_reserve(uint64_t size, uint64_t *ret_address)
     return is_taken ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
-/* All slots of a stretch are reserved, and nothing is mapped there. */
+/* All slots of a range are reserved and unmapped. */
 static bool is_free_reservation(uint64_t address, uint64_t size)
 {
     for (uint64_t at = address; at - address < size; at += PLIM_SPACE_SLOT_BYTES)
@@ -330,7 +331,7 @@ int plim_device_memory_adopt(int device, uint64_t size, uint64_t *ret_handle)
     return is_granular(size) ? add_handle(device, size, 0, NO_RECORD, ret_handle) : PLIM_CUDA_INVALID_VALUE;
 }
 
-/* One reference more for the program to release. */
+/* Another reference, which the program releases. */
 int plim_device_memory_retain(uint64_t number)
 {
     pthread_mutex_lock(&lock);
@@ -398,7 +399,7 @@ static struct block *whole_mapping(uint64_t address, uint64_t limit)
                : NULL;
 }
 
-/* A stretch of whole mappings. */
+/* A range of whole mappings. */
 int plim_device_memory_unmap(uint64_t address, uint64_t size)
 {
     const uint64_t limit = address + size;

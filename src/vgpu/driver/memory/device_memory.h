@@ -13,12 +13,12 @@ enum plim_device_memory_kind {
     PLIM_DEVICE_MEMORY_IPC,    /* of another process: not charged here */
 };
 
-/* What stands at an address. */
+/* The allocation or mapping at an address. */
 struct plim_device_memory {
     uint64_t base, size;
     enum plim_device_memory_kind kind;
     int device;
-    uint64_t handle; /* what is mapped */
+    uint64_t handle; /* of a mapping: the handle */
     void *pool;
     uint64_t id; /* never given twice in a process */
 };
@@ -27,21 +27,21 @@ int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memor
 
 int plim_device_memory_alloc(int device, uint64_t size, uint64_t *ret_address);
 
-/* Only what plim_device_memory_alloc() gave, by its first address. */
+/* Free an allocation of plim_device_memory_alloc() by its first address. */
 int plim_device_memory_free(uint64_t address);
 
-/* Address space for something that is charged elsewhere, or not: a piece of a pool, memory of another process. */
+/* Address space for memory that is charged elsewhere: a piece of a pool, memory of another process. */
 int plim_device_memory_place(enum plim_device_memory_kind kind, int device, uint64_t size, void *pool,
                              uint64_t *ret_address);
 
-/* Gives it back, by its first address; *ret_memory is what it was. */
+/* Free it by its first address; *ret_memory describes it. */
 int plim_device_memory_unplace(enum plim_device_memory_kind kind, uint64_t address,
                                struct plim_device_memory *ret_memory);
 
 int plim_device_memory_reserve(uint64_t size, uint64_t *ret_address);
 int plim_device_memory_unreserve(uint64_t address, uint64_t size);
 
-/* share: allowed ways to give it to another process (CUmemAllocationHandleType). */
+/* share: the ways in which it may be shared with another process (CUmemAllocationHandleType). */
 int plim_device_memory_create(int device, uint64_t size, unsigned share, uint64_t *ret_handle);
 /* A handle for memory of another process. */
 int plim_device_memory_adopt(int device, uint64_t size, uint64_t *ret_handle);
@@ -57,7 +57,7 @@ struct plim_device_memory_handle {
 };
 int plim_device_memory_handle_at(uint64_t handle, struct plim_device_memory_handle *ret_handle);
 
-/* cuMemSetAccess and its question: 0 none, 1 read, 3 read and write, for each device. */
+/* cuMemSetAccess and cuMemGetAccess, per device: 0 no access, 1 read, 3 read and write. */
 int plim_device_memory_set_access(uint64_t address, uint64_t size, int device, unsigned access);
 int plim_device_memory_get_access(uint64_t address, int device, unsigned *ret_access);
 

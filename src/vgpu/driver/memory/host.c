@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of the host that CUDA knows. Pinned and managed memory is real, but only what is touched takes room: a
- * rehearsal of a large model must run where the model itself would not.
+ * Pinned and managed memory is real memory of the host, but only touched pages take room: a rehearsal of a large model
+ * must run on hosts that are too small for the model.
  */
 #include "vgpu/driver/memory/host.h"
 
@@ -13,7 +13,7 @@ struct region {
     uint64_t size;
     uint32_t record;
     enum plim_ledger_kind kind;
-    bool is_registered; /* the program's own memory */
+    bool is_registered; /* cuMemHostRegister: the program's own memory */
     struct region *next;
 };
 
@@ -80,7 +80,7 @@ int plim_vgpu_host_register(void *pointer, uint64_t size)
     return error;
 }
 
-/* Takes out the region that begins at pointer. */
+/* Remove the region that begins at pointer from the list. */
 static struct region *take_out(const void *pointer, enum plim_ledger_kind kind, bool is_registered)
 {
     pthread_rwlock_wrlock(&lock);

@@ -18,7 +18,7 @@ static status ready(void)
     return error;
 }
 
-/* Not while a capture goes on that forbids it. */
+/* Forbidden during a capture of a strict mode. */
 static status may_allocate(void)
 {
     status error = plim_context_need();
@@ -47,7 +47,7 @@ status cuMemAlloc_v2(device_pointer *address, size_t size)
     return error;
 }
 
-/* Rows of 512 bytes, as texture alignment wants them. */
+/* Rows are padded to 512 bytes, the texture alignment. */
 status cuMemAllocPitch_v2(device_pointer *address, size_t *pitch, size_t width, size_t height, unsigned element)
 {
     enum { ROW_BYTES = 512 };
@@ -115,7 +115,7 @@ status cuMemGetAddressRange_v2(device_pointer *base, size_t *size, device_pointe
     return PLIM_CUDA_SUCCESS;
 }
 
-/* --- memory of the host --- */
+/* --- host memory --- */
 
 status cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
 {
@@ -164,8 +164,7 @@ status cuMemHostGetFlags(unsigned *flags, void *pointer)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Hints: where managed memory should be, and what is done with it. The location differs between versions; none is read.
- */
+/* Hints about managed memory. The location differs between versions and is not read. */
 status cuMemAdvise_v2(device_pointer address, size_t size, int advice, uint64_t location)
 {
     (void)address, (void)size, (void)advice, (void)location;
@@ -199,7 +198,7 @@ static status check(const struct cu_allocation_properties *properties)
     if (!properties || properties->type != PINNED)
         return PLIM_CUDA_INVALID_VALUE;
     if (properties->location.type != ON_DEVICE || (properties->handle_types & ~HANDLE_POSIX))
-        return PLIM_CUDA_NOT_SUPPORTED; /* memory of the host; fabrics of several machines */
+        return PLIM_CUDA_NOT_SUPPORTED; /* host memory; handles of a fabric of machines */
     return plim_context_check_device(properties->location.id);
 }
 
@@ -217,7 +216,7 @@ status cuMemAddressReserve(device_pointer *address, size_t size, size_t alignmen
 {
     uint64_t found;
     status error = ready();
-    (void)wish; /* only a wish */
+    (void)wish; /* a hint */
     if (error)
         return error;
     if (!address || flags || alignment > PLIM_SPACE_SLOT_BYTES)

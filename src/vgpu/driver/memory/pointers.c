@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda: what is known of an address, for every address inside of an allocation. */
+/* libcuda: attributes of pointers, for every address inside of an allocation. */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/memory/device_memory.h"
@@ -33,8 +33,8 @@ enum attribute {
 enum { TYPE_HOST = 1, TYPE_DEVICE = 2 };
 
 struct place {
-    struct plim_device_memory memory; /* of the card */
-    enum plim_ledger_kind host;       /* PLIM_KIND_MAX_: not of the host */
+    struct plim_device_memory memory; /* of device memory */
+    enum plim_ledger_kind host;       /* PLIM_KIND_MAX_: not host memory */
     uint64_t address;
 };
 
@@ -127,7 +127,7 @@ status cuPointerGetAttribute(void *data, int attribute, device_pointer address)
     return error ? error : answer(data, attribute, &place);
 }
 
-/* How wide the answer to a question is, for an address that CUDA does not know: then it is zero. */
+/* The size of an attribute, which is zero for an address that CUDA does not know. */
 static size_t width_of(int attribute)
 {
     switch (attribute) {
@@ -147,7 +147,7 @@ static size_t width_of(int attribute)
     }
 }
 
-/* Unlike the question for one attribute, this one does not fail for an address that CUDA does not know. */
+/* Unlike cuPointerGetAttribute(), this does not fail for an address that CUDA does not know. */
 status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, device_pointer address)
 {
     struct place place;
@@ -161,7 +161,7 @@ status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, de
             continue;
         memset(data[i], 0, width_of(attributes[i]));
         if (attributes[i] == DEVICE_ORDINAL)
-            put_int(data[i], -2); /* as the runtime has it: no device */
+            put_int(data[i], -2); /* the runtime's number for "no device" */
     }
     return PLIM_CUDA_SUCCESS;
 }

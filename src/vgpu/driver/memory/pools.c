@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcuda: memory pools and allocation in the order of streams. A pool takes memory of the card in steps of 32 MiB and
- * keeps up to its threshold when the program synchronizes. How the real driver lays pieces out in a pool is not
- * published: here pieces fill it without gaps, so what a pool holds is a lower bound.
+ * keeps up to its threshold when the program synchronizes. How the real driver places allocations in a pool is not
+ * published: here they fill it without gaps, so the size of a pool is a lower bound.
  */
 #include "vgpu/driver/memory/pools.h"
 
@@ -20,13 +20,13 @@ struct pool {
     unsigned share;
     bool is_default;
     uint64_t threshold_bytes, used_bytes, used_high_bytes, reserved_bytes, reserved_high_bytes;
-    uint64_t max_bytes; /* 0: none */
+    uint64_t max_bytes; /* 0: unlimited */
     struct chunk *chunks;
     int reuse[3]; /* attributes 1 to 3: reuse after events, at once, with added dependencies */
 };
 _Static_assert(sizeof(struct pool) <= sizeof((struct plim_object *)0)->body, "a pool fits its slot");
 
-/* Memory of the card that a pool holds. */
+/* Memory of the card that a pool has reserved. */
 struct chunk {
     uint64_t size;
     uint32_t record;
@@ -80,7 +80,7 @@ static status grow(struct pool *pool, uint64_t size)
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Chunks go as long as what is used, and what is to be kept, still fits into the others. */
+/* Free chunks as long as the used and the kept bytes fit into the rest. */
 static void trim(struct pool *pool, uint64_t keep_bytes)
 {
     for (struct chunk **link = &pool->chunks; *link;) {
@@ -167,7 +167,7 @@ status cuMemPoolCreate(void **ret_pool, const struct cu_pool_properties *propert
     return error;
 }
 
-/* What is still used in it is lost: the reference says that it is freed later; nothing here waits for that. */
+/* Allocations that are still in use are freed at once; the reference defers that to their cuMemFreeAsync. */
 status cuMemPoolDestroy(void *handle)
 {
     struct pool *pool = pool_of(handle);
@@ -269,7 +269,7 @@ status cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
     memcpy(&word, value, sizeof word);
     if (attribute == RELEASE_THRESHOLD)
         pool->threshold_bytes = word;
-    else if (word != 0) /* high marks can only be reset */
+    else if (word != 0) /* high-water marks can only be reset */
         return PLIM_CUDA_INVALID_VALUE;
     else if (attribute == RESERVED_HIGH)
         pool->reserved_high_bytes = pool->reserved_bytes;
@@ -283,7 +283,7 @@ status cuMemPoolSetAccess(void *pool, const void *access, size_t count)
     return pool_of(pool) && (access || count == 0) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-/* Peers can reach all memory here. */
+/* Peers have access to all memory here. */
 status cuMemPoolGetAccess(int *ret_access, void *pool, const struct cu_location *location)
 {
     enum { READ_WRITE = 3 };

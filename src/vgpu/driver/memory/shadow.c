@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages of 4 KiB with one bit per byte, found by a hash of their number and listed by the time of their last write. A
- * filter counts the pages by 2 MiB of address space, so that the common case, nothing known, takes no look at pages.
- * Bytes that are not known are zero in the page: reading is a plain copy.
+ * filter counts the pages by 2 MiB of address space, so that the common case, nothing known, searches no pages. Bytes
+ * that are not known are zero in the page: reading is a plain copy.
  */
 #include "vgpu/driver/memory/shadow.h"
 
@@ -87,7 +87,7 @@ static bool has_room(void)
     return pages != NULL;
 }
 
-/* The page, made if need be; NULL: no memory. */
+/* The page, made if missing; NULL: no memory. */
 static struct page *page_for(uint64_t number)
 {
     struct page *page = has_room() ? find(number) : NULL;
@@ -230,7 +230,7 @@ static enum plim_shadow_known read_locked(uint8_t *to, uint64_t address, size_t 
     return known;
 }
 
-/* Whether anything may be known there. */
+/* False: nothing is known there. */
 static bool is_touched(uint64_t address, size_t size)
 {
     const uint64_t end = size <= UINT64_MAX - address ? address + size : UINT64_MAX;
@@ -297,14 +297,14 @@ void plim_shadow_read_each(void *to, uint8_t *ret_known, const void *from, size_
     pthread_mutex_unlock(&lock);
 }
 
-/* Byte by byte where they alternate: a stretch is written as it is known, or forgotten. */
+/* Run by run: known bytes are written, unknown ones forgotten. */
 static void move_locked(uint64_t to, uint64_t from, size_t size)
 {
     uint8_t bytes[PAGE_BYTES], known[PAGE_BYTES];
     while (size > 0) {
         const size_t at = from % PAGE_BYTES, n = part_of_page(from, size);
         const struct page *page = find(from / PAGE_BYTES);
-        for (size_t i = 0; page && i < n; i++) /* before writing moves pages about */
+        for (size_t i = 0; page && i < n; i++) /* before writing evicts or moves pages */
             known[i] = page->known[(at + i) / 8] >> (at + i) % 8 & 1;
         if (page)
             memcpy(bytes, page->bytes + at, n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda: memory for other processes of the rehearsal. The process that made it pays; here it is only address space of
- * the same size. A POSIX handle is a real file descriptor (of a small file in memory that says what it stands for), so
- * that programs can send it through sockets.
+ * libcuda: memory for other processes of the rehearsal. The process that made it is charged; here it is address space
+ * of the same size. A POSIX handle is a real file descriptor, of a small file in memory that describes the allocation,
+ * so that programs can send it through sockets.
  */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a handle holds: a CUipcMemHandle, and the file behind a POSIX handle. */
+/* The content of a CUipcMemHandle, and of the file behind a POSIX handle. */
 struct shared_memory {
     char magic[8];
     int32_t pid, card;
@@ -30,7 +30,7 @@ static bool is_valid(const struct shared_memory *memory, const char magic[8])
            plim_vgpu_device_of(memory->card) >= 0;
 }
 
-/* --- cuMemCreate's --- */
+/* --- memory of cuMemCreate --- */
 
 status cuMemExportToShareableHandle(int *ret_fd, unsigned long long number, int type, unsigned long long flags)
 {
@@ -73,7 +73,7 @@ status cuMemImportFromShareableHandle(unsigned long long *ret_handle, void *os_h
     return error;
 }
 
-/* --- cuMemAlloc's --- */
+/* --- memory of cuMemAlloc --- */
 
 status cuIpcGetMemHandle(struct cu_ipc_handle *ret_handle, device_pointer address)
 {
@@ -88,7 +88,7 @@ status cuIpcGetMemHandle(struct cu_ipc_handle *ret_handle, device_pointer addres
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Not in the process that made it (driver API reference). */
+/* An error in the process that made it (driver API reference). */
 status cuIpcOpenMemHandle_v2(device_pointer *ret_address, struct cu_ipc_handle handle, unsigned flags)
 {
     struct shared_memory memory;

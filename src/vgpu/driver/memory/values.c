@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy to the host up to this size is a value that the program looks at: .item(), a count, a token, a flag. */
+/* A copy to the host up to this size may steer the program: .item(), a count, a token, a flag. */
 enum { STEERING_BYTES = 64 };
 
-/* Managed memory beyond this is not written: a model there would take as much of the host as the model is large. */
+/* A larger copy into managed memory is not made: it would take host memory of the size of the model. */
 enum { MANAGED_BYTES = 64 << 10 };
 
 enum policy { POLICY_SHADOW, POLICY_ZERO, POLICY_MAX };
@@ -28,17 +28,17 @@ static void read_policy(void)
     policy = text && !strcmp(text, "zero") ? POLICY_ZERO : text && !strcmp(text, "max") ? POLICY_MAX : POLICY_SHADOW;
 }
 
-/* How many inputs the last kernel of this thread had to select from; 0: it selects nothing. */
+/* The number of inputs that the last kernel of this thread selects from; 0: it does not select. */
 static _Thread_local uint64_t n_to_select;
 
 void plim_vgpu_selects(uint64_t n) { n_to_select = n; }
 
-/* --- what is said of values --- */
+/* --- remarks about values --- */
 
-/* The innermost frame of Python, "folder/file:line function"; empty: none, or there was no time to look. */
+/* The innermost frame of Python, "folder/file:line function"; empty: no Python, or no time left for it. */
 static void find_place(const struct plim_ledger *ledger, char *ret_text, size_t size)
 {
-    enum { MOST_PART = 50 }; /* one part in so many of the time, at most */
+    enum { MOST_PART = 50 }; /* at most one part in so many of the time */
     static atomic_ullong spent_us;
     char stack[PLIM_LEDGER_STACK_BYTES];
     const uint64_t start_us = plim_ledger_now_us(ledger);
@@ -56,10 +56,10 @@ static void find_place(const struct plim_ledger *ledger, char *ret_text, size_t 
     atomic_fetch_add(&spent_us, plim_ledger_now_us(ledger) - start_us);
 }
 
-/* kind: value (nobody knows it) or value_kept (the host wrote it, before kernels ran). */
+/* kind: "value" (unknown) or "value_kept" (written by the host before kernels ran). */
 static void remark(const char *kind, const char *what, size_t size)
 {
-    enum { MAX_PLACES = 24 }; /* the ledger has room for few remarks */
+    enum { MAX_PLACES = 24 }; /* the ledger holds few remarks */
     static atomic_uint n_places;
     char text[PLIM_LEDGER_WHAT_BYTES], place[64] = "";
     int error;
@@ -85,14 +85,14 @@ static void note_evictions(void)
         return;
     atomic_store(&noted, n);
     plim_ledger_warn(ledger, "value_lost",
-                     "more small values were written to the card than are kept: the oldest are zero");
+                     "more small values were written to the card than are kept: the oldest count as zero");
 }
 
 /* --- copies --- */
 
 enum place { PLACE_DEVICE, PLACE_KNOWN_HOST, PLACE_HOST, PLACE_NONE };
 
-/* Device memory that is nobody's is no place: freed, or never given. */
+/* PLACE_NONE: device memory that is not allocated. */
 static enum place place_of(const void *start, size_t size)
 {
     const uint64_t first = (uint64_t)(uintptr_t)start;
@@ -131,7 +131,7 @@ static enum plim_shadow_known read_row(void *to, const void *from, size_t size)
     return PLIM_SHADOW_UNKNOWN;
 }
 
-/* What the host reads, and what is said of it. */
+/* A read by the host, with the remarks about it. */
 static void read_box(const struct plim_copy *copy, size_t total)
 {
     enum plim_shadow_known known = PLIM_SHADOW_KNOWN;
@@ -144,11 +144,12 @@ static void read_box(const struct plim_copy *copy, size_t total)
         }
     const uint64_t count = n_to_select;
     n_to_select = 0;
-    if (count && (total == 4 || total == 8)) { /* whatever was there before, the kernel has written it */
+    if (count && (total == 4 || total == 8)) { /* the kernel has overwritten the earlier value */
         const uint64_t value = policy == POLICY_MAX ? count : 0;
         memcpy(copy->to, &value, total);
         remark("value",
-               policy == POLICY_MAX ? "how many are selected, taken as all" : "how many are selected, taken as none",
+               policy == POLICY_MAX ? "number of selected elements, taken as all"
+                                    : "number of selected elements, taken as zero",
                total);
     } else if (total <= STEERING_BYTES && known == PLIM_SHADOW_UNKNOWN) {
         remark("value", "computed by the card, taken as zero", total);
@@ -169,7 +170,7 @@ static void write_row(char *to, const char *from, size_t size, enum place to_pla
         plim_shadow_write(to, from, size);
 }
 
-/* Bytes from the first to beyond the last; SIZE_MAX: too many. */
+/* The length from the first byte to the last; SIZE_MAX: overflow. */
 static size_t extent(const struct plim_copy *copy, size_t pitch, size_t slice)
 {
     size_t rows, layers, sum;

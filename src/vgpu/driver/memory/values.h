@@ -3,11 +3,11 @@
 #define PLIMSOLL_VGPU_DRIVER_MEMORY_VALUES_H
 
 /*
- * What a copy moves. The host's values go into the shadow store and come out of it; what the card would have computed
- * is zero. Small copies to the host may steer the program: those of values that nobody knows are counted in the ledger.
+ * Copies and fills. The host's values go through the shadow store; results of kernels are zero. Small copies to the
+ * host may steer the program: those of unknown values are counted in the ledger.
  *
- * PLIM_VGPU_VALUES: shadow (default), zero (nothing is kept), max (shadow, and what counts the inputs of a selection
- * that are not zero has counted all of them).
+ * PLIM_VGPU_VALUES: shadow (default), zero (nothing is kept), max (shadow, and a kernel that counts the selected inputs
+ * has counted all of them).
  */
 
 #include "vgpu/core/session.h"
@@ -23,7 +23,7 @@ struct plim_copy {
 
 enum plim_copy_kind { PLIM_COPY_HOST, PLIM_COPY_TO_DEVICE, PLIM_COPY_TO_HOST, PLIM_COPY_ON_DEVICE, PLIM_COPY_ANY };
 
-/* kind: what the program says; where it cannot be so, INVALID_VALUE. */
+/* kind: as the program gives it; INVALID_VALUE if the addresses contradict it. */
 PLIM_VGPU_EXPORT int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind);
 PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind);
 
@@ -31,13 +31,13 @@ PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enu
 PLIM_VGPU_EXPORT int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_t count,
                                     size_t n_rows);
 
-/* The same with any value of width bytes (1, 2, 4 or 8), as a kernel that fills memory would. */
+/* The same with a value of width bytes (1, 2, 4 or 8), as a fill kernel writes it. */
 PLIM_VGPU_EXPORT void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count);
 
-/* The last kernel of this thread counted which of n inputs are to be selected; 0: it did not. */
+/* The last kernel of this thread counted the selected ones of n inputs; 0: it did not. */
 PLIM_VGPU_EXPORT void plim_vgpu_selects(uint64_t n);
 
-/* A library gives the host a result of the card that nobody computed: that it is zero is counted. */
+/* A library returns a result to the host: zero, because nothing was computed. It is counted. */
 PLIM_VGPU_EXPORT void plim_vgpu_answered(size_t size);
 
 #endif

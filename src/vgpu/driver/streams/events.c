@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda: events. One recorded inside of a capture stands for nodes of it; else it is complete when it is recorded. */
+/*
+ * libcuda: events. An event recorded in a capture stands for nodes of it; any other is complete when the work before it
+ * is (schedule.h).
+ */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
@@ -93,7 +96,7 @@ status cuStreamWaitEvent(void *stream, void *handle, unsigned flags)
     return error;
 }
 
-/* What stands for a node of a capture is never complete: the question is wrong. */
+/* An event of a capture is never complete: the query is an error. */
 static status ask(const void *handle)
 {
     const struct event *event = event_of(handle);
@@ -117,7 +120,7 @@ status cuEventSynchronize(void *event)
     return error;
 }
 
-/* More than nothing: programs divide by it. */
+/* More than zero: programs divide by it. */
 status cuEventElapsedTime(float *ms, void *start, void *end)
 {
     const struct event *a = event_of(start), *b = event_of(end);
@@ -141,7 +144,7 @@ status cuCtxWaitEvent(void *context, void *event)
     return plim_context_device_of(context) < 0 ? PLIM_CUDA_INVALID_CONTEXT : ask(event);
 }
 
-/* --- between processes: all is complete, so an event of another process is one of ours that was recorded --- */
+/* --- between processes: an opened event is a recorded one of this process --- */
 
 struct shared_event {
     char magic[8];

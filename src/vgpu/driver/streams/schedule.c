@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One lock for all of it: only rehearsals that ask for it pay. What a stream waits for in another is kept as a few
- * moments; when there are more, waiting for the stream is taken for waiting for everything, which ends sooner.
+ * One lock for everything: only rehearsals with a lazy schedule pay for it. The moments that a stream waits for in
+ * other streams are kept, up to a few; a stream with more waits for all streams.
  */
 #include "vgpu/driver/streams/schedule.h"
 
@@ -11,12 +11,12 @@
 #include <string.h>
 
 /*
- * A card's launch queue: how much work a program can put into a stream before the next launch waits. 1024 is what
- * launches without a wait show on cards; not documented.
+ * A card's launch queue: the amount of work in a stream at which the next launch waits. Not documented; 1024 launches
+ * go through without a wait on cards.
  */
 enum { QUEUE_LENGTH = 1024 };
 
-/* As often as this asked, with nothing new to do in between, and the program does nothing but wait. */
+/* After so many queries without new work in between, the program is polling. */
 enum { MOST_QUESTIONS = 100 };
 
 enum { MOST_ORDERS = 8 };
@@ -25,9 +25,9 @@ bool plim_schedule_is_lazy;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t n_work, last_id;
-static struct plim_stream_work *works; /* of the streams that had any */
+static struct plim_stream_work *works; /* of the streams that had work */
 
-/* A stream's account. To wait for another stream is work too. */
+/* The work of a stream. Waiting for another stream is work, too. */
 struct plim_stream_work {
     uint64_t id, n_put, n_done;
     uint64_t asked_at;
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void read_schedule(void)
 
 /* --- with the lock held --- */
 
-/* NULL: no memory; the stream is taken for idle then. */
+/* NULL: no memory; the stream counts as idle then. */
 static struct plim_stream_work *work_of(struct plim_stream *stream)
 {
     if (!stream->work && (stream->work = calloc(1, sizeof *stream->work))) {
@@ -80,7 +80,7 @@ static void finish_all(int device)
         }
 }
 
-/* And what it waited for: an order is dropped before it is followed, so this ends. */
+/* With the work that it waits for. An order is dropped before it is followed, so the recursion ends. */
 static void finish(struct plim_stream_work *work, uint64_t to)
 {
     struct plim_moment orders[MOST_ORDERS];
@@ -101,7 +101,7 @@ static void finish(struct plim_stream_work *work, uint64_t to)
             finish(w, w->n_put);
 }
 
-/* A question that is only repeated is a wait. */
+/* Repeated queries without new work are a wait. */
 static bool is_waiting(uint64_t *asked_at, unsigned *n_asked)
 {
     *n_asked = *asked_at == n_work ? *n_asked + 1 : 1;
@@ -117,7 +117,7 @@ static void put(struct plim_stream_work *work)
         work->n_done = work->n_put - QUEUE_LENGTH;
 }
 
-/* --- from outside --- */
+/* --- interface --- */
 
 void plim_schedule_add(struct plim_stream *stream)
 {

@@ -3,21 +3,21 @@
 #define PLIMSOLL_VGPU_DRIVER_STREAMS_SCHEDULE_H
 
 /*
- * When the work of streams counts as done. Eager, the default: at once. Lazy (PLIM_VGPU_SCHEDULE=lazy): when the
- * program waits for it, or when as much more work was put into the stream as a card takes before the program has to
- * wait itself. A card is somewhere between the two, and so is memory that is held until another stream is done with it.
+ * When the work in streams counts as done. Eager, the default: at once. Lazy (PLIM_VGPU_SCHEDULE=lazy): when the
+ * program waits for it, or when the queue of launches is full. A real card is between the two, and so is the memory
+ * that is held until another stream is done with it.
  */
 
 #include "vgpu/core/session.h"
 
 struct plim_stream;
 
-/* A point in a stream: behind all that was put into it so far. */
+/* A point in a stream: after all work put into it so far. */
 struct plim_moment {
     struct plim_stream *stream; /* NULL: reached */
     uint64_t stream_id, work;
-    uint64_t asked_at; /* work of all streams at the last question */
-    unsigned n_asked;  /* questions since then */
+    uint64_t asked_at; /* work of all streams at the last query */
+    unsigned n_asked;  /* queries since then */
 };
 
 extern bool plim_schedule_is_lazy;
@@ -33,16 +33,16 @@ void plim_schedule_reach(const struct plim_moment *moment);
 void plim_schedule_finish(struct plim_stream *stream);
 void plim_schedule_finish_all(int device);
 
-/* What comes next in the stream comes after the moment. */
+/* Later work of the stream waits for the moment. */
 void plim_schedule_order(struct plim_stream *stream, const struct plim_moment *moment);
 
-/* True when nothing is left to do in the stream; asked again and again, it will be. */
+/* True when the stream has no work left; repeated queries finish it. */
 bool plim_schedule_is_idle(struct plim_stream *stream);
 
-/* The stream goes: its work is taken for done. */
+/* The stream is destroyed: its work counts as done. */
 void plim_schedule_forget(struct plim_stream *stream);
 
-/* What the program waits for when a copy is not asynchronous: the legacy stream and those that it waits for. */
+/* Wait as a synchronous copy does: for the legacy stream and the streams that it waits for. */
 PLIM_VGPU_EXPORT void plim_vgpu_wait_for_default(void);
 
 #endif

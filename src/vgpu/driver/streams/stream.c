@@ -3,7 +3,7 @@
 
 static struct plim_stream legacy = { .is_legacy = true };
 
-/* The default stream of a thread is made when it is first named. */
+/* The default stream of a thread is made at its first use. */
 static struct plim_stream *per_thread(void)
 {
     static _Thread_local struct plim_object *own;

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_DRIVER_STREAMS_STREAM_H
 #define PLIMSOLL_VGPU_DRIVER_STREAMS_STREAM_H
 
-/* Streams, and what their handles stand for. */
+/* Streams and their handles. */
 
 #include "vgpu/driver/graphs/nodes.h"
 
@@ -13,13 +13,13 @@ struct plim_stream {
     int priority, device;
     void *context;
     struct plim_capture *_Atomic capture;
-    struct plim_nodes last; /* while it captures: what the next node waits for */
+    struct plim_nodes last; /* while it captures: the nodes that the next one waits for */
     struct plim_stream *next_member;
     bool is_legacy;
-    struct plim_stream_work *work; /* what is not done yet: schedule.c's */
+    struct plim_stream_work *work; /* not done yet (schedule.c) */
 };
 
-/* The stream of a handle: NULL, 1 and 2 are the default streams. NULL: no such stream. */
+/* The stream of a handle; NULL, 1 and 2 are default streams. Returns NULL: no such stream. */
 struct plim_stream *plim_stream_of(const void *handle);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcuda: streams and events. What is put into a stream is complete at once, unless the stream captures it. */
+/* libcuda: streams. Work in a stream is complete at once, unless the stream captures it (or the schedule is lazy). */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
@@ -88,7 +88,7 @@ status cuStreamCopyAttributes(void *to, void *from)
     return plim_stream_of(to) && plim_stream_of(from) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
 }
 
-/* Windows of L2 and the like: hints. */
+/* Hints, such as windows of L2. */
 status cuStreamSetAttribute(void *stream, int attribute, const void *value)
 {
     (void)attribute, (void)value;
@@ -101,7 +101,7 @@ status cuStreamAttachMemAsync(void *stream, device_pointer address, size_t size,
     return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
 }
 
-/* Not while it captures: that spoils the capture. */
+/* Waiting for a capturing stream invalidates the capture. */
 static status wait_for(void *handle)
 {
     struct plim_stream *stream = plim_stream_of(handle);
@@ -152,7 +152,7 @@ status cuCtxSynchronize_v2(void *context)
     return context && plim_context_device_of(context) < 0 ? PLIM_CUDA_INVALID_CONTEXT : cuCtxSynchronize();
 }
 
-/* What the program wants to happen behind its kernels happens: they are done. */
+/* The function runs at once: the kernels before it are done. */
 status cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 {
     struct plim_node *node;
@@ -185,7 +185,7 @@ status cuStreamAddCallback(void *handle, void (*function)(void *, status, void *
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Words in memory that streams wait for and write: nothing waits here. */
+/* Streams that wait for a word in memory, or write it: no wait here. */
 static status memory_operation(void *stream)
 {
     struct plim_node *node;

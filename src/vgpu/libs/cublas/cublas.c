@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcublas: handles and their state. A handle takes the workspace that NVIDIA's library takes for it at once. A
- * workspace that the program sets is its own memory and is not charged again; NVIDIA's keeps its own one beside it.
+ * libcublas: handles and their state. A handle takes its workspace at once, as in NVIDIA's library. A workspace that
+ * the program sets is its own memory and is not charged again; NVIDIA's library keeps its own beside it.
  */
 #include "vgpu/libs/cublas/cublas.h"
 
@@ -48,7 +48,7 @@ status cublasDestroy_v2(void *handle)
     return CUBLAS_SUCCESS;
 }
 
-/* --- words --- */
+/* --- texts --- */
 
 static const struct {
     status code;
@@ -135,7 +135,7 @@ status cublasSetWorkspace_v2(const void *handle, void *workspace, size_t size)
                                              : CUBLAS_INVALID_VALUE;
 }
 
-/* --- the log: there is nothing to write into it --- */
+/* --- the log: nothing is written into it --- */
 
 static void *log_callback;
 

@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_H
 #define PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_H
 
-/* What the files of the virtual cuBLAS share. One source serves libcublas.so.12 and .13: PLIM_MAJOR says which. */
+/*
+ * Shared by the files of the virtual cuBLAS. One source serves libcublas.so.12 and .13: PLIM_MAJOR is the major
+ * version.
+ */
 #include "vgpu/libs/library.h"
 
 enum plim_cublas_status {

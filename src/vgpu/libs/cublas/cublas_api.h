@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_API_H
 
 /*
- * The APIs of cuBLAS and cuBLASLt, as far as there are bodies: declared by ourselves after their manuals (12.8
- * and 13.2). PLIM_MAJOR is the major version. Functions come in families; a list CUBLAS_...(X) gives each name to X,
- * here for its declaration and in a .c file for its body.
+ * The functions of the cuBLAS and cuBLASLt APIs that have a body: our own declarations after their manuals (12.8 and
+ * 13.2). PLIM_MAJOR is the major version. Functions come in families; a list CUBLAS_...(X) gives each name to X, here
+ * for its declaration and in a .c file for its body.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -30,7 +30,7 @@ status cublasLoggerConfigure(int is_on, int to_stdout, int to_stderr, const char
 status cublasSetLoggerCallback(void *callback);
 status cublasGetLoggerCallback(void **ret_callback);
 
-/* What a handle remembers: X(name, suffix, type, member of struct plim_cublas). */
+/* The state of a handle: X(name, suffix, type, member of struct plim_cublas). */
 #define CUBLAS_STATES(X)                                                                                               \
     X(Stream, _v2, void *, stream)                                                                                     \
     X(MathMode, , int, math_mode)                                                                                      \

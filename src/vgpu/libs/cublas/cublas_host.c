@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcublas: results that go to the host. With the pointer mode HOST a dot product or a norm is returned at once: zero,
- * which is what a card full of zeros gives, and said in the receipt. Copies of vectors and matrices are copies.
+ * the result for a card full of zeros, and the receipt says so. Copies of vectors and matrices are copies.
  */
 #include "vgpu/driver/memory/values.h"
 #include "vgpu/libs/cublas/cublas.h"
@@ -23,7 +23,7 @@ static status answer(const void *handle, void *result, size_t size)
     return CUBLAS_SUCCESS;
 }
 
-/* 1 is the first: all are equal. 0 where there are none. */
+/* 1, the first, as all elements are equal; 0 if there are no elements. */
 static status index_of_extreme(const void *handle, int64_t n, void *result, size_t size)
 {
     const struct plim_cublas *h = plim_cublas_of(handle);
@@ -33,7 +33,7 @@ static status index_of_extreme(const void *handle, int64_t n, void *result, size
     return done;
 }
 
-/* bytes of a cudaDataType: 16-bit floats (2, 14) and pairs of them (6, 15), float, double, complex. */
+/* Bytes of a cudaDataType: 16-bit floats (2, 14) and pairs of them (6, 15), float, double, complex. */
 static size_t size_of(int type)
 {
     return type == 2 || type == 14                ? 2

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcublasLt: descriptors, one algorithm for every product, products that compute nothing. The algorithm asks for no
- * workspace: programs give their own, of a size they choose before they ask. One source serves both majors
- * (PLIM_MAJOR).
+ * libcublasLt: descriptors, one algorithm for every product, products that compute nothing. The algorithm needs no
+ * workspace: programs bring one of a size that they choose beforehand. One source serves both majors (PLIM_MAJOR).
  */
 #include "vgpu/libs/cublas/cublas.h"
 #include "vgpu/libs/cublas/cublas_api.h"
@@ -13,7 +12,7 @@
 
 enum { HANDLE = 1 };
 
-/* Attributes by number, with the defaults of the manual; places as small as the structures of 12.8 demand. */
+/* Attributes by number, with the defaults of the manual; offsets that fit into the small structures of 12.8. */
 enum { LAYOUT_TYPE = 0, LAYOUT_ROWS = 2, LAYOUT_COLUMNS = 3, LAYOUT_STEP = 4 };
 static const struct plim_packed_attribute layout_attributes[] = {
     { 0, 4, 4, 0 },  { 1, 4, 8, 0 },   { 2, 8, 16, 0 },  { 3, 8, 24, 0 },  { 4, 8, 32, 0 },
@@ -116,7 +115,7 @@ CUBLASLT_DESCRIPTORS(ATTRIBUTES)
 ATTRIBUTES(MatmulAlgoConfig, algorithm)
 CUBLASLT_DESCRIPTORS(DESTROY)
 
-/* --- making them --- */
+/* --- creation --- */
 
 static status fill_layout(status done, void *data, int type, uint64_t rows, uint64_t columns, int64_t step)
 {
@@ -209,7 +208,7 @@ status cublasLtEmulationDescCreate(void **ret_data) { return create(ret_data, &e
 
 /* --- algorithms --- */
 
-/* What a card cannot do: 8-bit floats before 8.9, 4-bit floats before 10.0. */
+/* Cards before 8.9 lack 8-bit floats, those before 10.0 lack 4-bit floats. */
 static bool is_possible(int type)
 {
     enum { FLOAT_8_E4M3 = 28, FLOAT_8_E5M2 = 29, FLOAT_4_E2M1 = 33 };
@@ -351,7 +350,7 @@ status cublasLtGetProperty(int part, int *value)
     return CUBLAS_SUCCESS;
 }
 
-/* The log has nothing to say, and there is no cache of heuristics. */
+/* Nothing is logged, and there is no cache of heuristics. */
 status cublasLtLoggerSetCallback(void *callback) { return (void)callback, CUBLAS_SUCCESS; }
 status cublasLtLoggerSetFile(void *file) { return (void)file, CUBLAS_SUCCESS; }
 status cublasLtLoggerOpenFile(const char *path) { return (void)path, CUBLAS_SUCCESS; }

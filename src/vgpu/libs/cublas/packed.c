@@ -11,7 +11,7 @@ static const struct plim_packed_attribute *find(const struct plim_packed_kind *k
     return NULL;
 }
 
-/* The bytes of a number are those of its low end: x86-64 and arm64 begin with it. */
+/* The low bytes of a number come first: x86-64 and arm64 are little-endian. */
 void plim_packed_init(void *data, const struct plim_packed_kind *kind)
 {
     memset(data, 0, kind->size);

@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_LIBS_CUBLAS_PACKED_H
 
 /*
- * Attributes in memory that may be the program's own: cuBLASLt's descriptors are plain structures of a documented size
- * which a program may place where it likes. A table says what attributes a kind of them has.
+ * Attributes in memory of the program: cuBLASLt's descriptors are plain structures of a documented size, which a
+ * program may place anywhere. A table has the attributes of each kind of descriptor.
  */
 
 #include <stdbool.h>
@@ -30,11 +30,11 @@ bool plim_packed_is(const void *data, const struct plim_packed_kind *kind);
 /* False: no such attribute, or another size. */
 bool plim_packed_set(void *data, const struct plim_packed_kind *kind, int id, const void *value, size_t size);
 
-/* As cuBLASLt says it: with size 0 only *ret_written is given, which may be NULL otherwise. */
+/* As in cuBLASLt: with size 0, only *ret_written is set; otherwise it may be NULL. */
 bool plim_packed_get(const void *data, const struct plim_packed_kind *kind, int id, void *value, size_t size,
                      size_t *ret_written);
 
-/* For ourselves; 0 for what there is not. */
+/* Read and write an attribute; a missing one is 0. */
 int64_t plim_packed_value(const void *data, const struct plim_packed_kind *kind, int id);
 void plim_packed_put(void *data, const struct plim_packed_kind *kind, int id, int64_t value);
 

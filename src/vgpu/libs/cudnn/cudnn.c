@@ -65,7 +65,7 @@ status plim_cudnn_run(const void *handle)
     return !h ? CUDNN_BAD_PARAM : plim_library_work(h->device, h->stream) ? CUDNN_SUCCESS : CUDNN_EXECUTION_FAILED;
 }
 
-/* --- words and versions --- */
+/* --- texts and versions --- */
 
 size_t cudnnGetVersion(void) { return VERSION; }
 size_t cudnnGetMaxDeviceVersion(void) { return 1210; }
@@ -109,7 +109,7 @@ const char *cudnnGetErrorString(status code)
     }
 }
 
-/* There is no story behind an error. */
+/* Errors have no further text. */
 void cudnnGetLastErrorString(char *message, size_t size)
 {
     if (message && size)
@@ -222,7 +222,7 @@ status cudnnGetFilterNdDescriptor(const void *object, int n_wanted, int *ret_typ
     return get_tensor(object, CUDNN_FILTER, n_wanted, ret_type, ret_format, ret_n, size, NULL);
 }
 
-/* Wishes that change nothing here. */
+/* Settings without an effect here. */
 #define WISH(name, kind)                                                                                               \
     status cudnn##name(const void *object) { return plim_handle_body(object, kind) ? CUDNN_SUCCESS : CUDNN_BAD_PARAM; }
 
@@ -241,7 +241,7 @@ status cudnnDropoutGetStatesSize(const void *handle, size_t *ret_bytes)
     const struct plim_ledger_card *card = h ? plim_vgpu_card(h->device) : NULL;
     if (!card || !ret_bytes)
         return CUDNN_BAD_PARAM;
-    plim_vgpu_remark("assumed", "the dropout state of cuDNN: 48 bytes for each of 2048 threads of a multiprocessor");
+    plim_vgpu_remark("assumed", "cuDNN's dropout state has 48 bytes for each of 2048 threads of a multiprocessor");
     *ret_bytes = (size_t)card->sm_count * THREADS_PER_SM * STATE_BYTES;
     return CUDNN_SUCCESS;
 }
@@ -281,7 +281,7 @@ static status no_workspace(const void *handle, size_t *ret_bytes)
 {
     if (!plim_handle_body(handle, CUDNN_HANDLE) || !ret_bytes)
         return CUDNN_BAD_PARAM;
-    plim_vgpu_remark("assumed", "the batch normalization of cuDNN takes no workspace: nobody measured it");
+    plim_vgpu_remark("assumed", "cuDNN's batch normalization takes no workspace (not measured)");
     *ret_bytes = 0;
     return CUDNN_SUCCESS;
 }

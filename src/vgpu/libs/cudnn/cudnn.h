@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
 #define PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
 
-/* What the files of the virtual cuDNN 9 share. */
+/* Shared by the files of the virtual cuDNN 9. */
 #include "vgpu/libs/library.h"
 
 enum {
@@ -19,7 +19,7 @@ enum {
     CUDNN_EXECUTION_FAILED = 5000,
 };
 
-/* What handles stand for. */
+/* Types of handles. */
 enum {
     CUDNN_HANDLE = 1,
     CUDNN_TENSOR,
@@ -52,16 +52,16 @@ struct plim_cudnn_tensor {
 /* A function that writes device memory only: checks the handle and runs nothing. */
 status plim_cudnn_run(const void *handle);
 
-/* Make and drop what holds a description. */
+/* Create and destroy a descriptor. */
 status plim_cudnn_make(void **ret_object, int kind, size_t size);
 status plim_cudnn_drop(void *object, int kind);
 
-/* Bytes of an element of a cudnnDataType_t; 0 for one we do not know. */
+/* Bytes of an element of a cudnnDataType_t; 0: unknown type. */
 size_t plim_cudnn_element(int type);
 
 /*
- * The workspace of a convolution of three tensors is a choice of NVIDIA's library: it is taken as what a change of
- * layout needs, the size of those tensors whose channels do not lie side by side, and that is said in the receipt.
+ * NVIDIA's library chooses the workspace of a convolution of three tensors. It is assumed to be what a change of layout
+ * needs, the size of the tensors whose channels are not last, and the receipt says so.
  */
 void plim_cudnn_assume_workspace(void);
 

@@ -2,11 +2,11 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_API_H
 #define PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_API_H
 
-/* The API of cuDNN 9, as far as libcudnn.so.9 has bodies for it: declared by ourselves after its manual. */
+/* The functions of the cuDNN 9 API that have a body in libcudnn.so.9: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
 
-/* cudnnConvolutionFwdAlgoPerf_t and the two others. */
+/* cudnnConvolutionFwdAlgoPerf_t and its two siblings. */
 struct cudnn_performance {
     int algorithm, status;
     float time_ms;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcudnn: the backend. Descriptors keep what they are given. Heuristics know one engine for every graph of
- * operations, and its plan has a workspace: for convolutions what a change of layout needs (cudnn.h), for others none.
+ * libcudnn: the backend. Descriptors keep the attributes that are set. The heuristics return one engine for every graph
+ * of operations. Its plan has a workspace for convolutions only: what a change of layout needs (cudnn.h).
  */
 #include "vgpu/libs/cudnn/cudnn.h"
 #include "vgpu/libs/cudnn/cudnn_api.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the documented types and attributes those that we treat in a way of their own. */
+/* The documented types and attributes that are treated specially. */
 enum type {
     TYPE_ENGINE = 2,
     TYPE_ENGINE_CONFIG = 3,
@@ -19,7 +19,7 @@ enum type {
     TYPE_CONVOLUTION_FILTER = 11,
     TYPE_CONVOLUTION_DATA = 12,
     TYPE_VARIANT_PACK = 16,
-    N_TYPES = 64, /* more than there are: newer ones only keep what they are given */
+    N_TYPES = 64, /* more than exist: newer types only keep their attributes */
 };
 enum attribute_name {
     HEURISTICS_GRAPH = 201,
@@ -84,7 +84,7 @@ static struct attribute *find(const struct descriptor *d, int name)
     return a;
 }
 
-/* The i-th descriptor among the values of an attribute; NULL: there is none. */
+/* The i-th descriptor among the values of an attribute, or NULL. */
 static struct descriptor *descriptor_at(const struct descriptor *d, int name, int64_t i)
 {
     const struct attribute *a = find(d, name);
@@ -140,8 +140,8 @@ static size_t layout_bytes(const struct descriptor *tensor)
 }
 
 /*
- * What a descriptor passes on to those that are made of it: a convolution knows its tensors only while it is made
- * final, since a program may drop them afterwards.
+ * The workspace that a descriptor passes on to those made from it: it is computed when a convolution is finalized,
+ * since the program may destroy its tensors afterwards.
  */
 static size_t workspace_of(const struct descriptor *d)
 {
@@ -211,7 +211,7 @@ status cudnnBackendSetAttribute(const void *descriptor, int name, int type, int6
     return keep(d, name, type, count, values) ? CUDNN_SUCCESS : CUDNN_ALLOCATION_FAILED;
 }
 
-/* What must be there before a descriptor is final; 0: nothing that we need. */
+/* The attribute that must be set before a descriptor is finalized; 0: no such attribute. */
 static int demanded(int type)
 {
     return type == TYPE_HEURISTICS      ? HEURISTICS_GRAPH
@@ -238,7 +238,7 @@ status cudnnBackendFinalize(const void *descriptor)
     return CUDNN_SUCCESS;
 }
 
-/* The caller made the descriptors that answers are written into. */
+/* The caller provides the descriptors for the answers. */
 static status fill(const struct descriptor *graph_owner, int graph_name, int type, void *into)
 {
     const struct attribute *graph = find(graph_owner, graph_name);
@@ -266,7 +266,7 @@ static status give_number(int64_t number, int type, int64_t n_wanted, int64_t *r
     return CUDNN_SUCCESS;
 }
 
-/* Kept values. What was never set of a final descriptor has no values. */
+/* Kept values. An attribute that was never set has no values. */
 static status give_kept(const struct descriptor *d, int name, int type, int64_t n_wanted, int64_t *ret_count,
                         void *values)
 {

@@ -54,10 +54,10 @@ STATE(MathType, math_type)
 void plim_cudnn_assume_workspace(void)
 {
     plim_vgpu_remark("assumed",
-                     "the workspace of a cuDNN convolution is what a change of layout needs, none with channels last");
+                     "a cuDNN convolution has the workspace of a change of layout, or none with channels last");
 }
 
-/* Bytes, if the channels do not lie side by side; 0 when they do. */
+/* The bytes of the tensor, or 0 if its channels are last. */
 static size_t layout_bytes(const struct plim_cudnn_tensor *t, bool is_filter)
 {
     size_t bytes = plim_cudnn_element(t->type);

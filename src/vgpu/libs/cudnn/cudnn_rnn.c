@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcudnn: recurrent layers. The weights of a layer are the matrices and biases that the manual describes, one after
- * the other: how large they are and where each lies follows from the numbers of the layer. Workspaces are assumed.
+ * the other: their sizes and offsets follow from the parameters of the layer. Workspaces are assumed.
  */
 #include "vgpu/libs/cudnn/cudnn.h"
 #include "vgpu/libs/cudnn/cudnn_api.h"
@@ -108,7 +108,7 @@ status cudnnGetRNNWeightSpaceSize(const void *handle, const void *object, size_t
     return CUDNN_SUCCESS;
 }
 
-/* A matrix as a tensor of three dimensions, the first of them 1; no rows: there is none. */
+/* A matrix as a tensor of three dimensions, the first of them 1; without rows: no matrix. */
 static void describe(struct plim_cudnn_tensor *t, int type, int64_t n_rows, int64_t n_columns)
 {
     *t = (struct plim_cudnn_tensor){ .type = type, .n = n_rows ? 3 : 0 };
@@ -120,7 +120,7 @@ static void describe(struct plim_cudnn_tensor *t, int type, int64_t n_rows, int6
     }
 }
 
-/* Which of the biases: those of the input come first. Negative: there is none. */
+/* The index of a bias: those of the input come first. Negative: no such bias. */
 static int64_t bias_of(const struct rnn *r, int64_t linear)
 {
     const int64_t gates = n_gates(r);
@@ -156,7 +156,7 @@ status cudnnGetRNNWeightParams(const void *handle, const void *object, int32_t p
     const int64_t at = all_matrices(r, pseudo) + before, which = bias_of(r, linear);
     const int64_t bias_at = all_matrices(r, n_pseudo) + (pseudo * n_biases(r) + which) * r->hidden;
     const size_t element = plim_cudnn_element(r->type);
-    /* who wants only one of the two gives NULL for the other */
+    /* either of the two may be NULL */
     if (m)
         describe(m, r->type, n_rows, n_columns);
     if (b)
@@ -180,8 +180,8 @@ status cudnnGetRNNTempSpaceSizes(const void *handle, const void *object, int mod
         return CUDNN_BAD_PARAM;
     const size_t steps = (size_t)d->max_length * (size_t)d->batch * (size_t)(r->n_directions * r->hidden);
     const size_t element = plim_cudnn_element(r->type);
-    plim_vgpu_remark("assumed",
-                     "the workspaces of cuDNN's recurrent layers: gates of a layer, and of all for training");
+    plim_vgpu_remark(
+        "assumed", "cuDNN's recurrent layers have workspaces for the gates of a layer, and of all layers for training");
     *ret_work = steps * (size_t)n_gates(r) * element;
     if (ret_reserve)
         *ret_reserve = mode ? steps * (size_t)((n_gates(r) + 2) * r->n_layers) * element : 0;
