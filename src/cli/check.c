@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll check: a bill beside a receipt or an engine's log. */
-#include "report/check.h"
+#include "report/receipt/check.h"
 #include "base/mem.h"
 #include "cli/check_input.h"
 #include "cli/cli.h"

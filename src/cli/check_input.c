@@ -8,7 +8,7 @@
 #include "cli/machine.h"
 #include "engine/log.h"
 #include "plimsoll/engine.h"
-#include "report/documents.h"
+#include "report/receipt/documents.h"
 
 #include <errno.h>
 #include <stdio.h>

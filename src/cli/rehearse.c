@@ -6,7 +6,8 @@
 #include "cli/help.h"
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
-#include "report/rehearsal.h"
+#include "rehearse/rehearsal.h"
+#include "report/receipt/rehearsal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,17 +83,17 @@ static bool is_unicode(void)
     return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
 }
 
-static bool is_stopped_by_us(const struct plim_rehearsal *receipt)
+static bool is_stopped_by_us(const struct plim_rehearsal *rehearsal)
 {
-    return !strcmp(receipt->stopped_by, "ready") || !strcmp(receipt->stopped_by, "stable") ||
-           !strcmp(receipt->stopped_by, "steps");
+    return !strcmp(rehearsal->stopped_by, "ready") || !strcmp(rehearsal->stopped_by, "stable") ||
+           !strcmp(rehearsal->stopped_by, "steps");
 }
 
-static void hint(const struct plim_rehearsal *receipt)
+static void hint(const struct plim_rehearsal *rehearsal)
 {
     bool is_lacking = false, is_static = false, is_bypassed = false;
-    for (uint32_t i = 0; i < receipt->ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
-        const struct plim_ledger_warning *warning = &receipt->ledger->warning[i];
+    for (uint32_t i = 0; i < rehearsal->n_warnings; i++) {
+        const struct plim_rehearsal_warning *warning = &rehearsal->warning[i];
         is_lacking = is_lacking || !strcmp(warning->kind, "not_supported");
         is_static = is_static || !strcmp(warning->kind, "static_runtime");
         is_bypassed = is_bypassed || !strcmp(warning->kind, "bypass");
@@ -105,20 +106,20 @@ static void hint(const struct plim_rehearsal *receipt)
         fputs("hint: a library was loaded by its path, past the virtual one: what it does is not\n"
               "      in the receipt\n",
               stderr);
-    else if (is_lacking && receipt->exit_code != 0 && !is_stopped_by_us(receipt))
+    else if (is_lacking && rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal))
         fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
 }
 
-/* What the engine said of itself in the log that it was given; NULL: it is no engine's, or there is none. */
+/* The receipt of the engine's log, where the program's output went to a file and is such a log; else NULL. */
 static const struct plim_receipt *read_log(const struct plim_rehearse_options *o)
 {
-    static struct plim_receipt said;
+    static struct plim_receipt receipt;
     struct plim_error error = { 0 };
     struct stat status;
     if (!o->launch.log || stat(o->launch.log, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
-    return plim_check_read(o->launch.log, &said, &error) == 0 && !strcmp(said.from, "log") && said.engine[0] ? &said
-                                                                                                             : NULL;
+    const bool is_log = plim_check_read(o->launch.log, &receipt, &error) == 0 && !strcmp(receipt.from, "log");
+    return is_log && receipt.engine[0] ? &receipt : NULL;
 }
 
 /* A receipt that has no place is better known before the program runs for an hour. Nothing is made or opened here:
@@ -136,35 +137,40 @@ static bool has_place(const char *path)
     return errno == ENOENT && *path && access(*folder ? folder : "/", W_OK | X_OK) == 0;
 }
 
-static int write_receipt(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
+static bool write_file(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
+{
+    FILE *out = fopen(path, "we");
+    bool is_written = out && plim_report_rehearsal_json(out, rehearsal, find);
+    is_written = out && fclose(out) == 0 && is_written;
+    if (!is_written)
+        fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), path);
+    return is_written;
+}
+
+static int write_receipt(const struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     const struct plim_find *find = o->is_search ? &o->find : NULL;
-    const struct plim_receipt *said = find ? NULL : read_log(o); /* the log is of the last that was tried */
-    bool is_right = true;
-    if (o->receipt_path) {
-        FILE *out = fopen(o->receipt_path, "we");
-        is_right = out && plim_report_rehearsal_json(out, receipt, said, find);
-        is_right = out && fclose(out) == 0 && is_right;
-        if (!is_right)
-            fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), o->receipt_path);
-    }
+    const struct plim_receipt *engine_log = find ? NULL : read_log(o); /* a search leaves the log of its last trial */
+    if (engine_log)
+        plim_receipt_copy_engine(&rehearsal->receipt, engine_log);
+    bool is_written = !o->receipt_path || write_file(o->receipt_path, rehearsal, find);
     if (o->is_json)
-        is_right = plim_report_rehearsal_json(stdout, receipt, said, find) && plim_cli_flush() && is_right;
+        is_written = plim_report_rehearsal_json(stdout, rehearsal, find) && plim_cli_flush() && is_written;
     if (!o->is_quiet) {
-        plim_report_rehearsal_text(stderr, receipt, said, is_unicode());
+        plim_report_rehearsal_text(stderr, rehearsal, engine_log, is_unicode());
         if (find)
             plim_report_find_text(stderr, find);
     }
-    return is_right ? 0 : PLIM_EXIT_OURS;
+    return is_written ? 0 : PLIM_EXIT_OURS;
 }
 
-static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *receipt)
+static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
 {
-    if (!strcmp(receipt->stopped_by, "timeout"))
+    if (!strcmp(rehearsal->stopped_by, "timeout"))
         return PLIM_EXIT_TIMEOUT;
-    if (o->is_gate && (receipt->ledger->oom.is_set || receipt->late.is_out_of_memory))
+    if (o->is_gate && (rehearsal->oom.is_set || rehearsal->late.is_out_of_memory))
         return PLIM_EXIT_NO;
-    return is_stopped_by_us(receipt) ? PLIM_EXIT_YES : receipt->exit_code;
+    return is_stopped_by_us(rehearsal) ? PLIM_EXIT_YES : rehearsal->exit_code;
 }
 
 /* --- a run --- */
@@ -178,26 +184,26 @@ static int fail(const struct plim_error *error)
 }
 
 /* On a ledger of its own, which the receipt keeps. */
-static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     struct plim_error error = { 0 };
     int fd = memfd_create("plimsoll-ledger", MFD_CLOEXEC);
-    memset(receipt, 0, sizeof *receipt);
-    receipt->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
-    if (!receipt->ledger) {
+    memset(rehearsal, 0, sizeof *rehearsal);
+    rehearsal->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
+    if (!rehearsal->ledger) {
         fprintf(stderr, "plimsoll: the ledger could not be made: %s\n", strerror(errno));
         if (fd >= 0)
             close(fd);
         return PLIM_EXIT_OURS;
     }
-    receipt->command = o->launch.arguments;
-    receipt->schedule = o->is_both ? "both" : o->launch.schedule ? o->launch.schedule : "eager";
-    receipt->values = o->launch.values ? o->launch.values : "shadow";
-    snprintf(receipt->card_name, sizeof receipt->card_name, "%s", o->card);
+    rehearsal->command = o->launch.arguments;
+    rehearsal->schedule = o->is_both ? "both" : o->launch.schedule ? o->launch.schedule : "eager";
+    rehearsal->values = o->launch.values ? o->launch.values : "shadow";
+    snprintf(rehearsal->card_name, sizeof rehearsal->card_name, "%s", o->card);
     for (uint32_t i = 0; i < o->machine.n_cards; i++)
-        plim_rehearsal_describe(&o->machine.card[i], &receipt->ledger->card[i]);
-    receipt->ledger->n_cards = o->machine.n_cards;
-    const int result = plim_launch_run(&o->launch, fd, receipt, &error);
+        plim_rehearsal_describe(&o->machine.card[i], &rehearsal->ledger->card[i]);
+    rehearsal->ledger->n_cards = o->machine.n_cards;
+    const int result = plim_launch_run(&o->launch, fd, rehearsal, &error);
     clear_progress(&o->launch);
     close(fd);
     return result < 0 ? fail(&error) : 0;
@@ -233,19 +239,19 @@ static char **filled_in(struct plim_arena *arena, char *const *arguments, uint64
     return list;
 }
 
-static struct plim_find_trial outcome_of(const struct plim_rehearsal *receipt, uint64_t value)
+static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal, uint64_t value)
 {
-    const bool is_stopped = !strcmp(receipt->stopped_by, "timeout") || !strcmp(receipt->stopped_by, "interrupt");
-    const bool is_bad = receipt->exit_code != 0 && !is_stopped_by_us(receipt);
-    struct plim_find_trial trial = { .value = value, .exit_code = receipt->exit_code, .seconds = receipt->seconds };
-    if (!strcmp(receipt->stopped_by, "timeout"))
+    const bool is_stopped = !strcmp(rehearsal->stopped_by, "timeout") || !strcmp(rehearsal->stopped_by, "interrupt");
+    const bool is_bad = rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal);
+    struct plim_find_trial trial = { .value = value, .exit_code = rehearsal->exit_code, .seconds = rehearsal->seconds };
+    if (!strcmp(rehearsal->stopped_by, "timeout"))
         trial.exit_code = PLIM_EXIT_TIMEOUT;
-    for (uint32_t i = 0; i < plim_ledger_n_cards(receipt->ledger); i++)
-        trial.peak_bytes += receipt->card[i].peak_bytes;
-    trial.outcome = is_stopped                    ? PLIM_FIND_STOPPED
-                    : receipt->ledger->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
-                    : is_bad                      ? PLIM_FIND_FAILED
-                                                  : PLIM_FIND_FITS;
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
+        trial.peak_bytes += rehearsal->receipt.device[i].peak_bytes;
+    trial.outcome = is_stopped              ? PLIM_FIND_STOPPED
+                    : rehearsal->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
+                    : is_bad                ? PLIM_FIND_FAILED
+                                            : PLIM_FIND_FITS;
     return trial;
 }
 
@@ -258,10 +264,10 @@ static void print_trial(const struct plim_find *find, const struct plim_find_tri
 }
 
 /* The receipt is that of the largest value that fits, else of the last that was tried. */
-static int search(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     enum { MAX_COMMANDS = 8 << 20 };
-    static struct plim_rehearsal trial_receipt;
+    static struct plim_rehearsal trial_rehearsal;
     char *const *arguments = o->launch.arguments;
     struct plim_arena arena;
     uint64_t value;
@@ -269,25 +275,25 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *receip
     plim_arena_init(&arena, MAX_COMMANDS);
     while (status == 0 && plim_find_next(&o->find, &value)) {
         o->launch.arguments = filled_in(&arena, arguments, value);
-        status = o->launch.arguments ? run_once(o, &trial_receipt) : PLIM_EXIT_OURS;
+        status = o->launch.arguments ? run_once(o, &trial_rehearsal) : PLIM_EXIT_OURS;
         if (status)
             break;
-        const struct plim_find_trial trial = outcome_of(&trial_receipt, value);
+        const struct plim_find_trial trial = outcome_of(&trial_rehearsal, value);
         plim_find_note(&o->find, &trial);
         if (!o->is_quiet)
             print_trial(&o->find, &trial);
         if (trial.outcome == PLIM_FIND_FITS || !o->find.has_largest) {
-            plim_ledger_close(receipt->ledger);
-            *receipt = trial_receipt;
+            plim_ledger_close(rehearsal->ledger);
+            *rehearsal = trial_rehearsal;
         } else {
-            plim_ledger_close(trial_receipt.ledger);
+            plim_ledger_close(trial_rehearsal.ledger);
         }
     }
     if (status == 0)
-        status = write_receipt(o, receipt);
+        status = write_receipt(o, rehearsal);
     if (status == 0) {
         const struct plim_find_trial *last = &o->find.trial[o->find.n_trials - 1];
-        hint(receipt);
+        hint(rehearsal);
         status = o->find.is_decided ? (o->find.has_largest ? PLIM_EXIT_YES : PLIM_EXIT_NO)
                  : last->exit_code  ? last->exit_code
                                     : PLIM_EXIT_NO;
@@ -297,24 +303,24 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *receip
 }
 
 /* Once more, with the work of streams done late. */
-static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     static struct plim_rehearsal late;
     o->launch.schedule = "lazy";
     const int status = run_once(o, &late);
     if (status == 0) {
-        receipt->late = (struct plim_rehearsal_late){ .is_set = true,
-                                                      .is_out_of_memory = late.ledger->oom.is_set,
-                                                      .exit_code = late.exit_code,
-                                                      .stopped_by = late.stopped_by };
-        for (uint32_t i = 0; i < plim_ledger_n_cards(late.ledger); i++)
-            receipt->late.peak_bytes[i] = late.card[i].peak_bytes;
+        rehearsal->late = (struct plim_rehearsal_late){ .is_set = true,
+                                                        .is_out_of_memory = late.oom.is_set,
+                                                        .exit_code = late.exit_code,
+                                                        .stopped_by = late.stopped_by };
+        for (uint32_t i = 0; i < late.n_cards; i++)
+            rehearsal->card[i].late_peak_bytes = late.receipt.device[i].peak_bytes;
     }
     plim_ledger_close(late.ledger);
     return status;
 }
 
-static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *receipt)
+static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
@@ -336,29 +342,29 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rece
     o->launch.environment = environ;
     o->launch.progress = o->launch.log && !o->is_quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
     if (o->is_search)
-        return search(o, receipt);
-    int status = run_once(o, receipt);
-    if (status == 0 && o->is_both && strcmp(receipt->stopped_by, "interrupt") != 0)
-        status = run_late(o, receipt);
+        return search(o, rehearsal);
+    int status = run_once(o, rehearsal);
+    if (status == 0 && o->is_both && strcmp(rehearsal->stopped_by, "interrupt") != 0)
+        status = run_late(o, rehearsal);
     if (status == 0)
-        status = write_receipt(o, receipt);
+        status = write_receipt(o, rehearsal);
     if (status)
         return status;
-    hint(receipt);
-    return exit_status(o, receipt);
+    hint(rehearsal);
+    return exit_status(o, rehearsal);
 }
 
 static int run(int argc, char **argv)
 {
     static struct plim_rehearse_options options;
-    static struct plim_rehearsal receipt;
+    static struct plim_rehearsal rehearsal;
     int status = plim_rehearse_parse(argc, argv, &options);
     if (status)
         return status;
     if (options.is_help)
         return plim_help_command(stdout, &plim_cli_rehearse);
-    status = rehearse(&options, &receipt);
-    plim_ledger_close(receipt.ledger);
+    status = rehearse(&options, &rehearsal);
+    plim_ledger_close(rehearsal.ledger);
     return status;
 }
 

@@ -100,20 +100,20 @@ static bool read_seconds(const char *text, double *ret_seconds)
 
 static int read_until(struct plim_rehearse_options *a, const char *text)
 {
-    struct plim_stop_condition *launch = &a->launch.enough;
+    struct plim_stop_condition *stop = &a->launch.stop;
     char *end;
     if (!strcmp(text, "exit"))
-        launch->until = PLIM_UNTIL_EXIT;
+        stop->until = PLIM_UNTIL_EXIT;
     else if (!strcmp(text, "ready"))
-        launch->until = PLIM_UNTIL_READY;
-    else if (!strcmp(text, "stable") || (!strncmp(text, "stable:", 7) && read_seconds(text + 7, &launch->stable_s)))
-        launch->until = PLIM_UNTIL_STABLE;
+        stop->until = PLIM_UNTIL_READY;
+    else if (!strcmp(text, "stable") || (!strncmp(text, "stable:", 7) && read_seconds(text + 7, &stop->stable_s)))
+        stop->until = PLIM_UNTIL_STABLE;
     else if (!strncmp(text, "steps:", 6) && text[6] >= '1' && text[6] <= '9') {
         const unsigned long n = strtoul(text + 6, &end, 10);
         if (*end || n > MAX_STEPS)
             return usage("--until steps:N: '%s' is not from 1 to 100", text + 6);
-        launch->until = PLIM_UNTIL_STEPS;
-        launch->n_steps = (uint32_t)n;
+        stop->until = PLIM_UNTIL_STEPS;
+        stop->n_steps = (uint32_t)n;
     } else
         return usage("--until: '%s' is not exit, ready, stable[:SECONDS] or steps:N", text);
     return 0;
@@ -145,7 +145,7 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
     case OPTION_UNTIL:
         return read_until(a, value);
     case OPTION_TIMEOUT:
-        return read_seconds(value, &a->launch.enough.timeout_s)
+        return read_seconds(value, &a->launch.stop.timeout_s)
                    ? 0
                    : usage("--timeout: '%s' is no time in seconds above 0", value);
     case OPTION_FIND:
@@ -195,7 +195,7 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
 {
     struct plim_rehearse_options *a = ret_options;
     int i = 1;
-    a->launch.enough.stable_s = 5;
+    a->launch.stop.stable_s = 5;
     for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
         char name[32];
         const char *equals = strchr(argv[i], '=');

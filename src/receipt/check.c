@@ -40,7 +40,7 @@ struct sides {
 static struct plim_check_line *add_line(struct sides *s, const char *label, enum plim_pillar pillar)
 {
     struct plim_check_line *line = &s->out->line[s->out->n_lines++]; /* there is room for all lines of both sides */
-    *line = (struct plim_check_line){ .pillar = pillar };
+    *line = (struct plim_check_line){ .pillar = pillar < PLIM_PILLAR_MAX_ ? pillar : PLIM_PILLAR_OVERHEAD };
     snprintf(line->label, sizeof line->label, "%s", label);
     return line;
 }

@@ -90,6 +90,14 @@ void plim_receipt_sort(struct plim_receipt *receipt)
     }
 }
 
+void plim_receipt_copy_engine(struct plim_receipt *receipt, const struct plim_receipt *from)
+{
+    memcpy(receipt->engine, from->engine, sizeof receipt->engine);
+    memcpy(receipt->version, from->version, sizeof receipt->version);
+    memcpy(receipt->model, from->model, sizeof receipt->model);
+    memcpy(receipt->setting, from->setting, sizeof receipt->setting);
+}
+
 static void add_device(const struct plim_device_bill *from, struct plim_receipt *receipt)
 {
     char id[PLIM_RECEIPT_ID_BYTES] = "host";

@@ -10,6 +10,7 @@
  */
 
 #include "plimsoll/bill.h"
+#include "receipt/allocation.h"
 
 enum {
     PLIM_RECEIPT_MAX_DEVICES = PLIM_SETUP_MAX_DEVICES + 2, /* the GPUs, the host, and one that is elsewhere */
@@ -24,8 +25,9 @@ enum {
 
 struct plim_receipt_line {
     char label[PLIM_RECEIPT_LABEL_BYTES];
-    enum plim_pillar pillar;
+    enum plim_pillar pillar; /* of a rehearsal PLIM_PILLAR_MAX_: unknown */
     enum plim_basis basis;
+    enum plim_allocation_kind kind; /* of a rehearsal */
     uint64_t bytes, low_bytes, high_bytes;
 };
 
@@ -102,7 +104,10 @@ void plim_receipt_add(struct plim_receipt_device *device, enum plim_pillar pilla
 /* The GPUs in their order, then the others. */
 void plim_receipt_sort(struct plim_receipt *receipt);
 
-/* What a bill claims, as a receipt. */
+/* Copy what an engine says of itself: its name and version, the model, the settings. */
+void plim_receipt_copy_engine(struct plim_receipt *receipt, const struct plim_receipt *from);
+
+/* The lines of a bill, as a receipt. */
 void plim_receipt_of_bill(const struct plim_bill *bill, struct plim_receipt *ret_receipt);
 
 /* "n_ctx" and the flag that sets it, "-c". */

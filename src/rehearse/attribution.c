@@ -53,7 +53,7 @@ static bool calls(const struct stack *stack, const char *function)
 }
 
 /* The first that matches: a cache is made by a context, so it comes before it. */
-static void find_label(const struct stack *native, struct plim_attribution *origin)
+static void find_label(const struct stack *native, struct plim_attribution *attribution)
 {
     static const struct {
         const char *function, *and;
@@ -70,11 +70,11 @@ static void find_label(const struct stack *native, struct plim_attribution *orig
         { "llama_context::output_reserve", "", "output buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
         { "ggml_backend_sched_", "llama_context::", "compute buffer", PLIM_PILLAR_ACTIVATIONS, "compute" },
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !origin->phase; i++)
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !attribution->phase; i++)
         if (calls(native, rules[i].function) && (!rules[i].and[0] || calls(native, rules[i].and))) {
-            origin->label = rules[i].label;
-            origin->pillar = rules[i].pillar;
-            origin->phase = rules[i].phase;
+            attribution->label = rules[i].label;
+            attribution->pillar = rules[i].pillar;
+            attribution->phase = rules[i].phase;
         }
 }
 
@@ -116,20 +116,20 @@ static const char *phase_of(const char *frame)
  * The innermost sign counts, but a loop that generates, or a profile run, is more to the point than the forward passes
  * in it. The backward pass has a thread of its own, without Python.
  */
-static void find_phase(const struct stack *native, const struct stack *python, struct plim_attribution *origin)
+static void find_phase(const struct stack *native, const struct stack *python, struct plim_attribution *attribution)
 {
     if (calls(native, "torch::autograd::Engine::evaluate_function"))
-        origin->phase = "backward";
+        attribution->phase = "backward";
     for (size_t i = 0; i < python->n; i++) {
         const char *phase = phase_of(python->frame[i]);
-        if (phase && (!origin->phase || !strcmp(origin->phase, "forward")))
-            origin->phase = phase;
+        if (phase && (!attribution->phase || !strcmp(attribution->phase, "forward")))
+            attribution->phase = phase;
     }
 }
 
 /* --- where --- */
 
-bool plim_attribution_is_plumbing(const char *frame)
+bool plim_attribution_is_internal(const char *frame)
 {
     const char *function = function_of(frame);
     static const char *const names[] = { "+0x",
@@ -160,7 +160,7 @@ bool plim_attribution_is_installed(const char *frame)
            begins(frame, "<frozen");
 }
 
-static void find_where(const struct stack *native, const struct stack *python, struct plim_attribution *origin)
+static void find_where(const struct stack *native, const struct stack *python, struct plim_attribution *attribution)
 {
     const char *found = NULL;
     for (size_t i = 0; i < python->n && !found; i++)
@@ -169,19 +169,19 @@ static void find_where(const struct stack *native, const struct stack *python, s
     if (!found && python->n)
         found = python->frame[0];
     for (size_t i = 0; i < native->n && !found; i++)
-        if (!plim_attribution_is_plumbing(native->frame[i]))
+        if (!plim_attribution_is_internal(native->frame[i]))
             found = function_of(native->frame[i]);
-    snprintf(origin->where, sizeof origin->where, "%s", found ? found : native->n ? native->frame[0] : "");
+    snprintf(attribution->where, sizeof attribution->where, "%s", found ? found : native->n ? native->frame[0] : "");
 }
 
-void plim_attribution_of(const struct plim_ledger_stack *stack, struct plim_attribution *ret_origin)
+void plim_attribution_of(const struct plim_ledger_stack *stack, struct plim_attribution *ret_attribution)
 {
     struct stack native, python;
-    *ret_origin = (struct plim_attribution){ .pillar = PLIM_PILLAR_MAX_ };
+    *ret_attribution = (struct plim_attribution){ .pillar = PLIM_PILLAR_MAX_ };
     read_stack(&native, stack->native);
     read_stack(&python, stack->python);
-    find_label(&native, ret_origin);
-    if (!ret_origin->label)
-        find_phase(&native, &python, ret_origin);
-    find_where(&native, &python, ret_origin);
+    find_label(&native, ret_attribution);
+    if (!ret_attribution->label)
+        find_phase(&native, &python, ret_attribution);
+    find_where(&native, &python, ret_attribution);
 }

@@ -188,17 +188,17 @@ static double now_s(void)
 }
 
 /* Keep what there is before it is given back, and ask the program to end. */
-static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *receipt)
+static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
-    plim_rehearsal_take(receipt);
-    plim_tree_find_bypass(tree, receipt->ledger, launch->libraries);
-    plim_tree_signal(tree, receipt->ledger, SIGTERM);
+    plim_rehearsal_take(rehearsal);
+    plim_tree_find_bypass(tree, rehearsal->ledger, launch->libraries);
+    plim_tree_signal(tree, rehearsal->ledger, SIGTERM);
 }
 
 /* Ends when the child has; it is left to be reaped, so that the ledger still holds what it held. */
-static void watch(const struct plim_launch *launch, struct plim_rehearsal *receipt)
+static void watch(const struct plim_launch *launch, struct plim_rehearsal *rehearsal)
 {
-    const long most_ms = launch->enough.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
+    const long most_ms = launch->stop.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
     const double start_s = now_s();
     double stopped_s = 0, looked_s = -1;
     static struct plim_tree tree;
@@ -211,27 +211,27 @@ static void watch(const struct plim_launch *launch, struct plim_rehearsal *recei
         if (waitid(P_PID, (id_t)child_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
             break;
         if (elapsed_s - looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3) {
-            plim_tree_look(&tree, receipt->ledger, elapsed_s);
+            plim_tree_look(&tree, rehearsal->ledger, elapsed_s);
             if (launch->progress)
-                launch->progress(launch->progress_to, receipt->ledger, elapsed_s);
+                launch->progress(launch->progress_to, rehearsal->ledger, elapsed_s);
             looked_s = elapsed_s;
         }
-        if (!receipt->stopped_by && (receipt->stopped_by = plim_stop_reason(&launch->enough, receipt->ledger, elapsed_s,
-                                                                            elapsed_s - tree.busy_s))) {
-            stop(launch, &tree, receipt);
+        if (!rehearsal->stopped_by && (rehearsal->stopped_by = plim_stop_reason(&launch->stop, rehearsal->ledger,
+                                                                                elapsed_s, elapsed_s - tree.busy_s))) {
+            stop(launch, &tree, rehearsal);
             stopped_s = now_s();
         }
         if ((stopped_s > 0 && now_s() - stopped_s > GRACE_S) || n_interrupts > 1)
-            plim_tree_signal(&tree, receipt->ledger, SIGKILL);
+            plim_tree_signal(&tree, rehearsal->ledger, SIGKILL);
         nanosleep(&(struct timespec){ 0, poll_ms * 1000000 }, NULL);
     }
-    receipt->seconds = now_s() - start_s;
-    receipt->peak_rss_bytes = tree.peak_rss_bytes;
-    receipt->peak_anonymous_bytes = tree.peak_anonymous_bytes;
-    receipt->peak_n_processes = tree.peak_n;
+    rehearsal->seconds = now_s() - start_s;
+    rehearsal->host.peak_rss_bytes = tree.peak_rss_bytes;
+    rehearsal->host.peak_anonymous_bytes = tree.peak_anonymous_bytes;
+    rehearsal->host.peak_n_processes = tree.peak_n;
 }
 
-int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *receipt,
+int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *rehearsal,
                     struct plim_error *reterr)
 {
     enum { N_SIGNALS = sizeof passed_on / sizeof *passed_on };
@@ -239,24 +239,27 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
     struct rusage usage = { 0 };
     int status = 0;
     n_interrupts = 0;
-    receipt->ledger->wants_steps = launch->enough.until == PLIM_UNTIL_STEPS;
+    rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
     int result = start(launch, ledger_fd, reterr);
     if (result < 0)
         return result;
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &handler, &before[i]);
-    watch(launch, receipt);
-    if (receipt->ledger->wants_steps)
-        plim_steps_count(receipt->ledger, launch->enough.n_steps, &receipt->steps);
-    if (!receipt->stopped_by)
-        plim_rehearsal_take(receipt);
+    watch(launch, rehearsal);
+    if (rehearsal->ledger->wants_steps)
+        plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
+    rehearsal->steps.is_wanted = rehearsal->ledger->wants_steps;
+    if (!rehearsal->stopped_by)
+        plim_rehearsal_take(rehearsal);
     wait4(child_pid, &status, 0, &usage);
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &before[i], NULL);
     const uint64_t rss_bytes = (uint64_t)usage.ru_maxrss * 1024; /* of the largest: seen even if it was short */
-    receipt->peak_rss_bytes = rss_bytes > receipt->peak_rss_bytes ? rss_bytes : receipt->peak_rss_bytes;
-    receipt->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (!receipt->stopped_by)
-        receipt->stopped_by = n_interrupts ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
+    rehearsal->host.peak_rss_bytes =
+        rss_bytes > rehearsal->host.peak_rss_bytes ? rss_bytes : rehearsal->host.peak_rss_bytes;
+    rehearsal->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!rehearsal->stopped_by)
+        rehearsal->stopped_by = n_interrupts ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
+    plim_rehearsal_finish(rehearsal);
     return 0;
 }

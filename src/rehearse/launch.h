@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_REHEARSE_LAUNCH_H
 #define PLIMSOLL_REHEARSE_LAUNCH_H
 
-/* Run a program on the virtual cards and wait for it, or for what is enough to know. */
+/* Run a program on the virtual cards until it ends or its stop condition holds. */
 
 #include "rehearse/rehearsal.h"
 #include "rehearse/stop_condition.h"
@@ -16,14 +16,14 @@ struct plim_launch {
     const char *libraries;    /* folder of the virtual libraries */
     const char *values;       /* what copies from the card bring: "shadow", "zero" or "max"; NULL: shadow */
     const char *schedule;     /* when work in streams is done: "eager" or "lazy"; NULL: eager */
-    const char *log;          /* file for the program's output; NULL: as ours */
-    struct plim_stop_condition enough;
+    const char *log;          /* file for the program's output; NULL: it goes where ours goes */
+    struct plim_stop_condition stop;
     void (*progress)(void *to, const struct plim_ledger *ledger, double elapsed_s); /* called often; may be NULL */
     void *progress_to;
 };
 
-/* The ledger of the receipt is there and its cards are described. Fails when the program could not be started. */
-int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *receipt,
+/* The rehearsal has a ledger, in which the cards are described. Fails when the program could not be started. */
+int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *rehearsal,
                     struct plim_error *reterr);
 
 #endif

@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/rehearsal.h"
 
-#include "base/units.h"
 #include "engine/llamacpp/overhead.h"
+#include "rehearse/attribution.h"
+#include "rehearse/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_size(const void *a, const void *b)
-{
-    const struct plim_rehearsal_allocation *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->time_us > y->time_us ? 1 : -1;
-}
-
-static void keep(struct plim_rehearsal *receipt, const struct plim_ledger_record *r)
-{
-    struct plim_rehearsal_allocation *slot = NULL;
-    if (receipt->n_allocations < PLIM_REHEARSAL_MAX_ALLOCATIONS) {
-        slot = &receipt->allocation[receipt->n_allocations++];
-    } else {
-        receipt->n_allocations_left_out++;
-        for (uint32_t i = 0; i < receipt->n_allocations; i++)
-            if (!slot || receipt->allocation[i].bytes < slot->bytes)
-                slot = &receipt->allocation[i];
-        if (slot->bytes >= r->size)
-            return;
-    }
-    *slot = (struct plim_rehearsal_allocation){ r->device, r->kind, r->size, r->time_us };
-}
-
 /* Programs can write into the ledger: texts end, and numbers stay within their tables, whatever they wrote. */
 static void seal(struct plim_ledger *ledger)
 {
     ledger->n_cards = plim_ledger_n_cards(ledger);
-    if (ledger->oom.device >= PLIM_LEDGER_MAX_CARDS)
-        ledger->oom.device = 0;
     for (uint32_t i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
         ledger->card[i].name[PLIM_LEDGER_NAME_BYTES - 1] = '\0';
-    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_WARNINGS; i++) {
-        ledger->warning[i].kind[sizeof ledger->warning[i].kind - 1] = '\0';
-        ledger->warning[i].what[sizeof ledger->warning[i].what - 1] = '\0';
-    }
     for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++)
         if (ledger->site[i].hash) {
             ledger->stack[i].native[PLIM_LEDGER_STACK_BYTES - 1] = '\0';
@@ -49,267 +22,148 @@ static void seal(struct plim_ledger *ledger)
         }
 }
 
-void plim_rehearsal_take(struct plim_rehearsal *receipt)
+/* --- what is held --- */
+
+static int by_size(const void *a, const void *b)
 {
-    struct plim_ledger *ledger = receipt->ledger;
-    receipt->n_allocations = receipt->n_allocations_left_out = 0;
-    plim_ledger_lock(ledger);
-    seal(ledger);
-    memcpy(receipt->card, ledger->card, sizeof receipt->card);
+    const struct plim_rehearsal_allocation *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->time_us > y->time_us ? 1 : -1;
+}
+
+/* The largest stay. */
+static void keep(struct plim_rehearsal *rehearsal, const struct plim_ledger_record *record)
+{
+    struct plim_rehearsal_allocation *slot = NULL;
+    if (rehearsal->n_allocations < PLIM_REHEARSAL_MAX_ALLOCATIONS) {
+        slot = &rehearsal->allocation[rehearsal->n_allocations++];
+    } else {
+        for (uint32_t i = 0; i < rehearsal->n_allocations; i++)
+            if (!slot || rehearsal->allocation[i].bytes < slot->bytes)
+                slot = &rehearsal->allocation[i];
+        if (slot->bytes >= record->size)
+            return;
+    }
+    const uint32_t device = record->kind == PLIM_KIND_PINNED ? PLIM_REHEARSAL_HOST : record->device;
+    *slot =
+        (struct plim_rehearsal_allocation){ device, plim_rehearsal_kind(record->kind), record->size, record->time_us };
+}
+
+static void copy_allocations(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
+{
+    rehearsal->n_allocations = 0;
     for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
         if (ledger->record[i].is_used && ledger->record[i].kind < PLIM_KIND_MAX_ &&
             ledger->record[i].device < PLIM_LEDGER_MAX_CARDS)
-            keep(receipt, &ledger->record[i]);
-    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_SITES; i++) {
-        receipt->site_peak_bytes[i] = plim_ledger_site_peak(ledger, &ledger->site[i]);
-        receipt->site_end_bytes[i] = ledger->site[i].live_bytes;
-    }
-    receipt->end_us = plim_ledger_now_us(ledger);
-    plim_ledger_unlock(ledger);
-    qsort(receipt->allocation, receipt->n_allocations, sizeof *receipt->allocation, by_size);
+            keep(rehearsal, &ledger->record[i]);
+    qsort(rehearsal->allocation, rehearsal->n_allocations, sizeof *rehearsal->allocation, by_size);
 }
 
-struct plim_rehearsal_path plim_rehearsal_path(const struct plim_ledger *ledger)
+/* Without NVIDIA's name. */
+static const char *short_name(const char *name) { return !strncmp(name, "NVIDIA ", 7) ? name + 7 : name; }
+
+static const char *phase_of(const struct plim_rehearsal *rehearsal, uint32_t number)
+{
+    for (uint32_t i = 0; number && i < rehearsal->n_call_sites; i++)
+        if (rehearsal->call_site[i].number == number)
+            return rehearsal->call_site[i].phase;
+    return NULL;
+}
+
+static void add_card(const struct plim_ledger_card *account, uint32_t device, struct plim_rehearsal *rehearsal)
+{
+    struct plim_rehearsal_card *card = &rehearsal->card[device];
+    char id[PLIM_RECEIPT_ID_BYTES];
+    snprintf(id, sizeof id, "gpu%u", device);
+    struct plim_receipt_device *peak = plim_receipt_device(&rehearsal->receipt, id);
+    snprintf(peak->name, sizeof peak->name, "%.*s", (int)sizeof peak->name - 1, short_name(account->name));
+    peak->total_bytes = account->total_bytes;
+    *card = (struct plim_rehearsal_card){ .reserved_bytes = account->reserved_bytes,
+                                          .others_bytes = account->others_bytes,
+                                          .peak_us = account->peak_us };
+    plim_rehearsal_add_lines(rehearsal, device, /* is_peak */ true, account, peak);
+    plim_rehearsal_add_lines(rehearsal, device, /* is_peak */ false, account, &card->final);
+    plim_rehearsal_add_phases(rehearsal, device);
+    for (; card->n_points < account->n_points && card->n_points < PLIM_REHEARSAL_MAX_POINTS; card->n_points++) {
+        const struct plim_ledger_point *point = &account->point[card->n_points];
+        card->point[card->n_points] =
+            (struct plim_rehearsal_point){ point->time_us, point->bytes, phase_of(rehearsal, point->site) };
+    }
+}
+
+void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
+{
+    static struct plim_ledger_card account[PLIM_LEDGER_MAX_CARDS]; /* large; a process runs one rehearsal at a time */
+    struct plim_ledger *ledger = rehearsal->ledger;
+    plim_ledger_lock(ledger);
+    seal(ledger);
+    rehearsal->n_cards = ledger->n_cards;
+    memcpy(account, ledger->card, sizeof account);
+    copy_allocations(ledger, rehearsal);
+    plim_call_sites_copy(ledger, rehearsal);
+    rehearsal->end_us = plim_ledger_now_us(ledger);
+    plim_ledger_unlock(ledger);
+    plim_call_sites_attribute(ledger, rehearsal);
+    plim_receipt_init(&rehearsal->receipt, "", "rehearse");
+    rehearsal->receipt.is_whole = true;
+    rehearsal->receipt.n_starts = 1;
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
+        add_card(&account[i], i, rehearsal);
+    plim_rehearsal_add_host(rehearsal);
+    plim_call_sites_sort(rehearsal);
+}
+
+/* --- what happened --- */
+
+static void copy_warnings(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
 {
     struct plim_rehearsal_path path = { .basis = PLIM_BASIS_EXACT };
+    rehearsal->n_warnings = 0;
     for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
-        const struct plim_ledger_warning *warning = &ledger->warning[i];
-        if (!strcmp(warning->kind, "value"))
-            path.n_assumed += warning->count;
-        else if (!strcmp(warning->kind, "value_kept"))
-            path.n_kept += warning->count;
+        const struct plim_ledger_warning *from = &ledger->warning[i];
+        struct plim_rehearsal_warning *to = &rehearsal->warning[rehearsal->n_warnings++];
+        snprintf(to->kind, sizeof to->kind, "%.*s", (int)sizeof to->kind - 1, from->kind);
+        snprintf(to->what, sizeof to->what, "%.*s", (int)sizeof to->what - 1, from->what);
+        to->count = from->count;
+        if (!strcmp(to->kind, "value"))
+            path.n_assumed += to->count;
+        else if (!strcmp(to->kind, "value_kept"))
+            path.n_kept += to->count;
     }
     if (path.n_assumed || path.n_kept)
         path.basis = PLIM_BASIS_ASSUMED;
-    return path;
+    rehearsal->path = path;
 }
 
-const char *plim_rehearsal_kind(uint32_t kind)
+static void copy_oom(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
 {
-    static const char *const names[PLIM_KIND_MAX_] = {
-        [PLIM_KIND_CONTEXT] = "CUDA context",    [PLIM_KIND_KERNELS] = "kernels",
-        [PLIM_KIND_ALLOC] = "cudaMalloc",        [PLIM_KIND_VMM] = "memory pool",
-        [PLIM_KIND_CUBLAS] = "cuBLAS workspace", [PLIM_KIND_MANAGED] = "managed memory",
-        [PLIM_KIND_PINNED] = "pinned memory",    [PLIM_KIND_NCCL] = "NCCL buffers",
-        [PLIM_KIND_LIBRARY] = "math libraries",
-    };
-    return kind < PLIM_KIND_MAX_ ? names[kind] : "?";
+    const struct plim_ledger_oom *from = &ledger->oom;
+    const struct plim_ledger_stack *stack = &ledger->stack[from->site < PLIM_LEDGER_MAX_SITES ? from->site : 0];
+    struct plim_attribution attribution;
+    plim_attribution_of(stack, &attribution);
+    rehearsal->oom = (struct plim_rehearsal_oom){ .is_set = from->is_set,
+                                                  .device = from->device < rehearsal->n_cards ? from->device : 0,
+                                                  .pid = from->pid,
+                                                  .kind = plim_rehearsal_kind(from->kind),
+                                                  .size_bytes = from->size,
+                                                  .free_bytes = from->free_bytes,
+                                                  .used_bytes = from->used_bytes,
+                                                  .time_us = from->time_us,
+                                                  .label = attribution.label,
+                                                  .phase = attribution.phase,
+                                                  .native = stack->native,
+                                                  .python = stack->python };
 }
 
-const char *plim_rehearsal_card_name(const struct plim_ledger_card *card)
+void plim_rehearsal_finish(struct plim_rehearsal *rehearsal)
 {
-    return !strncmp(card->name, "NVIDIA ", 7) ? card->name + 7 : card->name;
+    const struct plim_ledger *ledger = rehearsal->ledger;
+    copy_warnings(ledger, rehearsal);
+    copy_oom(ledger, rehearsal);
+    rehearsal->n_met_later = ledger->n_met_later;
+    rehearsal->host.pinned_peak_bytes = ledger->pinned_peak_bytes;
 }
 
-static const char *why(uint32_t kind)
-{
-    switch (kind) {
-    case PLIM_KIND_CONTEXT:
-        return "not asked for by the program: what the driver takes for a process, by the card's multiprocessors";
-    case PLIM_KIND_KERNELS:
-        return "not asked for by the program: code that is loaded when it first runs";
-    case PLIM_KIND_CUBLAS:
-        return "what NVIDIA's cuBLAS takes for a handle; measured for 8.9 and 9.0";
-    case PLIM_KIND_NCCL:
-        return "what NVIDIA's NCCL takes for its channels, after its source; how many there are depends on the links";
-    case PLIM_KIND_LIBRARY:
-        return "what cuSOLVER, cuDNN, cuRAND and cuFFT take for handles and plans, as seen with CUDA 13.0; no card "
-               "measured";
-    case PLIM_KIND_VMM:
-        return "asked for with cuMemCreate";
-    default:
-        return "asked for by the program";
-    }
-}
-
-/* Nobody compared it with a card: it may be nothing, or twice as much. */
-static void widen_unmeasured(struct plim_rehearsal_line *line)
-{
-    line->low_bytes = 0;
-    line->high_bytes = 2 * line->bytes;
-    line->basis = PLIM_BASIS_ASSUMED;
-}
-
-/* A fixed amount that is held n times. */
-static void widen(struct plim_rehearsal_line *line, const struct plim_ledger_band *band)
-{
-    const uint64_t n = band->bytes ? line->bytes / band->bytes : 0;
-    line->low_bytes = n * band->low_bytes;
-    line->high_bytes = n * band->high_bytes;
-    line->basis = PLIM_BASIS_FORMULA;
-}
-
-/* Amounts of several sizes: the part that is held has the band of the whole. */
-static void widen_by_share(struct plim_rehearsal_line *line, const struct plim_ledger_band *band)
-{
-    const double share = band->bytes ? (double)line->bytes / (double)band->bytes : 0;
-    line->low_bytes = (uint64_t)((double)band->low_bytes * share);
-    line->high_bytes = (uint64_t)((double)band->high_bytes * share);
-    line->basis = PLIM_BASIS_ASSUMED;
-}
-
-static struct plim_rehearsal_line *line_with(struct plim_rehearsal_line *lines, size_t *n, const char *label)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (!strcmp(lines[i].label, label))
-            return &lines[i];
-    if (*n == PLIM_REHEARSAL_MAX_LINES - PLIM_KIND_MAX_ - 1) /* the rest is for the kinds and the rounding */
-        return NULL;
-    lines[*n] = (struct plim_rehearsal_line){ .label = label };
-    return &lines[(*n)++];
-}
-
-/* What sites with the engine's own words held; returns their sum. */
-static uint64_t add_labelled(const struct plim_rehearsal *receipt, uint32_t device, uint32_t kind, bool is_peak,
-                             struct plim_rehearsal_line *lines, size_t *n)
-{
-    uint64_t sum_bytes = 0;
-    for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
-        const struct plim_ledger_site *site = &receipt->ledger->site[i];
-        const uint64_t bytes = is_peak ? receipt->site_peak_bytes[i] : receipt->site_end_bytes[i];
-        struct plim_attribution origin;
-        if (!site->hash || (kind != PLIM_KIND_PINNED && site->device != device) || site->kind != kind || !bytes)
-            continue;
-        plim_attribution_of(&receipt->ledger->stack[i], &origin);
-        struct plim_rehearsal_line *line = origin.label ? line_with(lines, n, origin.label) : NULL;
-        if (!line)
-            continue;
-        line->what = plim_rehearsal_kind(kind);
-        line->pillar = origin.pillar;
-        line->basis = PLIM_BASIS_EXACT;
-        line->why = why(kind);
-        line->bytes += bytes;
-        line->low_bytes = line->high_bytes = line->bytes;
-        sum_bytes += bytes;
-    }
-    return sum_bytes;
-}
-
-static int by_pillar(const void *a, const void *b)
-{
-    const struct plim_rehearsal_line *x = a, *y = b;
-    return x->pillar != y->pillar ? (x->pillar > y->pillar ? 1 : -1) : strcmp(x->label, y->label);
-}
-
-static enum plim_pillar pillar_of(uint32_t kind)
-{
-    const bool is_overhead = kind == PLIM_KIND_CONTEXT || kind == PLIM_KIND_KERNELS || kind == PLIM_KIND_CUBLAS ||
-                             kind == PLIM_KIND_NCCL || kind == PLIM_KIND_LIBRARY;
-    return is_overhead ? PLIM_PILLAR_OVERHEAD : PLIM_PILLAR_MAX_;
-}
-
-size_t plim_rehearsal_lines(const struct plim_rehearsal *receipt, uint32_t device, bool is_peak,
-                            struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
-{
-    static const uint8_t order[] = { PLIM_KIND_ALLOC,   PLIM_KIND_MANAGED, PLIM_KIND_VMM,  PLIM_KIND_CONTEXT,
-                                     PLIM_KIND_KERNELS, PLIM_KIND_CUBLAS,  PLIM_KIND_NCCL, PLIM_KIND_LIBRARY };
-    const struct plim_ledger_card *card = &receipt->card[device];
-    const uint64_t *kinds = is_peak ? card->peak_kind_bytes : card->kind_bytes;
-    const uint64_t total_bytes = is_peak ? card->peak_bytes : card->used_bytes;
-    uint64_t sum_bytes = 0, labelled_bytes[sizeof order];
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof order; i++)
-        labelled_bytes[i] = add_labelled(receipt, device, order[i], is_peak, ret_lines, &n);
-    qsort(ret_lines, n, sizeof *ret_lines, by_pillar);
-    for (size_t i = 0; i < sizeof order; i++) {
-        const uint64_t bytes = kinds[order[i]] > labelled_bytes[i] ? kinds[order[i]] - labelled_bytes[i] : 0;
-        sum_bytes += kinds[order[i]];
-        if (!bytes)
-            continue;
-        struct plim_rehearsal_line *line = &ret_lines[n++];
-        *line = (struct plim_rehearsal_line){ .label = plim_rehearsal_kind(order[i]),
-                                              .what = plim_rehearsal_kind(order[i]),
-                                              .pillar = pillar_of(order[i]),
-                                              .bytes = bytes,
-                                              .low_bytes = bytes,
-                                              .high_bytes = bytes,
-                                              .basis = PLIM_BASIS_EXACT,
-                                              .why = why(order[i]) };
-        if (order[i] == PLIM_KIND_CONTEXT)
-            widen(line, &card->context);
-        else if (order[i] == PLIM_KIND_KERNELS)
-            widen(line, &card->kernels);
-        else if (order[i] == PLIM_KIND_CUBLAS)
-            widen(line, &card->cublas);
-        else if (order[i] == PLIM_KIND_NCCL)
-            widen_by_share(line, &card->nccl);
-        else if (order[i] == PLIM_KIND_LIBRARY)
-            widen_unmeasured(line);
-    }
-    if (total_bytes > sum_bytes)
-        ret_lines[n++] = (struct plim_rehearsal_line){ .label = "rounding",
-                                                       .what = "rounding",
-                                                       .pillar = PLIM_PILLAR_OVERHEAD,
-                                                       .bytes = total_bytes - sum_bytes,
-                                                       .high_bytes = total_bytes - sum_bytes,
-                                                       .basis = PLIM_BASIS_ASSUMED,
-                                                       .why = "cudaMalloc in units of 2 MiB" };
-    return n;
-}
-
-size_t plim_rehearsal_host_lines(const struct plim_rehearsal *receipt,
-                                 struct plim_rehearsal_line ret_lines[PLIM_REHEARSAL_MAX_LINES])
-{
-    size_t n = 0;
-    add_labelled(receipt, 0, PLIM_KIND_PINNED, /* is_peak */ true, ret_lines, &n);
-    qsort(ret_lines, n, sizeof *ret_lines, by_pillar);
-    return n;
-}
-
-/* --- sites --- */
-
-static const struct plim_rehearsal *sorted; /* for by_peak() */
-
-static int by_peak(const void *a, const void *b)
-{
-    const uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
-    const uint64_t x_bytes = sorted->site_peak_bytes[x], y_bytes = sorted->site_peak_bytes[y];
-    return x_bytes < y_bytes ? 1 : x_bytes > y_bytes ? -1 : x < y ? -1 : 1;
-}
-
-size_t plim_rehearsal_sites(const struct plim_rehearsal *receipt, uint32_t device,
-                            uint16_t ret_numbers[PLIM_LEDGER_MAX_SITES])
-{
-    size_t n = 0;
-    for (unsigned i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
-        const struct plim_ledger_site *site = &receipt->ledger->site[i];
-        const bool is_host = site->kind == PLIM_KIND_PINNED;
-        if (site->hash && (is_host ? device == PLIM_LEDGER_MAX_CARDS : device == site->device))
-            ret_numbers[n++] = (uint16_t)i;
-    }
-    sorted = receipt;
-    qsort(ret_numbers, n, sizeof *ret_numbers, by_peak);
-    return n;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct plim_rehearsal_phase *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
-}
-
-size_t plim_rehearsal_phases(const struct plim_rehearsal *receipt, uint32_t device,
-                             struct plim_rehearsal_phase ret_phases[PLIM_REHEARSAL_MAX_PHASES])
-{
-    size_t n = 0;
-    for (unsigned i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
-        const struct plim_ledger_site *site = &receipt->ledger->site[i];
-        struct plim_attribution origin;
-        size_t k = 0;
-        if (!site->hash || site->kind == PLIM_KIND_PINNED || site->device != device || !receipt->site_peak_bytes[i])
-            continue;
-        plim_attribution_of(&receipt->ledger->stack[i], &origin);
-        while (k < n && !plim_attribution_is_same_phase(ret_phases[k].name, origin.phase))
-            k++;
-        if (k == PLIM_REHEARSAL_MAX_PHASES)
-            continue;
-        if (k == n)
-            ret_phases[n++] = (struct plim_rehearsal_phase){ origin.phase, 0 };
-        ret_phases[k].bytes += receipt->site_peak_bytes[i];
-    }
-    qsort(ret_phases, n, sizeof *ret_phases, by_bytes);
-    return n;
-}
+/* --- cards --- */
 
 void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_card *ret_card)
 {

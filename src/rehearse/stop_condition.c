@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/stop_condition.h"
 
+#include "rehearse/attribution.h"
+
 #include <string.h>
 
 /* A server may listen long before it is ready, while it reads or compiles; one that polls is never idle. */
-enum { LONG_S = 120 };
-enum { READY_S = 2, LEAST_LAUNCHES = 8, PYTORCH_TIMES = 8 };
+enum { LONG_S = 120, READY_S = 2, LEAST_LAUNCHES = 8, PYTORCH_TIMES = 8 };
 
 /* --- steps --- */
 
@@ -27,7 +28,7 @@ static uint32_t repeats(const struct plim_ledger_cycle *cycle, uint64_t n, uint3
     return 1 + n_alike / length;
 }
 
-/* The first time is not counted: it may have made what the others find. */
+/* The first round is not counted: it may have made what the others find. */
 static uint32_t count_cycles(const struct plim_ledger_cycle *cycle, uint64_t n, uint32_t n_wanted,
                              uint64_t *ret_launches)
 {
@@ -47,11 +48,11 @@ static uint32_t count_cycles(const struct plim_ledger_cycle *cycle, uint64_t n, 
 static bool has_backward(const struct plim_ledger *ledger)
 {
     for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
-        struct plim_attribution origin;
+        struct plim_attribution attribution;
         if (!ledger->site[i].hash)
             continue;
-        plim_attribution_of(&ledger->stack[i], &origin);
-        if (origin.phase && !strcmp(origin.phase, "backward"))
+        plim_attribution_of(&ledger->stack[i], &attribution);
+        if (attribution.phase && !strcmp(attribution.phase, "backward"))
             return true;
     }
     return false;
@@ -81,9 +82,9 @@ void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struc
     *ret_steps = optimizer.n ? optimizer : cycles.n ? cycles : (struct plim_rehearsal_steps){ .how = PLIM_STEPS_NONE };
 }
 
-/* --- all of it --- */
+/* --- the condition --- */
 
-const char *plim_stop_reason(const struct plim_stop_condition *enough, const struct plim_ledger *ledger,
+const char *plim_stop_reason(const struct plim_stop_condition *condition, const struct plim_ledger *ledger,
                              double elapsed_s, double idle_s)
 {
     uint64_t last_us = 0;
@@ -94,18 +95,19 @@ const char *plim_stop_reason(const struct plim_stop_condition *enough, const str
         last_us = ledger->card[i].peak_us > last_us ? ledger->card[i].peak_us : last_us;
     }
     const double quiet_s = (double)(plim_ledger_now_us(ledger) - last_us) / 1e6;
-    if (enough->timeout_s > 0 && elapsed_s >= enough->timeout_s)
+    if (condition->timeout_s > 0 && elapsed_s >= condition->timeout_s)
         return "timeout";
     if (!has_memory)
         return NULL;
     const double waiting_s = quiet_s < idle_s || quiet_s >= LONG_S ? quiet_s : idle_s;
-    if (enough->until == PLIM_UNTIL_READY && ledger->is_listening && waiting_s >= READY_S)
+    if (condition->until == PLIM_UNTIL_READY && ledger->is_listening && waiting_s >= READY_S)
         return "ready";
-    if (enough->until == PLIM_UNTIL_STABLE && quiet_s >= enough->stable_s)
+    if (condition->until == PLIM_UNTIL_STABLE && quiet_s >= condition->stable_s)
         return "stable";
-    if (enough->until == PLIM_UNTIL_STEPS) {
-        plim_steps_count(ledger, enough->n_steps, &steps);
-        return steps.n >= enough->n_steps ? "steps" : NULL;
+    if (condition->until == PLIM_UNTIL_STEPS) {
+        plim_steps_count(ledger, condition->n_steps, &steps);
+        return steps.n >= condition->n_steps ? "steps" : NULL;
     }
-    return enough->until == PLIM_UNTIL_AUTO && ledger->is_listening && waiting_s >= enough->stable_s ? "stable" : NULL;
+    return condition->until == PLIM_UNTIL_AUTO && ledger->is_listening && waiting_s >= condition->stable_s ? "stable"
+                                                                                                           : NULL;
 }

@@ -2,9 +2,10 @@
 #ifndef PLIMSOLL_REHEARSE_STOP_CONDITION_H
 #define PLIMSOLL_REHEARSE_STOP_CONDITION_H
 
-/* When a rehearsal has shown what there is to see. */
+/* When a rehearsal has seen enough of its program. */
 
-#include "rehearse/rehearsal.h"
+#include "receipt/rehearsal.h"
+#include "vgpu/core/ledger.h"
 
 enum plim_until {
     PLIM_UNTIL_AUTO, /* exit; but a program that takes connections and computes nothing is stable */
@@ -20,16 +21,16 @@ struct plim_stop_condition {
     uint32_t n_steps;
 };
 
-/* Why it is enough, or NULL. idle_s: how long the program has computed nothing. */
-const char *plim_stop_reason(const struct plim_stop_condition *enough, const struct plim_ledger *ledger,
+/* Why the program should be stopped, or NULL. idle_s: for how long it has computed nothing. */
+const char *plim_stop_reason(const struct plim_stop_condition *condition, const struct plim_ledger *ledger,
                              double elapsed_s, double idle_s);
 
 /*
- * How many steps the program has taken. Optimizer steps are those that PyTorch counts, of the process that has fewest.
- * Where there are none, cycles count: what is launched between two waits for the card repeats, with the same memory
- * held, n_wanted times and more at the end of what was seen. A loop that is no step repeats, too: a cycle is what it
- * is. A program with PyTorch may be on its way to its first step, with many rounds before it: there it has to repeat
- * more often, and to have no backward pass.
+ * How many steps the program has taken. PyTorch counts the steps of its optimizers; of several processes, the one with
+ * the fewest counts. Without optimizer steps, cycles count: the launches between two waits for the card repeat, with
+ * the same memory held, at least n_wanted times up to now. Loops that are not steps repeat, too; the receipt says that
+ * it counted cycles. A program with PyTorch may run many rounds before its first step: there cycles have to repeat more
+ * often, and without a backward pass.
  */
 void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
 #include "receipt/check.h"
-#include "report/documents.h"
+#include "report/receipt/documents.h"
 #include "unit.h"
 
 static struct plim_receipt bill, receipt;
@@ -176,6 +176,7 @@ static void test_documents(void **state)
     assert_int_equal(receipt.device[0].n_lines, 1);
     assert_string_equal(line->label, "a?b");
     assert_true(line->bytes == 5 && line->low_bytes == 5 && line->high_bytes == 5);
+    assert_int_equal(line->kind, PLIM_ALLOCATION_UNKNOWN);
     assert_int_equal(receipt.setting[PLIM_SETTING_N_CTX], 8192);
     assert_int_equal(receipt.setting[PLIM_SETTING_TYPE_K], PLIM_DTYPE_Q8_0);
     assert_true(receipt.device[0].peak_bytes == 9 && receipt.is_whole);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a receipt makes of a ledger: whom a stack speaks of, when a loop is seen, what a search tries, what is drawn. */
+/* From a ledger to a receipt: attribution of stacks, counting of steps, the search, the drawing, the JSON. */
 #include "unit.h"
 
+#include "receipt/check.h"
+#include "rehearse/attribution.h"
 #include "rehearse/find.h"
+#include "rehearse/rehearsal.h"
 #include "rehearse/stop_condition.h"
-#include "report/rehearsal.h"
+#include "report/receipt/documents.h"
+#include "report/receipt/rehearsal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +16,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* --- origins --- */
+/* --- attribution --- */
 
 static void test_what_a_stack_says(void **state)
 {
@@ -41,14 +45,14 @@ static void test_what_a_stack_says(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct plim_ledger_stack stack = { 0 };
-        struct plim_attribution origin;
+        struct plim_attribution found;
         snprintf(stack.native, sizeof stack.native, "%s", rows[i].native);
         snprintf(stack.python, sizeof stack.python, "%s", rows[i].python);
-        plim_attribution_of(&stack, &origin);
-        assert_string_equal(origin.label ? origin.label : "-", rows[i].label ? rows[i].label : "-");
-        assert_string_equal(origin.phase ? origin.phase : "-", rows[i].phase ? rows[i].phase : "-");
-        assert_string_equal(origin.where, rows[i].where);
-        assert_int_equal(origin.pillar == PLIM_PILLAR_MAX_, !rows[i].label);
+        plim_attribution_of(&stack, &found);
+        assert_string_equal(found.label ? found.label : "-", rows[i].label ? rows[i].label : "-");
+        assert_string_equal(found.phase ? found.phase : "-", rows[i].phase ? rows[i].phase : "-");
+        assert_string_equal(found.where, rows[i].where);
+        assert_int_equal(found.pillar == PLIM_PILLAR_MAX_, !rows[i].label);
     }
 }
 
@@ -56,13 +60,13 @@ static void test_a_stack_of_noise(void **state)
 {
     (void)state;
     struct plim_ledger_stack stack;
-    struct plim_attribution origin;
+    struct plim_attribution found;
     memset(&stack, 'x', sizeof stack); /* without an end */
-    plim_attribution_of(&stack, &origin);
-    assert_null(origin.label);
+    plim_attribution_of(&stack, &found);
+    assert_null(found.label);
     memset(&stack, '\n', sizeof stack);
-    plim_attribution_of(&stack, &origin);
-    assert_string_equal(origin.where, "");
+    plim_attribution_of(&stack, &found);
+    assert_string_equal(found.where, "");
 }
 
 /* --- steps --- */
@@ -184,7 +188,7 @@ static void test_a_search_breaks_off(void **state)
     assert_false(search.is_monotonic);
 }
 
-static void test_ranges_that_are_none(void **state)
+static void test_invalid_ranges(void **state)
 {
     (void)state;
     static const char *const texts[] = { "",
@@ -211,59 +215,132 @@ static void test_ranges_that_are_none(void **state)
 
 /* --- the receipt --- */
 
-/* Three requests of two places, a peak in the middle, and one that does not fit. */
-static void fill(struct plim_rehearsal *receipt)
+/* Three requests of two call sites, a peak in the middle, and one that does not fit; some pinned memory. */
+static void fill(struct plim_rehearsal *rehearsal)
 {
     static char program[] = "program";
     static char *command[] = { program, NULL };
-    struct plim_ledger *ledger = receipt->ledger = new_ledger();
+    struct plim_ledger *ledger = rehearsal->ledger = new_ledger();
     const struct plim_ledger_stack weights = { "libllama.so llama_model_base::load_tensors\n", "" };
     const struct plim_ledger_stack other = { "libc10.so c10::f\n", "/me/train.py:7 main\n" };
     uint32_t record;
     const int me = plim_ledger_join(ledger);
     const uint32_t a = plim_ledger_site(ledger, 0, PLIM_KIND_ALLOC, 77, &weights);
     const uint32_t b = plim_ledger_site(ledger, 0, PLIM_KIND_ALLOC, 78, &other);
-    assert_true(a && b && a != b);
+    const uint32_t c = plim_ledger_site(ledger, 0, PLIM_KIND_PINNED, 79, &weights);
+    assert_true(a && b && c && a != b);
     assert_int_equal(plim_ledger_site(ledger, 0, PLIM_KIND_ALLOC, 77, &weights), a);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 600 * MIB, a, &record), PLIM_LEDGER_TAKEN);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 300 * MIB, b, &record), PLIM_LEDGER_TAKEN);
     plim_ledger_give(ledger, record);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 500 * MIB, b, &record), PLIM_LEDGER_FULL);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, 100 * MIB, b, &record), PLIM_LEDGER_TAKEN);
-    plim_rehearsal_take(receipt);
-    receipt->command = command;
-    snprintf(receipt->card_name, sizeof receipt->card_name, "Test");
-    receipt->stopped_by = "exit";
-    receipt->exit_code = 1;
-    /* times of our own */
-    receipt->seconds = 4;
-    receipt->end_us = 4000000;
-    receipt->card[0].peak_us = 2000000;
-    receipt->card[0].n_points = 5;
-    receipt->card[0].point[0] = (struct plim_ledger_point){ 0, 0, 0 };
-    receipt->card[0].point[1] = (struct plim_ledger_point){ 1000000, 600 * (uint64_t)MIB, a };
-    receipt->card[0].point[2] = (struct plim_ledger_point){ 2000000, 900 * (uint64_t)MIB, b };
-    receipt->card[0].point[3] = (struct plim_ledger_point){ 3000000, 600 * (uint64_t)MIB, 0 };
-    receipt->card[0].point[4] = (struct plim_ledger_point){ 3500000, 700 * (uint64_t)MIB, b };
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_PINNED, MIB / 2, c, &record), PLIM_LEDGER_TAKEN);
+    plim_ledger_warn(ledger, "not_supported", "cuSomething");
     ledger->oom.time_us = 3250000;
+    plim_rehearsal_take(rehearsal);
+    plim_rehearsal_finish(rehearsal);
+    rehearsal->command = command;
+    snprintf(rehearsal->card_name, sizeof rehearsal->card_name, "Test");
+    rehearsal->stopped_by = "exit";
+    rehearsal->values = "shadow";
+    rehearsal->schedule = "eager";
+    rehearsal->exit_code = 1;
+    /* times of our own */
+    struct plim_rehearsal_card *card = &rehearsal->card[0];
+    rehearsal->seconds = 4;
+    rehearsal->end_us = 4000000;
+    card->peak_us = 2000000;
+    card->n_points = 5;
+    card->point[0] = (struct plim_rehearsal_point){ 0, 0, NULL };
+    card->point[1] = (struct plim_rehearsal_point){ 1000000, 600 * (uint64_t)MIB, "load" };
+    card->point[2] = (struct plim_rehearsal_point){ 2000000, 900 * (uint64_t)MIB, NULL };
+    card->point[3] = (struct plim_rehearsal_point){ 3000000, 600 * (uint64_t)MIB, NULL };
+    card->point[4] = (struct plim_rehearsal_point){ 3500000, 700 * (uint64_t)MIB, NULL };
+}
+
+static struct plim_rehearsal rehearsal;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&rehearsal, 0, sizeof rehearsal);
+    fill(&rehearsal);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    plim_ledger_close(rehearsal.ledger);
+    return 0;
 }
 
 static void test_lines(void **state)
 {
     (void)state;
-    static struct plim_rehearsal receipt;
-    struct plim_rehearsal_line lines[PLIM_REHEARSAL_MAX_LINES];
-    memset(&receipt, 0, sizeof receipt);
-    fill(&receipt);
-    assert_int_equal(plim_rehearsal_lines(&receipt, 0, true, lines), 2);
-    assert_string_equal(lines[0].label, "model buffer");
-    assert_int_equal(lines[0].bytes, 600 * MIB);
-    assert_int_equal(lines[0].pillar, PLIM_PILLAR_WEIGHTS);
-    assert_string_equal(lines[1].label, "cudaMalloc");
-    assert_int_equal(lines[1].bytes, 300 * MIB);
-    assert_int_equal(plim_rehearsal_lines(&receipt, 0, false, lines), 2);
-    assert_int_equal(lines[1].bytes, 100 * MIB);
-    plim_ledger_close(receipt.ledger);
+    const struct plim_receipt_device *peak = &rehearsal.receipt.device[0], *final = &rehearsal.card[0].final;
+    assert_int_equal(peak->n_lines, 2);
+    assert_string_equal(peak->line[0].label, "model buffer");
+    assert_int_equal(peak->line[0].bytes, 600 * MIB);
+    assert_int_equal(peak->line[0].pillar, PLIM_PILLAR_WEIGHTS);
+    assert_string_equal(peak->line[1].label, "cudaMalloc");
+    assert_int_equal(peak->line[1].bytes, 300 * MIB);
+    assert_int_equal(peak->line[1].pillar, PLIM_PILLAR_MAX_);
+    assert_int_equal(peak->peak_bytes, 900 * MIB);
+    assert_int_equal(final->n_lines, 2);
+    assert_int_equal(final->line[1].bytes, 100 * MIB);
+    const struct plim_receipt_device *host = plim_receipt_find(&rehearsal.receipt, "host");
+    assert_non_null(host);
+    assert_int_equal(host->line[0].bytes, MIB / 2);
+}
+
+static void test_call_sites(void **state)
+{
+    (void)state;
+    const struct plim_call_site *site = rehearsal.call_site;
+    assert_int_equal(rehearsal.n_call_sites, 3);
+    assert_int_equal(site[0].peak_bytes, 600 * MIB);
+    assert_string_equal(site[0].phase, "load");
+    assert_int_equal(site[1].peak_bytes, 300 * MIB);
+    assert_int_equal(site[1].final_bytes, 100 * MIB);
+    assert_string_equal(site[1].where, "/me/train.py:7 main");
+    assert_int_equal(site[2].device, PLIM_REHEARSAL_HOST);
+    assert_int_equal(rehearsal.card[0].n_phases, 2);
+    assert_string_equal(rehearsal.card[0].phase[0].name, "load");
+    assert_int_equal(rehearsal.n_allocations, 3);
+    assert_int_equal(rehearsal.allocation[0].bytes, 600 * MIB);
+}
+
+/* `check` gives the same answer for a rehearsal as for the document that was written of it. */
+static void test_the_document_is_the_receipt(void **state)
+{
+    (void)state;
+    static struct plim_receipt read, engine, bill;
+    static struct plim_check direct, from_document;
+    struct plim_error error = { 0 };
+    char *text = NULL;
+    size_t size = 0;
+    plim_receipt_init(&engine, "llama.cpp", "log");
+    snprintf(engine.version, sizeof engine.version, "b1234");
+    snprintf(engine.model, sizeof engine.model, "a model");
+    plim_receipt_copy_engine(&rehearsal.receipt, &engine);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(plim_report_rehearsal_json(out, &rehearsal, /* find */ NULL));
+    fclose(out);
+    assert_true(plim_document_is_near(text, size));
+    assert_int_equal(plim_document_read(text, size, &read, &error), 0);
+    assert_memory_equal(&read, &rehearsal.receipt, sizeof read);
+    free(text);
+    plim_receipt_init(&bill, "llama.cpp", "bill");
+    plim_receipt_add(plim_receipt_device(&bill, "gpu0"), PLIM_PILLAR_WEIGHTS, "model buffer", 600 * MIB, 0);
+    plim_check(&bill, &rehearsal.receipt, &direct);
+    plim_check(&bill, &read, &from_document);
+    assert_int_equal(direct.n_exact, 3);
+    assert_int_equal(direct.n_outside, 2);     /* what the bill does not have */
+    direct.worst = from_document.worst = NULL; /* points into each */
+    assert_memory_equal(&direct, &from_document, sizeof direct);
 }
 
 static void test_text(void **state)
@@ -284,24 +361,21 @@ static void test_text(void **state)
                                  "             0.00 s                   peak 900.0 MiB                   4.00 s\n"
                                  "             ................L...............................................\n"
                                  "             L load\n";
-    static struct plim_rehearsal receipt;
     char *text = NULL;
     size_t size = 0;
-    memset(&receipt, 0, sizeof receipt);
-    fill(&receipt);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    plim_report_rehearsal_text(out, &receipt, /* said */ NULL, /* is_unicode */ false);
+    plim_report_rehearsal_text(out, &rehearsal, /* engine_log */ NULL, /* is_unicode */ false);
     fclose(out);
     assert_true(strlen(text) > sizeof wanted);
     assert_non_null(strstr(text, "short of 100.0 MiB on gpu0\n"));
     assert_non_null(strstr(text, "OUT OF MEMORY on gpu0 after 3.25 s: cudaMalloc of 500.0 MiB, 400.0 MiB were free\n"));
     assert_non_null(strstr(text, "python  /me/train.py:7 main\n"));
     assert_non_null(strstr(text, "300.0 MiB  -               /me/train.py:7 main\n"));
+    assert_non_null(strstr(text, "not_supported: cuSomething (1 time)\n"));
     text[sizeof wanted - 1] = '\0';
     assert_string_equal(text, wanted);
     free(text);
-    plim_ledger_close(receipt.ledger);
 }
 
 int main(void)
@@ -313,9 +387,11 @@ int main(void)
         cmocka_unit_test(test_optimizer_steps_come_first),
         cmocka_unit_test(test_bisection),
         cmocka_unit_test(test_a_search_breaks_off),
-        cmocka_unit_test(test_ranges_that_are_none),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_invalid_ranges),
+        cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_call_sites, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_document_is_the_receipt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

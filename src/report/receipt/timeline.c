@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each column is a slice of the time and shows the most that was held in it. */
-#include "report/timeline.h"
+#include "report/receipt/timeline.h"
 
 #include "base/units.h"
 
@@ -22,7 +22,7 @@ static unsigned column_of(const struct drawing *d, uint64_t time_us)
     return column < WIDTH ? (unsigned)column : WIDTH - 1;
 }
 
-/* The letter of a phase; '.' where nothing is known. */
+/* The letter of a phase; '.' for one that has none. */
 static char letter_of(const char *phase)
 {
     static const char *const names[] = { "load",           "KV cache", "compute",     "forward",       "backward",
@@ -34,37 +34,33 @@ static char letter_of(const char *phase)
     return '.';
 }
 
-static void mark_phase(const struct plim_rehearsal *receipt, uint32_t site, unsigned column, struct drawing *d)
+static void mark_phase(const char *phase, unsigned column, struct drawing *d)
 {
-    struct plim_attribution origin;
-    if (site == 0 || site >= PLIM_LEDGER_MAX_SITES)
+    if (letter_of(phase) == '.')
         return;
-    plim_attribution_of(&receipt->ledger->stack[site], &origin);
-    if (letter_of(origin.phase) == '.')
-        return;
-    d->phase[column] = letter_of(origin.phase);
-    d->name[column] = origin.phase;
+    d->phase[column] = letter_of(phase);
+    d->name[column] = phase;
 }
 
-/* A Python program imports for seconds before it takes anything: the same for all cards, so that they can be compared.
- */
-static uint64_t first_us(const struct plim_rehearsal *receipt)
+/* A Python program imports for seconds before its first request. All cards start at the same time, for comparison. */
+static uint64_t first_us(const struct plim_rehearsal *rehearsal)
 {
-    uint64_t first = receipt->end_us;
-    for (uint32_t i = 0; i < receipt->ledger->n_cards; i++)
-        if (receipt->card[i].n_points && receipt->card[i].point[0].time_us < first)
-            first = receipt->card[i].point[0].time_us;
-    const uint64_t margin = (receipt->end_us - first) / 16;
+    uint64_t first = rehearsal->end_us;
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
+        if (rehearsal->card[i].n_points && rehearsal->card[i].point[0].time_us < first)
+            first = rehearsal->card[i].point[0].time_us;
+    const uint64_t margin = (rehearsal->end_us - first) / 16;
     return first > margin ? first - margin : 0;
 }
 
-static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct drawing *d)
+static void sample(const struct plim_rehearsal *rehearsal, uint32_t device, struct drawing *d)
 {
-    const struct plim_ledger_card *card = &receipt->card[device];
+    const struct plim_rehearsal_card *card = &rehearsal->card[device];
+    const uint64_t peak_bytes = rehearsal->receipt.device[device].peak_bytes;
     uint64_t held = 0;
     unsigned at = 0;
-    for (uint32_t i = 0; i < card->n_points && i < PLIM_LEDGER_MAX_POINTS; i++) {
-        const struct plim_ledger_point *point = &card->point[i];
+    for (uint32_t i = 0; i < card->n_points; i++) {
+        const struct plim_rehearsal_point *point = &card->point[i];
         const unsigned column = column_of(d, point->time_us);
         const bool is_at_start = (point->time_us - d->start_us) * WIDTH % (d->end_us - d->start_us) == 0;
         for (; at < column; at++) {
@@ -73,12 +69,12 @@ static void sample(const struct plim_rehearsal *receipt, uint32_t device, struct
         }
         held = point->bytes;
         d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
-        mark_phase(receipt, point->site, at, d);
+        mark_phase(point->phase, at, d);
     }
     for (; at < WIDTH; at++)
         d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
-    if (card->peak_bytes > d->bytes[d->peak_column]) /* points that were too near to others are not kept */
-        d->bytes[d->peak_column] = card->peak_bytes;
+    if (peak_bytes > d->bytes[d->peak_column]) /* of points that are close together one is recorded */
+        d->bytes[d->peak_column] = peak_bytes;
 }
 
 static unsigned level_of(const struct drawing *d, unsigned column)
@@ -98,16 +94,16 @@ static void print_cell(FILE *out, const struct drawing *d, unsigned row, unsigne
     fputs((is_unicode ? blocks : ascii)[part], out);
 }
 
-/* Of what the letters stand for, each once. */
+/* The names of the letters, each once. */
 static void print_legend(FILE *out, const struct drawing *d)
 {
-    bool is_said[128] = { false };
+    bool is_printed[128] = { false };
     if (strspn(d->phase, ".") == WIDTH)
         return;
     fprintf(out, "%*s  %s\n%*s", LABEL, "", d->phase, LABEL, "");
     for (unsigned i = 0; i < WIDTH; i++)
-        if (d->name[i] && !is_said[(unsigned char)d->phase[i] % 128]) {
-            is_said[(unsigned char)d->phase[i] % 128] = true;
+        if (d->name[i] && !is_printed[(unsigned char)d->phase[i] % 128]) {
+            is_printed[(unsigned char)d->phase[i] % 128] = true;
             fprintf(out, "  %c %s", d->phase[i], d->name[i]);
         }
     fputc('\n', out);
@@ -143,18 +139,19 @@ static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool i
     print_legend(out, d);
 }
 
-void plim_report_timeline(FILE *out, const struct plim_rehearsal *receipt, uint32_t device, bool is_unicode)
+void plim_report_timeline(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t device, bool is_unicode)
 {
-    const struct plim_ledger_card *card = &receipt->card[device];
+    const struct plim_rehearsal_card *card = &rehearsal->card[device];
+    const struct plim_receipt_device *peak = &rehearsal->receipt.device[device];
     const uint64_t gone_bytes = card->reserved_bytes + card->others_bytes;
-    const uint64_t usable_bytes = card->total_bytes > gone_bytes ? card->total_bytes - gone_bytes : 0;
-    struct drawing d = { .start_us = first_us(receipt), .end_us = receipt->end_us };
-    if (!card->peak_bytes || d.start_us >= d.end_us)
+    const uint64_t usable_bytes = peak->total_bytes > gone_bytes ? peak->total_bytes - gone_bytes : 0;
+    struct drawing d = { .start_us = first_us(rehearsal), .end_us = rehearsal->end_us };
+    if (!peak->peak_bytes || d.start_us >= d.end_us)
         return;
     memset(d.phase, '.', WIDTH);
     d.full_bytes =
-        card->peak_bytes > usable_bytes / 3 && usable_bytes > card->peak_bytes ? usable_bytes : card->peak_bytes;
+        peak->peak_bytes > usable_bytes / 3 && usable_bytes > peak->peak_bytes ? usable_bytes : peak->peak_bytes;
     d.peak_column = column_of(&d, card->peak_us);
-    sample(receipt, device, &d);
-    draw(out, &d, card->peak_bytes, is_unicode);
+    sample(rehearsal, device, &d);
+    draw(out, &d, peak->peak_bytes, is_unicode);
 }

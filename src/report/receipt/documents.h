@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REPORT_DOCUMENTS_H
-#define PLIMSOLL_REPORT_DOCUMENTS_H
+#ifndef PLIMSOLL_REPORT_RECEIPT_DOCUMENTS_H
+#define PLIMSOLL_REPORT_RECEIPT_DOCUMENTS_H
 
 /* Reading back what Plimsoll writes: bills (plimsoll.fit/1) and receipts (plimsoll.receipt/1). */
 

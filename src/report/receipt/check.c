@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A bill beside a receipt, and a receipt alone: a table per device, the verdict as the last line. */
-#include "report/check.h"
+#include "report/receipt/check.h"
 
 #include "base/units.h"
 #include "report/columns.h"

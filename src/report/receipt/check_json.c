@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll.check/1 and plimsoll.receipt/1, as docs/json.md has them. Texts of receipts are clean already. */
-#include "report/check.h"
+#include "report/receipt/check.h"
+#include "report/receipt/receipt_json.h"
 #include "report/setup_json.h"
 
 #include <jansson.h>
 
-static json_t *bytes(uint64_t n) { return json_integer((json_int_t)(n < INT64_MAX ? n : INT64_MAX)); }
-static json_t *bytes_or_null(uint64_t n, bool is_known) { return is_known ? bytes(n) : json_null(); }
-static json_t *text_or_null(const char *text) { return text[0] ? json_string(text) : json_null(); }
+static json_t *bytes_or_null(uint64_t n, bool is_known) { return is_known ? plim_bytes_json(n) : json_null(); }
 
 static bool dump(FILE *out, json_t *root)
 {
@@ -38,28 +37,20 @@ json_t *plim_setup_json(const struct plim_receipt *receipt)
 
 json_t *plim_engine_json(const struct plim_receipt *receipt)
 {
-    return json_pack("{s:o, s:o}", "name", text_or_null(receipt->engine), "version", text_or_null(receipt->version));
+    return json_pack("{s:o, s:o}", "name", plim_text_or_null_json(receipt->engine), "version",
+                     plim_text_or_null_json(receipt->version));
 }
 
 /* --- receipt --- */
 
 static json_t *receipt_device_json(const struct plim_receipt_device *device)
 {
-    json_t *lines = json_array();
-    uint64_t sum = 0, low = 0, high = 0;
-    for (uint32_t i = 0; lines && i < device->n_lines; i++) {
-        const struct plim_receipt_line *line = &device->line[i];
-        json_array_append_new(lines, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s}", "pillar",
-                                               plim_pillar_name(line->pillar), "label", line->label, "bytes",
-                                               bytes(line->bytes), "low", bytes(line->low_bytes), "high",
-                                               bytes(line->high_bytes), "basis", plim_basis_name(line->basis)));
-        sum += line->bytes;
-        low += line->low_bytes;
-        high += line->high_bytes;
-    }
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[]}", "id", device->id, "name", text_or_null(device->name),
-                     "total_bytes", bytes_or_null(device->total_bytes, device->total_bytes), "peak_bytes", bytes(sum),
-                     "peak_low", bytes(low), "peak_high", bytes(high), "lines", lines, "timeline");
+    const struct plim_receipt_sums sums = plim_receipt_sum_lines(device);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[]}", "id", device->id, "name",
+                     plim_text_or_null_json(device->name), "total_bytes",
+                     bytes_or_null(device->total_bytes, device->total_bytes), "peak_bytes", plim_bytes_json(sums.bytes),
+                     "peak_low", plim_bytes_json(sums.low_bytes), "peak_high", plim_bytes_json(sums.high_bytes),
+                     "lines", plim_receipt_lines_json(device), "timeline");
 }
 
 bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
@@ -72,8 +63,8 @@ bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
                                "s:b, s:i, s:o}",
                                "schema", "plimsoll.receipt/1", "from", receipt->from, "command", "card", "exit_code",
                                "oom", "stopped_by", "devices", devices, "host", "oom_at", "warnings", "engine",
-                               plim_engine_json(receipt), "model", "name", text_or_null(receipt->model), "setup",
-                               plim_setup_json(receipt), "complete", receipt->is_whole, "is_estimate",
+                               plim_engine_json(receipt), "model", "name", plim_text_or_null_json(receipt->model),
+                               "setup", plim_setup_json(receipt), "complete", receipt->is_whole, "is_estimate",
                                receipt->is_estimate, "n_starts", (int)receipt->n_starts, "kv_tokens",
                                receipt->kv_n_tokens >= 0 ? json_integer(receipt->kv_n_tokens) : json_null()));
 }
@@ -98,8 +89,9 @@ static json_t *device_json(const struct plim_check_device *device)
     json_t *lines = json_array();
     for (uint32_t i = 0; lines && i < device->n_lines; i++)
         json_array_append_new(lines, line_json(&device->line[i]));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "id", device->id, "name", text_or_null(device->name), "bill_bytes",
-                     bytes(device->bill_bytes), "receipt_bytes", bytes(device->receipt_bytes), "lines", lines);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "id", device->id, "name", plim_text_or_null_json(device->name),
+                     "bill_bytes", plim_bytes_json(device->bill_bytes), "receipt_bytes",
+                     plim_bytes_json(device->receipt_bytes), "lines", lines);
 }
 
 bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REPORT_CHECK_H
-#define PLIMSOLL_REPORT_CHECK_H
+#ifndef PLIMSOLL_REPORT_RECEIPT_CHECK_H
+#define PLIMSOLL_REPORT_RECEIPT_CHECK_H
 
 /* A receipt, and a bill beside a receipt: for people and for programs. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/documents.h"
+#include "report/receipt/documents.h"
 
 #include "base/text.h"
 #include "engine/log.h"
@@ -39,12 +39,13 @@ static uint64_t count(const json_t *object, const char *key, uint64_t otherwise)
     return json_is_integer(value) && number >= 0 ? (uint64_t)number : otherwise;
 }
 
+/* null: unknown */
 static enum plim_pillar pillar_named(const char *name)
 {
     for (int i = 0; name && i < PLIM_PILLAR_MAX_; i++)
         if (!strcmp(name, plim_pillar_name((enum plim_pillar)i)))
             return (enum plim_pillar)i;
-    return PLIM_PILLAR_OVERHEAD;
+    return PLIM_PILLAR_MAX_;
 }
 
 static enum plim_basis basis_named(const char *name)
@@ -86,6 +87,7 @@ static void read_line(const json_t *value, struct plim_receipt_device *device)
     line->low_bytes = low < bytes ? low : bytes;
     line->high_bytes = high < bytes ? bytes : high < PLIM_RECEIPT_MAX_BYTES ? high : PLIM_RECEIPT_MAX_BYTES;
     line->basis = basis_named(json_string_value(json_object_get(value, "basis")));
+    line->kind = plim_allocation_named(json_string_value(json_object_get(value, "what")));
 }
 
 static void read_devices(const json_t *devices, struct plim_receipt *receipt)
@@ -148,6 +150,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
     const json_t *is_whole = json_object_get(root, "complete");
     receipt->is_whole = !is_whole || json_is_true(is_whole);
     receipt->is_estimate = json_is_true(json_object_get(root, "is_estimate"));
+    receipt->kv_n_tokens = (int64_t)count(root, "kv_tokens", (uint64_t)-1);
     receipt->n_starts = (uint32_t)(count(root, "n_starts", 1) & UINT32_MAX);
     return receipt->n_devices ? 0 : fail(PLIM_E_CORRUPT, "a document without devices", "make it again", reterr);
 }

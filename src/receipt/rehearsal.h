@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_RECEIPT_REHEARSAL_H
+#define PLIMSOLL_RECEIPT_REHEARSAL_H
+
+/*
+ * The receipt of a rehearsal: a receipt like any other, with the lines of each card at its peak, and beside it what
+ * only a rehearsal knows: the memory over time, the call sites, the steps, the request that did not fit.
+ */
+
+#include "receipt/receipt.h"
+
+enum {
+    PLIM_REHEARSAL_MAX_CARDS = PLIM_SETUP_MAX_DEVICES,
+    PLIM_REHEARSAL_MAX_POINTS = 512,
+    PLIM_REHEARSAL_MAX_PHASES = 16,
+    PLIM_REHEARSAL_MAX_CALL_SITES = 4096,
+    PLIM_REHEARSAL_MAX_ALLOCATIONS = 256,
+    PLIM_REHEARSAL_MAX_WARNINGS = 64,
+    PLIM_REHEARSAL_WHERE_BYTES = 160,
+    PLIM_REHEARSAL_HOST = PLIM_REHEARSAL_MAX_CARDS, /* as the number of a device */
+};
+
+/* Memory held from this time on. */
+struct plim_rehearsal_point {
+    uint64_t time_us, bytes;
+    const char *phase; /* of the last request; NULL: unknown */
+};
+
+/* Memory asked for in a phase of the program and held at the peak. */
+struct plim_rehearsal_phase {
+    const char *name; /* NULL: unknown */
+    uint64_t bytes;
+};
+
+struct plim_rehearsal_card {
+    uint64_t reserved_bytes; /* kept by the driver */
+    uint64_t others_bytes;   /* held by other programs */
+    uint64_t peak_us;
+    uint64_t late_peak_bytes;         /* with the schedule "both": of the lazy run */
+    struct plim_receipt_device final; /* its lines and its sum (peak_bytes) when the program ended or was stopped */
+    uint32_t n_points, n_phases;
+    struct plim_rehearsal_point point[PLIM_REHEARSAL_MAX_POINTS];
+    struct plim_rehearsal_phase phase[PLIM_REHEARSAL_MAX_PHASES]; /* the largest first */
+};
+
+/* A place in the program that asks for memory: one stack, one device, one kind. */
+struct plim_call_site {
+    uint32_t device, number; /* number: in the ledger */
+    enum plim_allocation_kind kind;
+    const char *label;       /* the engine's own, as in its bills; NULL: unknown */
+    enum plim_pillar pillar; /* PLIM_PILLAR_MAX_: unknown */
+    const char *phase;       /* NULL: unknown */
+    char where[PLIM_REHEARSAL_WHERE_BYTES];
+    uint64_t peak_bytes, final_bytes; /* held at the peak of the device, and at the end */
+    uint64_t n_requests;
+    const char *native, *python; /* frames, one a line, the innermost first; they belong to the ledger */
+};
+
+/* One of the amounts held at the end. */
+struct plim_rehearsal_allocation {
+    uint32_t device;
+    enum plim_allocation_kind kind;
+    uint64_t bytes, time_us;
+};
+
+struct plim_rehearsal_warning {
+    char kind[24], what[120];
+    uint64_t count;
+};
+
+enum plim_steps_how {
+    PLIM_STEPS_NONE,      /* no step was seen */
+    PLIM_STEPS_OPTIMIZER, /* PyTorch's optimizers counted them */
+    PLIM_STEPS_CYCLES,    /* the launches repeat */
+};
+
+struct plim_rehearsal_steps {
+    bool is_wanted; /* the program ran until it had taken steps */
+    uint64_t n;
+    enum plim_steps_how how;
+    uint64_t n_launches; /* of a cycle */
+};
+
+/*
+ * The basis of the program's path. Kernels compute nothing: a small value that was read back and that is not known may
+ * have steered the program elsewhere than on a card; one of the host's that kernels may have changed is likely the
+ * same.
+ */
+struct plim_rehearsal_path {
+    uint64_t n_assumed, n_kept;
+    enum plim_basis basis; /* exact: no such value was read */
+};
+
+/* The first request that did not fit and was not met later. */
+struct plim_rehearsal_oom {
+    bool is_set;
+    uint32_t device;
+    int32_t pid;
+    enum plim_allocation_kind kind;
+    uint64_t size_bytes, free_bytes, used_bytes, time_us;
+    const char *label, *phase, *native, *python; /* as of a call site */
+};
+
+struct plim_rehearsal {
+    struct plim_receipt receipt; /* the first n_cards devices are the cards; the host follows when it has lines */
+    uint32_t n_cards;
+    struct plim_rehearsal_card card[PLIM_REHEARSAL_MAX_CARDS];
+
+    /* the run */
+    char *const *command; /* NULL-terminated; the caller's */
+    char card_name[160];  /* as on the command line */
+    const char *values;   /* what copies from the card bring: "shadow", "zero", "max" */
+    const char *schedule; /* when the work of streams is done: "eager", "lazy", or "both": then this is the eager run */
+    int exit_code;        /* of the program: 128 + N when signal N ended it */
+    const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */
+    double seconds;
+    uint64_t end_us; /* on the clock of the points */
+    struct plim_rehearsal_late {
+        bool is_set, is_out_of_memory;
+        int exit_code;
+        const char *stopped_by;
+    } late; /* with the schedule "both": of the lazy run */
+
+    struct plim_rehearsal_steps steps;
+    struct plim_rehearsal_path path;
+    struct plim_rehearsal_oom oom;
+    uint64_t n_met_later; /* requests that did not fit at first */
+    struct plim_rehearsal_host {
+        uint64_t peak_rss_bytes, peak_anonymous_bytes, pinned_peak_bytes; /* of all processes together */
+        size_t peak_n_processes;
+    } host;
+    uint32_t n_warnings, n_allocations, n_call_sites;
+    struct plim_rehearsal_warning warning[PLIM_REHEARSAL_MAX_WARNINGS];
+    struct plim_rehearsal_allocation allocation[PLIM_REHEARSAL_MAX_ALLOCATIONS]; /* the largest first */
+    struct plim_call_site
+        call_site[PLIM_REHEARSAL_MAX_CALL_SITES]; /* by device; those that held most at its peak first */
+    struct plim_ledger *ledger;                   /* the stacks are in it; closed by its owner */
+};
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* The receipt of a rehearsal, for people. */
+#include "report/receipt/rehearsal.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "rehearse/attribution.h"
+#include "report/columns.h"
+#include "report/receipt/timeline.h"
+
+#include <string.h>
+
+enum { MAX_PRINTED_SITES = 6, WHERE_WIDTH = 44 };
+
+/* --- call sites --- */
+
+struct group {
+    const struct plim_call_site *site; /* the largest */
+    uint64_t bytes;
+};
+
+static bool is_alike(const struct plim_call_site *a, const struct plim_call_site *b)
+{
+    return plim_attribution_is_same_phase(a->phase, b->phase) && !strcmp(a->where, b->where);
+}
+
+/* Call sites that differ only in frames that are not printed are one group. */
+static size_t group_sites(const struct plim_rehearsal *rehearsal, uint32_t device, struct group *ret_groups,
+                          size_t most)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < rehearsal->n_call_sites; i++) {
+        const struct plim_call_site *site = &rehearsal->call_site[i];
+        size_t k = 0;
+        if (site->device != device || !site->peak_bytes)
+            continue;
+        while (k < n && !is_alike(ret_groups[k].site, site))
+            k++;
+        if (k == most)
+            continue;
+        if (k == n)
+            ret_groups[n++] = (struct group){ site, 0 };
+        ret_groups[k].bytes += site->peak_bytes;
+    }
+    return n;
+}
+
+/* The last column of a line. */
+static void print_last(FILE *out, const char *text, int width)
+{
+    if (strlen(text) <= (size_t)width)
+        fputs(text, out);
+    else
+        plim_print_padded(out, text, width);
+    fputc('\n', out);
+}
+
+/* The end of a path says more than its beginning. */
+static const char *end_of(const char *where)
+{
+    const size_t n = strlen(where);
+    const char *slash = n > WHERE_WIDTH ? strchr(where + (n - WHERE_WIDTH), '/') : NULL;
+    return slash ? slash + 1 : where;
+}
+
+/* "load 378.0 MiB, generate 28.00 MiB"; nothing when no phase is known. */
+static void print_phases(FILE *out, const struct plim_rehearsal_card *card)
+{
+    enum { COLUMN = 11, INDENT = 4 };
+    char text[PLIM_REHEARSAL_MAX_PHASES * 48] = "", size[PLIM_SIZE_TEXT];
+    size_t length = 0;
+    for (uint32_t i = 0; i < card->n_phases; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.24s %s", i ? ", " : "",
+                                   card->phase[i].name ? card->phase[i].name : "unknown",
+                                   plim_size_text(size, card->phase[i].bytes));
+    if (card->n_phases == 0 || (card->n_phases == 1 && !card->phase[0].name))
+        return;
+    fputs("  by phase:", out);
+    plim_print_wrapped(out, text, COLUMN, INDENT);
+}
+
+static void print_group(FILE *out, const struct group *group)
+{
+    const struct plim_call_site *site = group->site;
+    char size[PLIM_SIZE_TEXT], where[PLIM_REHEARSAL_WHERE_BYTES];
+    memcpy(where, site->where, sizeof where);
+    plim_text_clean(where);
+    fprintf(out, "  %11s  %-15s ", plim_size_text(size, group->bytes),
+            site->label   ? site->label
+            : site->phase ? site->phase
+                          : "-");
+    print_last(out, end_of(where), WHERE_WIDTH);
+}
+
+static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t device)
+{
+    enum { MAX_GROUPS = 64 };
+    struct group groups[MAX_GROUPS];
+    const size_t n = group_sites(rehearsal, device, groups, MAX_GROUPS);
+    if (n == 0)
+        return;
+    fputs("  call sites that held most at the peak\n", out);
+    for (size_t i = 0; i < n && i < MAX_PRINTED_SITES; i++) {
+        size_t most = i;
+        for (size_t k = i; k < n; k++)
+            most = groups[k].bytes > groups[most].bytes ? k : most;
+        const struct group found = groups[most];
+        groups[most] = groups[i];
+        groups[i] = found;
+        print_group(out, &found);
+    }
+    if (n > MAX_PRINTED_SITES)
+        fprintf(out, "  %11s  and %zu more\n", "", n - MAX_PRINTED_SITES);
+}
+
+/* --- a card --- */
+
+static void print_line(FILE *out, const struct plim_receipt_line *line)
+{
+    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
+    fprintf(out, "  %-22s %11s  %s", line->label, plim_size_text(a, line->bytes), plim_basis_name(line->basis));
+    if (line->low_bytes != line->high_bytes)
+        fprintf(out, "   %s to %s", plim_size_text(a, line->low_bytes), plim_size_text(b, line->high_bytes));
+    fputc('\n', out);
+}
+
+static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t nth, bool is_unicode)
+{
+    const struct plim_receipt_device *peak = &rehearsal->receipt.device[nth];
+    const struct plim_rehearsal_card *card = &rehearsal->card[nth];
+    const uint64_t usable_bytes = peak->total_bytes - card->reserved_bytes - card->others_bytes;
+    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
+    fprintf(out, "%s  %s, %s\n", peak->id, peak->name, plim_size_text(a, peak->total_bytes));
+    for (uint32_t i = 0; i < peak->n_lines; i++)
+        print_line(out, &peak->line[i]);
+    fprintf(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, peak->peak_bytes),
+            plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
+    if (rehearsal->late.is_set)
+        fprintf(out, "  %-22s %11s  with --schedule lazy\n%s", "", plim_size_text(a, card->late_peak_bytes),
+                rehearsal->late.is_out_of_memory ? "  OUT OF MEMORY with --schedule lazy\n" : "");
+    plim_report_timeline(out, rehearsal, nth, is_unicode);
+    print_phases(out, card);
+    print_call_sites(out, rehearsal, nth);
+}
+
+/* --- what stopped it --- */
+
+/* Native frames that are not internal; of Python's the innermost, and those of the program. */
+static bool is_printed(const char *frame, size_t nth, bool is_python)
+{
+    enum { ALWAYS = 3 };
+    return is_python ? nth < ALWAYS || !plim_attribution_is_installed(frame) : !plim_attribution_is_internal(frame);
+}
+
+static void print_frames(FILE *out, const char *stack, bool is_python)
+{
+    enum { MOST = 8, HEADING = 8 };
+    char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ATTRIBUTION_MAX_FRAMES];
+    snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
+    const size_t n = plim_attribution_frames(text, frames);
+    size_t n_printed = 0, n_skipped = 0;
+    for (size_t i = 0; i < n && n_printed < MOST; i++) {
+        if (!is_printed(frames[i], i, is_python)) {
+            n_skipped++;
+            continue;
+        }
+        if (is_python && n_skipped)
+            fprintf(out, "%*s... %zu in packages\n", HEADING, "", n_skipped);
+        n_skipped = 0;
+        plim_text_clean(frames[i]);
+        fprintf(out, "%-*s", HEADING, n_printed++ ? "" : is_python ? "python" : "native");
+        print_last(out, frames[i], PLIM_TEXT_WIDTH - HEADING);
+    }
+}
+
+static void print_oom(FILE *out, const struct plim_rehearsal_oom *oom)
+{
+    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
+    print_frames(out, oom->native, /* is_python */ false);
+    print_frames(out, oom->python, /* is_python */ true);
+    fprintf(out, "short of %s on gpu%u\n",
+            plim_size_text(a, oom->size_bytes > oom->free_bytes ? oom->size_bytes - oom->free_bytes : 0), oom->device);
+    fprintf(out, "OUT OF MEMORY on gpu%u after %.2f s: %s of %s, %s were free\n", oom->device,
+            (double)oom->time_us / 1e6, plim_allocation_name(oom->kind), plim_size_text(a, oom->size_bytes),
+            plim_size_text(b, oom->free_bytes));
+}
+
+static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
+{
+    if (steps->how == PLIM_STEPS_OPTIMIZER)
+        fprintf(out, "%llu optimizer steps, counted by PyTorch\n", (unsigned long long)steps->n);
+    else if (steps->how == PLIM_STEPS_CYCLES)
+        fprintf(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
+                (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
+    else if (steps->is_wanted)
+        fputs("no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n", out);
+}
+
+static void print_path(FILE *out, const struct plim_rehearsal_path *path)
+{
+    if (path->basis == PLIM_BASIS_EXACT)
+        return;
+    fprintf(out,
+            "path  %s: the program read back small values that may steer it:\n"
+            "      %llu computed by the card, which computes nothing here, and\n"
+            "      %llu written by the host before kernels ran\n",
+            plim_basis_name(path->basis), (unsigned long long)path->n_assumed, (unsigned long long)path->n_kept);
+}
+
+/* Else a peak of 0 B, and a search in which everything fits, look like an answer. */
+static void print_unused(FILE *out, const struct plim_rehearsal *rehearsal)
+{
+    bool is_used = rehearsal->n_warnings > 0 || rehearsal->oom.is_set;
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
+        is_used = is_used || rehearsal->receipt.device[i].peak_bytes > 0;
+    if (!is_used)
+        fputs("no card was used: the program made no CUDA context\n", out);
+}
+
+static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)
+{
+    const uint64_t n_later = rehearsal->n_met_later;
+    char text[sizeof rehearsal->warning[0].what + 64];
+    for (uint32_t i = 0; i < rehearsal->n_warnings; i++) {
+        const struct plim_rehearsal_warning *w = &rehearsal->warning[i];
+        snprintf(text, sizeof text, "%s (%llu time%s)", w->what, (unsigned long long)w->count,
+                 w->count == 1 ? "" : "s");
+        plim_text_clean(text);
+        fprintf(out, "%s:", w->kind);
+        plim_print_wrapped(out, text, (int)strlen(w->kind) + 1, 4);
+    }
+    if (n_later)
+        fprintf(out, "%llu %s met later, after memory had been freed\n", (unsigned long long)n_later,
+                n_later == 1 ? "request did not fit and was" : "requests did not fit and were");
+}
+
+/* --- the engine's own log --- */
+
+/* A line of the engine's log beside the rehearsal's, as far as both have it. */
+static void compare_line(FILE *out, const struct plim_receipt *engine_log, const struct plim_receipt_device *peak,
+                         const struct plim_receipt_line *line, unsigned *n_same, unsigned *n_other)
+{
+    const struct plim_receipt_device *device = plim_receipt_find(engine_log, peak->id);
+    for (uint32_t i = 0; device && i < device->n_lines; i++) {
+        const struct plim_receipt_line *printed = &device->line[i];
+        if (strcmp(printed->label, line->label) != 0)
+            continue;
+        const bool is_same = line->bytes >= printed->low_bytes && line->bytes <= printed->high_bytes;
+        *(is_same ? n_same : n_other) += 1;
+        if (!is_same)
+            fprintf(out, "%s prints %.2f MiB for the %s on %s\n", engine_log->engine,
+                    (double)printed->bytes / (double)PLIM_MIB, line->label, peak->id);
+    }
+}
+
+static void print_engine_log(FILE *out, const struct plim_rehearsal *rehearsal, const struct plim_receipt *engine_log)
+{
+    unsigned n_same = 0, n_other = 0;
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++) {
+        const struct plim_receipt_device *peak = &rehearsal->receipt.device[i];
+        for (uint32_t k = 0; k < peak->n_lines; k++)
+            compare_line(out, engine_log, peak, &peak->line[k], &n_same, &n_other);
+    }
+    if (n_same + n_other)
+        fprintf(out, "%s%s%s prints the same for %u of %u buffers\n", engine_log->engine,
+                engine_log->version[0] ? " " : "", engine_log->version, n_same, n_same + n_other);
+}
+
+/* --- all of it --- */
+
+static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
+{
+    const struct plim_rehearsal_host *host = &rehearsal->host;
+    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT];
+    fprintf(out, "host  peak %s resident, %s of it anonymous; pinned peak %s\n",
+            plim_size_text(a, host->peak_rss_bytes), plim_size_text(b, host->peak_anonymous_bytes),
+            plim_size_text(c, host->pinned_peak_bytes));
+    if (host->peak_n_processes > 1)
+        fprintf(out, "      in up to %zu processes together\n", host->peak_n_processes);
+    if (host->pinned_peak_bytes >= PLIM_MIB)
+        print_call_sites(out, rehearsal, PLIM_REHEARSAL_HOST);
+}
+
+static void print_end(FILE *out, const struct plim_rehearsal *rehearsal)
+{
+    if (rehearsal->oom.is_set)
+        print_oom(out, &rehearsal->oom);
+    else if (!strcmp(rehearsal->stopped_by, "exit") && rehearsal->exit_code)
+        fprintf(out, "failed with exit status %d after %.1f s\n", rehearsal->exit_code, rehearsal->seconds);
+    else if (!strcmp(rehearsal->stopped_by, "exit"))
+        fprintf(out, "completed in %.1f s\n", rehearsal->seconds);
+    else if (!strcmp(rehearsal->stopped_by, "signal"))
+        fprintf(out, "ended by signal %d after %.1f s\n", rehearsal->exit_code - 128, rehearsal->seconds);
+    else
+        fprintf(out, "stopped after %.1f s: %s\n", rehearsal->seconds, rehearsal->stopped_by);
+}
+
+void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsal,
+                                const struct plim_receipt *engine_log, bool is_unicode)
+{
+    fprintf(out, "\nreceipt of %.40s on %.30s\n", rehearsal->command[0], rehearsal->card_name);
+    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
+        print_card(out, rehearsal, i, is_unicode);
+    print_host(out, rehearsal);
+    print_unused(out, rehearsal);
+    print_path(out, &rehearsal->path);
+    print_warnings(out, rehearsal);
+    print_steps(out, &rehearsal->steps);
+    if (engine_log)
+        print_engine_log(out, rehearsal, engine_log);
+    print_end(out, rehearsal);
+}
+
+/* --- a search --- */
+
+void plim_report_find_text(FILE *out, const struct plim_find *find)
+{
+    if (!find->is_monotonic)
+        fprintf(out, "some values of %s took less than smaller ones: a larger value that was not tried may fit\n",
+                find->name);
+    else
+        fprintf(out, "%u trials; values above one that does not fit were not tried\n", find->n_trials);
+    if (!find->is_decided)
+        fputs("the search was broken off\n", out);
+    if (find->has_largest)
+        fprintf(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name, (unsigned long long)find->largest,
+                (unsigned long long)find->low, (unsigned long long)find->high,
+                find->is_decided ? "fits" : "is known to fit");
+    else
+        fprintf(out, "%s=%llu, the least, %s\n", find->name, (unsigned long long)find->low,
+                find->is_decided ? "does not fit" : "gave no answer");
+}
