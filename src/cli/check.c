@@ -12,8 +12,7 @@
 enum option { OPTION_RECEIPT_FROM, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
 static const struct plim_flag_info rows[N_OPTIONS] = {
-    [OPTION_RECEIPT_FROM] = { "--receipt-from", "", "LOG",
-                              "print what this log says was allocated; no bill is needed" },
+    [OPTION_RECEIPT_FROM] = { "--receipt-from", "", "LOG", "print the allocations in this log; no bill is needed" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.check/1; a receipt: plimsoll.receipt/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
@@ -36,7 +35,7 @@ static int usage(const char *format, const char *text)
     return plim_cli_usage("plimsoll check BILL.json LOG, or plimsoll check MODEL.gguf LOG -c 8192", format, text);
 }
 
-/* One of ours; *i moves over a value. 0: not ours. -1: its value is missing. */
+/* An option of check; *i moves over its value. 0: none of them. -1: its value is missing. */
 static int take_own(int argc, char **argv, int *i, struct arguments *a)
 {
     const char *word = argv[*i];
@@ -69,7 +68,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         const char *word = argv[i];
         int own = take_own(argc, argv, &i, a);
         if (own < 0)
-            return usage("%s: the value is missing", word);
+            return usage("%s needs a value", word);
         if (own > 0)
             continue;
         const bool is_path = (word[0] != '-' || !word[1]) && a->n_rest == 2;
@@ -81,15 +80,16 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->rest[a->n_rest++] = argv[i];
     }
     if (a->color && !plim_flag_is_in(a->color, "auto always never"))
-        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+        return plim_cli_usage("write auto, always or never",
+                              "invalid value '%s' for --color: not auto, always or never", a->color);
     if (a->is_help)
         return PLIM_EXIT_YES;
     if (a->is_receipt_only && (a->bill || a->n_rest > 2))
         return usage("--receipt-from takes a log and nothing else: '%s'", a->bill ? a->bill : a->rest[2]);
     if (!a->is_receipt_only && (!a->bill || !a->receipt))
-        return usage("%s", "a bill or a model, and a receipt or a log, are what is compared");
+        return usage("%s", "two files are missing: a bill or a model, and a receipt or a log");
     if (a->bill && a->receipt && !strcmp(a->bill, "-") && !strcmp(a->receipt, "-"))
-        return usage("%s", "only one of the two can be the standard input");
+        return usage("%s", "only one of the two files can be standard input");
     return PLIM_EXIT_YES;
 }
 
@@ -116,12 +116,12 @@ static int read_bill(struct arguments *a, struct sides *s, struct plim_error *er
         return plim_check_bill(a->n_rest, a->rest, &s->receipt, &s->bill, err);
     }
     if (a->n_rest > 2) {
-        plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.60s' changes nothing in a bill that is written", a->rest[2]);
+        plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.60s' has no effect on a written bill", a->rest[2]);
         plim_error_hint(err, "fit's options go with a model: plimsoll check MODEL.gguf LOG %.100s", a->rest[2]);
         return PLIM_E_USAGE;
     }
     int result = plim_check_read(a->bill, &s->bill, err);
-    return result == 0 && strcmp(s->bill.from, "bill") != 0 ? wrong_side(err, "this is no bill", a->bill) : result;
+    return result == 0 && strcmp(s->bill.from, "bill") != 0 ? wrong_side(err, "this is not a bill", a->bill) : result;
 }
 
 static int read_both(struct arguments *a, struct sides *s, struct plim_error *err)
@@ -177,7 +177,7 @@ static int run(int argc, char **argv)
 const struct plim_cli_command plim_cli_check = {
     .name = "check",
     .arguments = "[OPTIONS] BILL|MODEL RECEIPT|LOG [FIT'S OPTIONS]",
-    .summary = "a bill beside what was allocated: a receipt, or an engine's log",
+    .summary = "compare a bill with a receipt, or with an engine's log",
     .examples = "  plimsoll check bill.json llama-server.log\n"
                 "  plimsoll check model.gguf llama-server.log -c 8192\n"
                 "  journalctl -u llama | plimsoll check bill.json -\n"

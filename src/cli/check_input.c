@@ -32,7 +32,7 @@ static int read_full(int file, char *buffer, size_t size, size_t *ret_length)
 
 enum { PIECE_BYTES = 1 << 16 };
 
-/* The log goes on behind the `length` bytes that were read already. */
+/* The log goes on after the `length` bytes that were read already. */
 static int read_log(int file, char *buffer, size_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)
 {
     int error = 0;
@@ -60,7 +60,7 @@ static int read_document(int file, const char *start, size_t length, struct plim
     if (error)
         result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
     else if (length + more > PLIM_MAX_DOCUMENT_BYTES)
-        result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "a document of more than 1 MiB");
+        result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the document is larger than 1 MiB");
     else
         result = plim_document_read(text, length + more, ret_receipt, reterr);
     plim_free(text);

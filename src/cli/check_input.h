@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_CLI_CHECK_INPUT_H
 #define PLIMSOLL_CLI_CHECK_INPUT_H
 
-/* What `plimsoll check` lays side by side: documents, logs, and bills made on the spot. */
+/* The two sides of `plimsoll check`: documents, logs, and bills of models. */
 
 #include "base/error.h"
 #include "receipt/receipt.h"
@@ -10,7 +10,7 @@
 /* A bill, a receipt or a log; "-" is the standard input. ret_receipt->from says which. */
 int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* True when the file begins as models do. */
+/* True when the file begins like a model. */
 bool plim_check_is_model(const char *path);
 
 /*

@@ -13,13 +13,13 @@ struct plim_progress {
     uint64_t start_us, last_us;
 };
 
-/* Off when stderr is no terminal, or when rows that appear on the same terminal say enough. */
+/* Off when stderr is not a terminal, or when stdout is one: then rows of the answer show the progress. */
 void plim_progress_begin(struct plim_progress *progress);
 
-/* "12 of 340: name", when it is time to. */
+/* "12 of 340: name", not more than ten times a second. */
 void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, const char *name);
 
-/* Take the line away, before anything else is printed. */
+/* Erase the line; before anything else is printed. */
 void plim_progress_clear(struct plim_progress *progress);
 
 #endif

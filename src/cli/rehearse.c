@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plimsoll rehearse: run a program on virtual cards and say what it took. */
+/* plimsoll rehearse: run a program on virtual cards and report what it took. */
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/check_input.h"
@@ -99,12 +99,12 @@ static void hint(const struct plim_rehearsal *rehearsal)
         is_bypassed = is_bypassed || !strcmp(warning->kind, "bypass");
     }
     if (is_static)
-        fputs("hint: a library has the CUDA runtime in it, so nothing can stand in for it:\n"
+        fputs("hint: a library is linked with the static CUDA runtime, which cannot be replaced:\n"
               "      build it with the shared one (nvcc -cudart shared)\n",
               stderr);
     else if (is_bypassed)
-        fputs("hint: a library was loaded by its path, past the virtual one: what it does is not\n"
-              "      in the receipt\n",
+        fputs("hint: a library of NVIDIA's was loaded by its path instead of Plimsoll's: its memory\n"
+              "      is not in the receipt\n",
               stderr);
     else if (is_lacking && rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal))
         fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
@@ -122,9 +122,8 @@ static const struct plim_receipt *read_log(const struct plim_rehearse_options *o
     return is_log && receipt.engine[0] ? &receipt : NULL;
 }
 
-/* A receipt that has no place is better known before the program runs for an hour. Nothing is made or opened here:
- * the path may be a pipe. errno says why. */
-static bool has_place(const char *path)
+/* Checked before the program runs for an hour. Nothing is created or opened: the path may be a pipe. Sets errno. */
+static bool can_be_written(const char *path)
 {
     static char folder[PATH_BYTES];
     struct stat status;
@@ -143,7 +142,7 @@ static bool write_file(const char *path, const struct plim_rehearsal *rehearsal,
     bool is_written = out && plim_report_rehearsal_json(out, rehearsal, find);
     is_written = out && fclose(out) == 0 && is_written;
     if (!is_written)
-        fprintf(stderr, "plimsoll: the receipt could not be written: %s (%s)\n", strerror(errno), path);
+        fprintf(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), path);
     return is_written;
 }
 
@@ -183,7 +182,7 @@ static int fail(const struct plim_error *error)
                                                                      : PLIM_EXIT_CANNOT_RUN;
 }
 
-/* On a ledger of its own, which the receipt keeps. */
+/* On a ledger of its own, which the rehearsal keeps. */
 static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     struct plim_error error = { 0 };
@@ -191,7 +190,7 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     memset(rehearsal, 0, sizeof *rehearsal);
     rehearsal->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
     if (!rehearsal->ledger) {
-        fprintf(stderr, "plimsoll: the ledger could not be made: %s\n", strerror(errno));
+        fprintf(stderr, "plimsoll: cannot create the ledger: %s\n", strerror(errno));
         if (fd >= 0)
             close(fd);
         return PLIM_EXIT_OURS;
@@ -257,13 +256,13 @@ static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal,
 
 static void print_trial(const struct plim_find *find, const struct plim_find_trial *trial)
 {
-    static const char *const words[] = { "fits", "out of memory", "failed, and not for want of memory", "stopped" };
+    static const char *const words[] = { "fits", "out of memory", "failed for another reason", "stopped" };
     char size[PLIM_SIZE_TEXT];
     fprintf(stderr, "%s=%-10llu %-14s peak %s, %.1f s\n", find->name, (unsigned long long)trial->value,
             words[trial->outcome], plim_size_text(size, trial->peak_bytes), trial->seconds);
 }
 
-/* The receipt is that of the largest value that fits, else of the last that was tried. */
+/* The receipt is of the largest value that fits, else of the last trial. */
 static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     enum { MAX_COMMANDS = 8 << 20 };
@@ -302,7 +301,7 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
     return status;
 }
 
-/* Once more, with the work of streams done late. */
+/* A second run, in which the work of streams completes late. */
 static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     static struct plim_rehearsal late;
@@ -325,7 +324,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
     if (!find_libraries(folder)) {
-        fputs("plimsoll: the virtual libraries are not there\nhint: they are installed with the program\n", stderr);
+        fputs("plimsoll: cannot find the virtual libraries\nhint: they are installed with plimsoll\n", stderr);
         return PLIM_EXIT_OURS;
     }
     int result = plim_command_find(o->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
@@ -333,8 +332,8 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         result = plim_command_check(path, &error);
     if (result < 0)
         return fail(&error);
-    if (o->receipt_path && !has_place(o->receipt_path)) {
-        fprintf(stderr, "plimsoll: the receipt cannot be written: %s (%s)\n", strerror(errno), o->receipt_path);
+    if (o->receipt_path && !can_be_written(o->receipt_path)) {
+        fprintf(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
         return PLIM_EXIT_OURS;
     }
     o->launch.path = path;
@@ -371,7 +370,7 @@ static int run(int argc, char **argv)
 const struct plim_cli_command plim_cli_rehearse = {
     .name = "rehearse",
     .arguments = "--card NAME [OPTIONS] -- COMMAND...",
-    .summary = "run the real program on a virtual GPU: what it takes",
+    .summary = "run the real program on a virtual GPU and report what it takes",
     .examples = "  plimsoll rehearse --card 'RTX 4060' -- llama-server -m model.gguf -ngl 99\n"
                 "  plimsoll rehearse --card 'A100 40GB' --until steps:3 -- python3 train.py\n"
                 "  plimsoll rehearse --card 'RTX 3090' --find N=1..512 -- ./program --batch {}\n",

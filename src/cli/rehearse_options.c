@@ -31,24 +31,22 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
                       "a card of the catalogue, '2x NAME', or a size like 7.5GiB; once for each" },
     [OPTION_UNTIL] = { "--until", "", "WHEN",
                        "exit, ready (takes connections, nothing new for 2 s), stable[:SECONDS] (no new peak) or "
-                       "steps:N (of an optimizer, or iterations); default: exit, but a server is stopped when it is "
-                       "stable for 5 s" },
-    [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program then: exit status 124" },
+                       "steps:N (of an optimizer, or iterations); default: exit, but Plimsoll stops a server once its "
+                       "memory is stable for 5 s" },
+    [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program after this time: exit status 124" },
     [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
     [OPTION_VALUES] = { "--values", "", "HOW",
-                        "what the program reads back from a card where nothing is computed: shadow (what the host "
-                        "wrote "
-                        "there, else zero; the default), zero, or max (shadow, but all of the inputs of a selection "
-                        "are "
-                        "selected, not none)" },
+                        "what the program reads back from a card, where nothing is computed: shadow (what the host "
+                        "wrote there, else zero; the default), zero, or max (shadow, and a selection selects all of "
+                        "its inputs instead of none)" },
     [OPTION_SCHEDULE] = { "--schedule", "", "WHEN",
-                          "the work of streams is done at once (eager, the default), when the program waits for it "
+                          "the work of streams completes at once (eager, the default), when the program waits for it "
                           "(lazy: memory held for another stream is held longer), or both: two runs, and the peak is "
                           "a band" },
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
-    [OPTION_LOG] = { "--log", "", "FILE", "what the program prints goes there" },
+    [OPTION_LOG] = { "--log", "", "FILE", "write the output of the program there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
-    [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, else 0 if the program ended well" },
+    [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, whatever its own status is" },
     [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
     [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
 };
@@ -111,11 +109,11 @@ static int read_until(struct plim_rehearse_options *a, const char *text)
     else if (!strncmp(text, "steps:", 6) && text[6] >= '1' && text[6] <= '9') {
         const unsigned long n = strtoul(text + 6, &end, 10);
         if (*end || n > MAX_STEPS)
-            return usage("--until steps:N: '%s' is not from 1 to 100", text + 6);
+            return usage("invalid value '%s' for --until: steps:N takes 1 to 100", text);
         stop->until = PLIM_UNTIL_STEPS;
         stop->n_steps = (uint32_t)n;
     } else
-        return usage("--until: '%s' is not exit, ready, stable[:SECONDS] or steps:N", text);
+        return usage("invalid value '%s' for --until: not exit, ready, stable[:SECONDS] or steps:N", text);
     return 0;
 }
 
@@ -147,17 +145,17 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
     case OPTION_TIMEOUT:
         return read_seconds(value, &a->launch.stop.timeout_s)
                    ? 0
-                   : usage("--timeout: '%s' is no time in seconds above 0", value);
+                   : usage("invalid value '%s' for --timeout: not a number of seconds above 0", value);
     case OPTION_FIND:
         return read_find(a, value);
     case OPTION_VALUES:
         if (strcmp(value, "shadow") != 0 && strcmp(value, "zero") != 0 && strcmp(value, "max") != 0)
-            return usage("--values: '%s' is not shadow, zero or max", value);
+            return usage("invalid value '%s' for --values: not shadow, zero or max", value);
         a->launch.values = value;
         return 0;
     case OPTION_SCHEDULE:
         if (strcmp(value, "eager") != 0 && strcmp(value, "lazy") != 0 && strcmp(value, "both") != 0)
-            return usage("--schedule: '%s' is not eager, lazy or both", value);
+            return usage("invalid value '%s' for --schedule: not eager, lazy or both", value);
         a->is_both = !strcmp(value, "both");
         a->launch.schedule = a->is_both ? "eager" : value;
         return 0;
@@ -190,7 +188,7 @@ static enum option option_named(const char *name)
     return N_OPTIONS;
 }
 
-/* --name VALUE and --name=VALUE, until -- or the first word that is no option. */
+/* --name VALUE and --name=VALUE, up to -- or the first word that is not an option. */
 int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret_options)
 {
     struct plim_rehearse_options *a = ret_options;
@@ -203,7 +201,7 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         snprintf(name, sizeof name, "%.*s", (int)length, argv[i]);
         const enum option option = length < sizeof name ? option_named(name) : N_OPTIONS;
         if (option == N_OPTIONS || (equals && !rows[option].value))
-            return usage("there is no option '%s'", argv[i]);
+            return usage("unknown option '%s'", argv[i]);
         if (rows[option].value && !equals && i + 1 == argc)
             return usage("%s needs a value", argv[i]);
         const char *value = !rows[option].value ? "" : equals ? equals + 1 : argv[++i];
@@ -217,12 +215,13 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
     if (a->is_help)
         return 0;
     if (i == argc)
-        return usage("there is no command to rehearse%s", "");
+        return usage("no command to rehearse%s", "");
     if (a->machine.n_cards == 0)
-        return usage("on which card? --card NAME%s", "");
+        return usage("--card NAME is missing%s", "");
     if (a->is_search && a->is_both)
-        return usage("--find is one run for each number: --schedule lazy is the safe side, not %s", "both");
+        return usage("--find runs the command once for each number: take --schedule lazy instead of %s", "both");
     if (a->is_search && !has_placeholder(a->launch.arguments))
-        return usage("--find: where in the command is the number? write {} there%s", "");
-    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output is the program's%s", "") : 0;
+        return usage("--find: the command has no {} where the number goes%s", "");
+    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output belongs to the program%s", "")
+                                        : 0;
 }

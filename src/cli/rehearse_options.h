@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_CLI_REHEARSE_OPTIONS_H
 #define PLIMSOLL_CLI_REHEARSE_OPTIONS_H
 
-/* The words behind `plimsoll rehearse`. */
+/* The command line of `plimsoll rehearse`. */
 
 #include "cli/cli.h"
 #include "cli/machine.h"
@@ -22,7 +22,7 @@ struct plim_rehearse_options {
     bool is_json, is_gate, is_quiet, is_help, is_search, is_both;
 };
 
-/* 0, or an exit status: it is said why. */
+/* 0, or an exit status: then the reason was printed. */
 int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret_options);
 
 void plim_rehearse_list(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]);

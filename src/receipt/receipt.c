@@ -45,7 +45,7 @@ struct plim_receipt_line *plim_receipt_line(struct plim_receipt_device *device, 
     return NULL;
 }
 
-/* What a hostile log says adds up to no more than this. */
+/* Whatever a hostile log says, the sum stays in range. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
     const uint64_t most = PLIM_RECEIPT_MAX_BYTES;

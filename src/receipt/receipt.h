@@ -3,10 +3,10 @@
 #define PLIMSOLL_RECEIPT_RECEIPT_H
 
 /*
- * A receipt: what was allocated, in the lines of a bill. It comes from an engine's log, from a rehearsal or, so that
- * both can be laid side by side, from a bill. A receipt is a plain struct that owns nothing.
+ * A receipt: what was allocated, in the lines of a bill. It comes from an engine's log or from a rehearsal; a bill is
+ * made a receipt to be compared with one. A receipt is a plain struct that owns nothing.
  *
- * A figure that was printed is known as well as it was printed: low and high are what rounds to it.
+ * A printed figure is known to its last digit: low and high are the least and the most bytes that round to it.
  */
 
 #include "plimsoll/bill.h"
@@ -20,7 +20,7 @@ enum {
     PLIM_RECEIPT_NAME_BYTES = 64,
 };
 
-/* Of one line: then the lines of a device add up to less than 2^63. */
+/* The most of one line: the sum of the lines of a device is less than 2^63. */
 #define PLIM_RECEIPT_MAX_BYTES ((uint64_t)1 << 57)
 
 struct plim_receipt_line {
@@ -41,7 +41,7 @@ struct plim_receipt_device {
     struct plim_receipt_line line[PLIM_RECEIPT_MAX_LINES];
 };
 
-/* What is known of the setup; -1: nothing. */
+/* Settings of the engine; -1: unknown. */
 enum plim_receipt_setting {
     PLIM_SETTING_N_CTX,
     PLIM_SETTING_N_BATCH,
@@ -80,17 +80,17 @@ struct plim_receipt {
     char model[PLIM_RECEIPT_NAME_BYTES];
     int64_t setting[PLIM_SETTING_MAX_];
     const struct plim_receipt_labels *labels; /* of a log; NULL: those of a bill, and a missing line is unknown */
-    uint32_t n_starts;                        /* of the engine in the log: the last one is the receipt */
+    uint32_t n_starts;                        /* of the engine in the log: the receipt is of the last one */
     bool is_whole;                            /* the engine came as far as its compute buffers */
     bool is_estimate;                         /* the engine's own forecast, from before it allocated anything */
-    int64_t kv_n_tokens;                      /* vLLM: what its cache holds; -1: unknown */
+    int64_t kv_n_tokens;                      /* that the KV cache holds; -1: unknown */
     uint32_t n_devices;
     struct plim_receipt_device device[PLIM_RECEIPT_MAX_DEVICES];
 };
 
 void plim_receipt_init(struct plim_receipt *receipt, const char *engine, const char *from);
 
-/* The device of this name, made when it is new; a receipt that is full returns its last one. */
+/* The device with this id, added when it is new; a full receipt returns its last one. */
 struct plim_receipt_device *plim_receipt_device(struct plim_receipt *receipt, const char *id);
 
 /* NULL when there is none. */

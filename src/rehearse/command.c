@@ -33,8 +33,8 @@ int plim_command_find(const char *command, const char *path, char *ret_path, siz
     if (is_folder)
         return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is a folder, not a program", command);
     if (!is_denied)
-        return plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no program '%s'", command);
-    plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is not a program that may be run", command);
+        return plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "program '%s' not found", command);
+    plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is not executable", command);
     plim_error_hint(reterr, "a script without chmod +x needs its interpreter before it: python3 or sh");
     return PLIM_E_DENIED;
 }
@@ -54,7 +54,7 @@ struct image {
     uint64_t size;
 };
 
-/* A part of the file, or NULL when it is not in it. */
+/* A part of the file; NULL when it is beyond the end. */
 static const void *part(const struct image *image, uint64_t offset, uint64_t size)
 {
     return offset <= image->size && size <= image->size - offset ? image->bytes + offset : NULL;
@@ -117,12 +117,12 @@ static int check_elf(const struct image *image, struct plim_error *reterr)
     if (!has_gpu_code || has_runtime)
         return 0;
     int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                         "the CUDA runtime is linked into the program, so nothing can stand in for it");
+                         "the program is linked with the static CUDA runtime, which cannot be replaced");
     plim_error_hint(reterr, "build it with the shared runtime: nvcc -cudart shared; llama.cpp without GGML_STATIC");
     return code;
 }
 
-/* The loader gives such a program nothing that others want it to load: secure mode of ld.so(8). */
+/* The loader ignores LD_PRELOAD for such a program: secure-execution mode of ld.so(8). */
 static int check_rights(int fd, const struct stat *status, struct plim_error *reterr)
 {
     const bool is_another = (status->st_mode & S_ISUID && status->st_uid != getuid()) ||
@@ -131,7 +131,7 @@ static int check_rights(int fd, const struct stat *status, struct plim_error *re
     if (!is_another)
         return 0;
     int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                         "the program runs with more rights than yours, so it loads no virtual libraries");
+                         "the program runs with more privileges than yours: the loader ignores the virtual libraries");
     plim_error_hint(reterr, "rehearse a copy of it: cp keeps neither the set-user-ID bit nor its capabilities");
     return code;
 }

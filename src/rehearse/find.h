@@ -17,7 +17,7 @@ enum { PLIM_FIND_MAX_TRIALS = 80, PLIM_FIND_NAME_BYTES = 32 };
 enum plim_find_outcome {
     PLIM_FIND_FITS,
     PLIM_FIND_OUT_OF_MEMORY,
-    PLIM_FIND_FAILED,  /* ended badly, and not for want of memory: says nothing */
+    PLIM_FIND_FAILED,  /* failed for another reason: shows nothing */
     PLIM_FIND_STOPPED, /* by the user, or too long */
 };
 
@@ -34,7 +34,7 @@ struct plim_find {
     uint64_t low, high;
     bool has_largest;
     uint64_t largest;
-    bool is_decided;   /* else the search was broken off */
+    bool is_decided;   /* false: the search was broken off */
     bool is_monotonic; /* more never took less */
     uint32_t n_trials;
     struct plim_find_trial trial[PLIM_FIND_MAX_TRIALS];
@@ -46,7 +46,7 @@ int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_er
 /* The value to try next; false when there is nothing left to try. */
 bool plim_find_next(const struct plim_find *find, uint64_t *ret_value);
 
-/* What came of it. */
+/* Enter the outcome of a trial. */
 void plim_find_note(struct plim_find *find, const struct plim_find_trial *trial);
 
 #endif

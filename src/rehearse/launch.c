@@ -31,15 +31,14 @@ static void pass_on(int number, siginfo_t *info, void *context)
     (void)context;
     if (number == SIGINT || number == SIGTERM)
         n_interrupts = n_interrupts + 1;
-    if (child_pid > 0 &&
-        info->si_code <= 0) /* sent by a process: those of the terminal reach the child by themselves */
+    if (child_pid > 0 && info->si_code <= 0) /* sent by a process: signals of the terminal reach the child directly */
         kill(child_pid, number);
 }
 
 /* --- environment --- */
 
-/* Whole, since a library that is loaded serves every later request for its name, whatever path (DT_RPATH) it comes
- * with. What a program does not use costs it about 1 ms in all. */
+/* All of them: a loaded library serves every later request for its name, whatever path (DT_RPATH) comes with it. Those
+ * that the program does not use cost it about 1 ms together. */
 static const char *const preloaded[] = {
     "libplimsoll-preload.so", "libcuda.so.1",        "libnvidia-ml.so.1", "libcudart.so.12",   "libcudart.so.13",
     "libcublas.so.12",        "libcublas.so.13",     "libcublasLt.so.12", "libcublasLt.so.13", "libcudnn.so.9",
@@ -71,7 +70,7 @@ struct environment {
     char **entries;
 };
 
-/* "NAME=" and what is joined by colons. */
+/* "NAME=" and the values, joined by colons. */
 static char *joined(struct plim_arena *arena, const char *name, const char *const *values, size_t n)
 {
     size_t size = strlen(name) + 1;
@@ -129,7 +128,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
 
 /* --- the child --- */
 
-/* Does not return when it succeeds; else the parent reads why from the pipe. */
+/* Does not return on success; else it writes errno to the pipe for the parent. */
 static void become(const struct plim_launch *launch, char *const *environment, int log_fd, int report_fd)
 {
     if (log_fd >= 0) {
@@ -150,7 +149,7 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
     pid_t pid = -1;
     int log_fd = launch->log ? open(launch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     if (launch->log && log_fd < 0)
-        return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "the log cannot be written: %s (%s)", strerror(errno),
+        return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot write the log: %s (%s)", strerror(errno),
                          launch->log);
     if (!make_environment(&environment, launch, ledger_fd) || pipe2(ends, O_CLOEXEC) < 0) {
         plim_arena_done(&environment.arena);
@@ -168,11 +167,10 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
     const bool is_refused = pid > 0 && read(ends[0], &error, sizeof error) == (ssize_t)sizeof error;
     close(ends[0]);
     if (pid < 0)
-        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "no process for the program: %s", strerror(errno));
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "cannot start the program: %s", strerror(errno));
     if (is_refused) {
         waitpid(pid, NULL, 0);
-        return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' cannot be run: %s", launch->path,
-                         strerror(error));
+        return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "cannot run '%s': %s", launch->path, strerror(error));
     }
     child_pid = pid;
     return 0;
@@ -187,7 +185,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Keep what there is before it is given back, and ask the program to end. */
+/* Record what is held before the program gives it back, and ask the program to end. */
 static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
     plim_rehearsal_take(rehearsal);

@@ -111,7 +111,7 @@ static void memory_of(pid_t pid, uint64_t *rss_bytes, uint64_t *anonymous_bytes)
         fclose(file);
 }
 
-/* One that ended takes its seconds with it: then something happened, too. */
+/* A process that ended takes its seconds with it: that counts as work, too. */
 static void look_at_work(struct plim_tree *tree, double now_s)
 {
     double sum_s = 0, cpu_s;
@@ -152,9 +152,9 @@ void plim_tree_signal(struct plim_tree *tree, struct plim_ledger *ledger, int nu
     kill(tree->root, number);
 }
 
-/* --- what was loaded --- */
+/* --- loaded libraries --- */
 
-static bool is_stood_in_for(const char *name)
+static bool is_replaced(const char *name)
 {
     static const char *const names[] = { "libcuda.so", "libcudart", "libnvidia-ml.so" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -174,7 +174,7 @@ void plim_tree_find_bypass(struct plim_tree *tree, struct plim_ledger *ledger, c
         FILE *file = fopen(path, "re");
         while (file && fgets(line, sizeof line, file)) {
             char *start = strchr(line, '/'), *name = strrchr(line, '/');
-            if (!start || !strstr(line, " r-xp ") || !is_stood_in_for(name + 1) ||
+            if (!start || !strstr(line, " r-xp ") || !is_replaced(name + 1) ||
                 (!strncmp(start, folder, n) && start[n] == '/'))
                 continue;
             start[strcspn(start, "\n")] = '\0';

@@ -36,6 +36,7 @@ STAND_INS = {
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
+RECEIPT = os.path.join(ROOT, "tests", "cli", "logs", "rehearsal.json")
 CRASH = os.path.join(ROOT, "tests", "cli", "logs", "crash", "pytorch.log")
 CONFIG = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
           "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}
@@ -67,6 +68,7 @@ class Place:
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
 
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
+        shutil.copy(RECEIPT, os.path.join(self.directory, "receipt.json"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
         with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
             file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])

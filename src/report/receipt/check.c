@@ -11,7 +11,7 @@
 
 enum { LABEL_WIDTH = 22, MIB_WIDTH = 13, REASON_BYTES = 512 };
 
-/* Figures stand below each other, and beside those of a log: all in MiB, as it has them. */
+/* All in MiB, as in the logs: figures can be compared by eye. */
 static void print_mib(FILE *out, uint64_t bytes, bool is_known)
 {
     if (is_known)
@@ -36,7 +36,7 @@ static const char *word_for(const struct plim_check_line *line)
     if (!line->has_receipt)
         return "not in receipt";
     if (!line->has_bill)
-        return !line->is_in_band ? "NOT IN THE BILL" : line->receipt_bytes ? "may be none" : "equal";
+        return !line->is_in_band ? "NOT IN THE BILL" : line->receipt_bytes ? "may be 0" : "equal";
     if (line->low_bytes == line->high_bytes)
         return line->is_in_band ? "equal" : "OFF";
     return line->is_in_band ? "in its band" : "OUTSIDE ITS BAND";
@@ -72,7 +72,7 @@ static void print_line(FILE *out, const struct plim_check_line *line, const stru
 static void print_sum(FILE *out, const struct plim_check_device *device, const struct plim_style *style)
 {
     double difference = ((double)device->receipt_bytes - (double)device->bill_bytes) / (double)PLIM_MIB;
-    fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum of those compared");
+    fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum of compared lines");
     print_mib(out, device->bill_bytes, true);
     print_mib(out, device->receipt_bytes, true);
     fprintf(out, " %+*.2f%s", MIB_WIDTH - 2, rounded(difference), plim_paint(style, PLIM_PLAIN));
@@ -81,7 +81,7 @@ static void print_sum(FILE *out, const struct plim_check_device *device, const s
     fputc('\n', out);
 }
 
-/* Devices of which the receipt says nothing have nothing to compare. */
+/* A device that the receipt does not have is not compared. */
 static bool has_receipt(const struct plim_check_device *device)
 {
     for (uint32_t i = 0; i < device->n_lines; i++)
@@ -146,7 +146,10 @@ static void print_versions(FILE *out, const struct plim_check_sides *sides)
     plim_print_wrapped(out, text, 0, 2);
 }
 
-static const char *engine_of(const struct plim_receipt *receipt) { return receipt->engine[0] ? receipt->engine : "it"; }
+static const char *engine_of(const struct plim_receipt *receipt)
+{
+    return receipt->engine[0] ? receipt->engine : "the engine";
+}
 
 static bool has_common_line(const struct plim_check *check)
 {
@@ -183,20 +186,30 @@ static const char *write_verdict(const struct plim_check_sides *sides, char *tex
         return "OFF";
     }
     if (!sides->receipt->is_whole) {
-        snprintf(text, size, "the log ends before the compute buffers; what is there is as in the bill");
+        snprintf(text, size, "the log ends before the compute buffers; the lines that it has match the bill");
         return "INCOMPLETE";
     }
     if (check->n_bands)
         snprintf(bands, sizeof bands, "; %u %s", check->n_bands, check->n_bands == 1 ? "band holds" : "bands hold");
     if (check->n_exact == 0) {
-        snprintf(text, size, "what %s allocated lies in the bands of all %u lines", engine, check->n_bands);
+        snprintf(text, size, "what %s allocated is within the bands of all %u lines", engine, check->n_bands);
         return "HOLDS";
     }
-    snprintf(text, size, "%s%u exact %s what %s %s, to its %s%s", check->n_exact == 1 ? "the " : "all ", check->n_exact,
+    snprintf(text, size, "%s%u exact %s what %s %s, to %s%s", check->n_exact == 1 ? "the " : "all ", check->n_exact,
              check->n_exact == 1 ? "line is" : "lines are", engine,
-             sides->receipt->is_estimate ? "reckons with" : "allocated", check->is_coarse ? "own rounding" : "0.01 MiB",
-             bands);
+             sides->receipt->is_estimate ? "forecasts" : "allocated",
+             check->is_coarse ? "its own rounding" : "0.01 MiB", bands);
     return "EQUAL";
+}
+
+/* "the log of llama.cpp b3813, its last start" */
+static void print_source(FILE *out, const struct plim_receipt *receipt)
+{
+    fputs(!strcmp(receipt->from, "log") ? "the log" : "a rehearsal", out);
+    if (receipt->engine[0])
+        fprintf(out, " of %s%s%s", receipt->engine, receipt->version[0] ? " " : "", receipt->version);
+    if (receipt->n_starts > 1)
+        fputs(", its last start", out);
 }
 
 void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
@@ -205,13 +218,13 @@ void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, con
     char reason[REASON_BYTES];
     fprintf(out, "%s%s%s\n  the bill beside ", plim_paint(style, PLIM_BOLD),
             sides->bill->model[0] ? sides->bill->model : "a model", plim_paint(style, PLIM_PLAIN));
-    fprintf(out, "%s of %s%s%s%s\n", !strcmp(receipt->from, "log") ? "the log" : "a rehearsal", engine_of(receipt),
-            receipt->version[0] ? " " : "", receipt->version, receipt->n_starts > 1 ? ", its last start" : "");
+    print_source(out, receipt);
+    fputc('\n', out);
     for (uint32_t i = 0; i < sides->check->n_devices; i++)
         print_device(out, &sides->check->device[i], style);
     fputc('\n', out);
     if (receipt->model[0] && sides->bill->model[0] && strcmp(receipt->model, sides->bill->model) != 0)
-        fprintf(out, "The receipt's model calls itself '%s'.\n", receipt->model);
+        fprintf(out, "The model in the receipt is named '%s'.\n", receipt->model);
     print_differs(out, sides, style);
     print_versions(out, sides);
     const char *word = write_verdict(sides, reason, sizeof reason);
@@ -222,9 +235,10 @@ void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, con
 
 void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, const struct plim_style *style)
 {
-    fprintf(out, "%s%s%s\n  receipt of the log of %s%s%s\n", plim_paint(style, PLIM_BOLD),
-            receipt->model[0] ? receipt->model : "a model", plim_paint(style, PLIM_PLAIN), engine_of(receipt),
-            receipt->n_starts > 1 ? ", its last start" : "", receipt->is_estimate ? ": its own forecast" : "");
+    fprintf(out, "%s%s%s\n  receipt of ", plim_paint(style, PLIM_BOLD), receipt->model[0] ? receipt->model : "a model",
+            plim_paint(style, PLIM_PLAIN));
+    print_source(out, receipt);
+    fprintf(out, "%s\n", receipt->is_estimate ? ": its own forecast" : "");
     for (uint32_t i = 0; i < receipt->n_devices; i++) {
         const struct plim_receipt_device *device = &receipt->device[i];
         uint64_t sum = 0;

@@ -21,7 +21,7 @@ bool plim_document_is_near(const char *text, size_t length)
     return false;
 }
 
-/* --- fields; what is not there or of another type is unknown --- */
+/* --- fields; one that is missing or of another type is unknown --- */
 
 static void copy_text(const json_t *object, const char *key, char *buffer, size_t size)
 {
@@ -81,7 +81,7 @@ static void read_line(const json_t *value, struct plim_receipt_device *device)
         return;
     plim_receipt_add(device, pillar_named(json_string_value(json_object_get(value, "pillar"))), label, bytes, 0);
     struct plim_receipt_line *line = &device->line[device->n_lines - 1];
-    if (line->bytes != bytes) /* a label that was there before: a sum without a band */
+    if (line->bytes != bytes) /* a repeated label: a sum without a band */
         return;
     uint64_t low = count(value, "low", bytes), high = count(value, "high", bytes);
     line->low_bytes = low < bytes ? low : bytes;
@@ -103,13 +103,13 @@ static void read_devices(const json_t *devices, struct plim_receipt *receipt)
         struct plim_receipt_device *device = plim_receipt_device(receipt, id);
         copy_text(value, "name", device->name, sizeof device->name);
         device->total_bytes = count(value, "total_bytes", 0);
-        if (strcmp(receipt->from, "log") != 0) /* of a log it is the sum of the lines */
+        if (strcmp(receipt->from, "log") != 0) /* in the document of a log it is the sum of the lines */
             device->peak_bytes = count(value, "peak_bytes", 0);
         json_array_foreach(json_object_get(value, "lines"), k, line) read_line(line, device);
     }
 }
 
-/* Of a rehearsal: what was pinned. */
+/* Of a rehearsal: pinned memory. */
 static void read_host(const json_t *host, struct plim_receipt *receipt)
 {
     size_t i;
@@ -152,7 +152,9 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
     receipt->is_estimate = json_is_true(json_object_get(root, "is_estimate"));
     receipt->kv_n_tokens = (int64_t)count(root, "kv_tokens", (uint64_t)-1);
     receipt->n_starts = (uint32_t)(count(root, "n_starts", 1) & UINT32_MAX);
-    return receipt->n_devices ? 0 : fail(PLIM_E_CORRUPT, "a document without devices", "make it again", reterr);
+    return receipt->n_devices
+               ? 0
+               : fail(PLIM_E_CORRUPT, "the document has no devices", "write it again with --json", reterr);
 }
 
 int plim_document_read(const char *text, size_t length, struct plim_receipt *ret_receipt, struct plim_error *reterr)

@@ -327,6 +327,6 @@ void plim_report_find_text(FILE *out, const struct plim_find *find)
                 (unsigned long long)find->low, (unsigned long long)find->high,
                 find->is_decided ? "fits" : "is known to fit");
     else
-        fprintf(out, "%s=%llu, the least, %s\n", find->name, (unsigned long long)find->low,
+        fprintf(out, "%s=%llu, the smallest value, %s\n", find->name, (unsigned long long)find->low,
                 find->is_decided ? "does not fit" : "gave no answer");
 }
