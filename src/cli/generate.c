@@ -83,7 +83,7 @@ static void print_fish_name(FILE *out, const struct plim_flag_info *row, const c
 {
     const char *kind = name[1] == '-' ? "-l" : length == 2 ? "-s" : "-o";
     int dashes = name[1] == '-' ? 2 : 1;
-    fprintf(out, "complete -c plimsoll -n '__fish_seen_subcommand_from %s' %s %.*s%s -d '", fish_command, kind,
+    fprintf(out, "complete --command plimsoll -n '__fish_seen_subcommand_from %s' %s %.*s%s -d '", fish_command, kind,
             length - dashes, name + dashes, row->value ? " -r" : "");
     for (const char *p = row->help; *p; p++)
         fputs(*p == '\'' ? "\\'" : (char[]){ *p, '\0' }, out);
@@ -135,7 +135,7 @@ static void generate_zsh(FILE *out, const struct plim_cli_command *const *comman
 static void generate_fish(FILE *out, const struct plim_cli_command *const *commands)
 {
     for (const struct plim_cli_command *const *c = commands; *c; c++) {
-        fprintf(out, "complete -c plimsoll -n __fish_use_subcommand -f -a %s -d '%s'\n", (*c)->name, (*c)->summary);
+        fprintf(out, "complete --command plimsoll -n __fish_use_subcommand -f -a %s -d '%s'\n", (*c)->name, (*c)->summary);
         fish_command = (*c)->name;
         each_option(out, *c, print_fish_name);
     }
