@@ -2,8 +2,8 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Bytes of the UTF-8 sequence at text, 0 when it is not one (overlong forms and surrogates are not). */
 static size_t sequence_length(const unsigned char *text)
@@ -40,6 +40,39 @@ void plim_text_clean(char *text)
         }
         p += length ? length : 1;
     }
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Steps from a to b (optimal string alignment): letters changed, added, removed, swapped with the next. */
+static size_t distance(const char *a, size_t n_a, const char *b, size_t n_b, size_t max)
+{
+    enum { MAX = 64 };
+    size_t rows[3][MAX] = { { 0 } };
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    if (n_a >= MAX || n_b >= MAX)
+        return max + 1;
+    for (size_t j = 0; j <= n_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n_a; i++) {
+        size_t *const unused = before;
+        before = above;
+        above = row;
+        row = unused;
+        row[0] = i;
+        for (size_t j = 1; j <= n_b; j++) {
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    return row[n_b];
+}
+
+bool plim_text_is_near(const char *a, const char *b)
+{
+    const size_t n_a = strlen(a), n_b = strlen(b), max = least(n_a, n_b) < 8 ? 1 : 2;
+    return distance(a, n_a, b, n_b, max) <= max;
 }
 
 double plim_decimal(const char *text, const char **ret_end)

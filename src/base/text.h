@@ -2,10 +2,18 @@
 #ifndef PLIMSOLL_BASE_TEXT_H
 #define PLIMSOLL_BASE_TEXT_H
 
-/* Text from files and from users: made safe to show, read as a number. */
+/* Text from files and from users: made safe to show, read as a number, compared with what it may have meant. */
+
+#include <stdbool.h>
 
 /* Replace control characters and what is not UTF-8 by '?', in place: nothing a file says reaches a terminal raw. */
 void plim_text_clean(char *text);
+
+/*
+ * True when one text may be a slip in typing the other: a letter is wrong, missing, too much or swapped with the next;
+ * two such slips in words of eight letters or more. Words of more than 63 letters are never near.
+ */
+bool plim_text_is_near(const char *a, const char *b);
 
 /*
  * The decimal number that text begins with ("7.5", "-0.25"; no exponent), 0 when there is none; *ret_end is what

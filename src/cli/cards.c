@@ -29,10 +29,7 @@ struct arguments {
     bool is_json, is_help;
 };
 
-static int usage(const char *name)
-{
-    return plim_cli_usage("'plimsoll cards --help' lists the options", "there is no option '%s'", name);
-}
+static int usage(const char *name) { return plim_help_unknown_option(&plim_cli_cards, name); }
 
 static int parse(int argc, char **argv, struct arguments *a)
 {

@@ -33,10 +33,7 @@ struct arguments {
     bool is_json, is_help, is_stdin;
 };
 
-static int usage(const char *name)
-{
-    return plim_cli_usage("'plimsoll errors --help' lists the options", "there is no option '%s'", name);
-}
+static int usage(const char *name) { return plim_help_unknown_option(&plim_cli_errors, name); }
 
 /* What does not fit is left out: the beginning of a message tells it. */
 static void add_words(struct arguments *a, const char *text, size_t size)

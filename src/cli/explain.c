@@ -88,9 +88,8 @@ static int parse(int argc, char **argv, struct arguments *a)
             if (status != PLIM_EXIT_YES)
                 return status;
         } else if (word[0] == '-' && word[1]) {
-            return usage(plim_flag_is_in(word, "--color --exit-status") ? "%s: the value is missing"
-                                                                        : "there is no option '%s'",
-                         word);
+            return plim_flag_is_in(word, "--color --exit-status") ? usage("%s needs a value", word)
+                                                                  : plim_help_unknown_option(&plim_cli_explain, word);
         } else if (a->log) {
             return usage("one log at a time: '%s' is a second", word);
         } else {

@@ -137,7 +137,7 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
 
 static int unknown_option(const char *name, struct plim_error *reterr)
 {
-    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "there is no option '%.60s'", name);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown option '%.60s'", name);
     plim_error_hint(reterr, "'plimsoll fit --help' lists the options; a whole llama.cpp command goes after '--'");
     return code;
 }

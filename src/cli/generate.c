@@ -135,7 +135,8 @@ static void generate_zsh(FILE *out, const struct plim_cli_command *const *comman
 static void generate_fish(FILE *out, const struct plim_cli_command *const *commands)
 {
     for (const struct plim_cli_command *const *c = commands; *c; c++) {
-        fprintf(out, "complete --command plimsoll -n __fish_use_subcommand -f -a %s -d '%s'\n", (*c)->name, (*c)->summary);
+        fprintf(out, "complete --command plimsoll -n __fish_use_subcommand -f -a %s -d '%s'\n", (*c)->name,
+                (*c)->summary);
         fish_command = (*c)->name;
         each_option(out, *c, print_fish_name);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "base/text.h"
 #include "report/columns.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [optio
 void plim_help_short(FILE *out)
 {
     fputs(usage, out);
-    fputs("'plimsoll --help' says more.\n", out);
+    fputs("'plimsoll --help' lists the commands.\n", out);
 }
 
 void plim_help_main(FILE *out, const struct plim_cli_command *const *commands)
@@ -76,4 +77,40 @@ int plim_help_command(FILE *out, const struct plim_cli_command *command)
     }
     fprintf(out, "\nexamples:\n%s", command->examples);
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
+}
+
+/* The option of a row that `name` may be a slip of; false when it is near to none. */
+static bool find_near(const struct plim_flag_info *row, const char *name, char *option, size_t size)
+{
+    char names[200];
+    plim_help_names(row, names, sizeof names);
+    for (const char *start = names; *start; start += strspn(start, ", ")) {
+        const size_t length = strcspn(start, ",");
+        snprintf(option, size, "%.*s", (int)length, start);
+        if (length > 3 && plim_text_is_near(name, option)) /* one letter is near to every other */
+            return true;
+        start += length;
+    }
+    return false;
+}
+
+static bool find_meant(const struct plim_cli_command *command, const char *name, char *option, size_t size)
+{
+    struct plim_cli_options groups[PLIM_CLI_MAX_GROUPS] = { 0 };
+    command->options(groups);
+    for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++)
+        for (size_t i = 0; i < groups[g].n; i++)
+            if (find_near(&groups[g].rows[i], name, option, size))
+                return true;
+    return false;
+}
+
+int plim_help_unknown_option(const struct plim_cli_command *command, const char *name)
+{
+    char hint[120], option[64];
+    if (find_meant(command, name, option, sizeof option))
+        snprintf(hint, sizeof hint, "did you mean '%s'?", option);
+    else
+        snprintf(hint, sizeof hint, "'plimsoll %s --help' lists the options", command->name);
+    return plim_cli_usage(hint, "unknown option '%s'", name);
 }

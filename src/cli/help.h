@@ -13,6 +13,9 @@ void plim_help_main(FILE *out, const struct plim_cli_command *const *commands); 
 /* Returns an exit status. */
 int plim_help_command(FILE *out, const struct plim_cli_command *command);
 
+/* Say that the command has no such option, and which one may be meant; returns the exit status of a usage error. */
+int plim_help_unknown_option(const struct plim_cli_command *command, const char *name);
+
 /* "-c, --ctx-size" from the lists of a row. */
 void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size);
 

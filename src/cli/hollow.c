@@ -65,7 +65,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         else if (plim_flag_is_in(word, rows[OPTION_HELP].names))
             a->is_help = true;
         else
-            return usage("there is no option '%s'", word);
+            return plim_help_unknown_option(&plim_cli_hollow, word);
     }
     if (a->is_help)
         return PLIM_EXIT_YES;

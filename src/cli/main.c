@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include "base/text.h"
 #include "cli/help.h"
 
 #ifdef __GLIBC__
@@ -14,30 +15,15 @@ static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &
                                                            &plim_cli_check,    &plim_cli_hollow,
                                                            &plim_cli_rehearse, NULL };
 
-/* Letters of a that b has, too. */
-static size_t letters_in_common(const char *a, const char *b)
-{
-    size_t n = 0;
-    for (const char *p = a; *p; p++)
-        n += strchr(b, *p) != NULL;
-    return n;
-}
-
-/* Enough to guess a command from a typo: one letter is wrong, missing or too much, or they are in disorder. */
-static bool is_near(const char *a, const char *b)
-{
-    return letters_in_common(a, b) + 1 >= strlen(b) && letters_in_common(b, a) + 1 >= strlen(a);
-}
-
 static int unknown_command(const char *name)
 {
     for (int i = 0; commands[i]; i++)
-        if (is_near(name, commands[i]->name)) {
+        if (plim_text_is_near(name, commands[i]->name)) {
             char hint[64];
             snprintf(hint, sizeof hint, "did you mean 'plimsoll %s'?", commands[i]->name);
-            return plim_cli_usage(hint, "there is no command '%s'", name);
+            return plim_cli_usage(hint, "unknown command '%s'", name);
         }
-    return plim_cli_usage("'plimsoll --help' lists the commands", "there is no command '%s'", name);
+    return plim_cli_usage("'plimsoll --help' lists the commands", "unknown command '%s'", name);
 }
 
 static const struct plim_cli_command *command_named(const char *name)

@@ -152,6 +152,40 @@ static void test_decimals(void **state)
     assert_true(plim_decimal("0.33333333333333333333333333333333333333", NULL) > 0.333);
 }
 
+static void test_slips(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_near;
+    } rows[] = {
+        { "fit", "fit", true },
+        { "fti", "fit", true },
+        { "ft", "fit", true },
+        { "fitt", "fit", true },
+        { "fix", "fit", true },
+        { "tif", "fit", false },
+        { "", "fit", false },
+        { "", "a", true },
+        { "", "", true },
+        { "cadrs", "cards", true },
+        { "crds", "cards", true },
+        { "rehaers", "rehearse", false },
+        { "rehaerse", "rehearse", true },
+        { "rehearses!", "rehearse", true },
+        { "rehearsal!!", "rehearse", false },
+    };
+    char longest[65];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(plim_text_is_near(rows[i].a, rows[i].b), rows[i].is_near);
+        assert_int_equal(plim_text_is_near(rows[i].b, rows[i].a), rows[i].is_near);
+    }
+    memset(longest, 'x', sizeof longest - 1);
+    longest[64] = '\0';
+    assert_false(plim_text_is_near(longest, longest));
+    assert_true(plim_text_is_near(longest + 1, longest + 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_slips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
