@@ -17,7 +17,7 @@ if [ ! -d "$build" ]; then
     CC=clang meson setup "$build" "$root" -Dfuzz=true >/dev/null || exit 2
 fi
 ninja -C "$build" fuzz >/dev/null || { echo "the harnesses do not build: ninja -C $build fuzz" >&2; exit 2; }
-[ $# -gt 0 ] || set -- fuzz_bill fuzz_card fuzz_explain fuzz_flags fuzz_gguf fuzz_host fuzz_log fuzz_names fuzz_safetensors fuzz_size
+[ $# -gt 0 ] || set -- fuzz_bill fuzz_card fuzz_explain fuzz_flags fuzz_gguf fuzz_hf_config fuzz_host fuzz_log fuzz_names fuzz_safetensors fuzz_size
 
 work=$build/fuzz
 mkdir -p "$work/findings" "$work/logs"
@@ -29,7 +29,7 @@ dictionary_of() {
     fuzz_gguf | fuzz_bill) echo "-dict=$root/fuzz/gguf.dict" ;;
     fuzz_explain) echo "-dict=$root/fuzz/explain.dict" ;;
     fuzz_log) echo "-dict=$root/fuzz/log.dict" ;;
-    fuzz_safetensors) echo "-dict=$root/fuzz/safetensors.dict" ;;
+    fuzz_safetensors | fuzz_hf_config) echo "-dict=$root/fuzz/safetensors.dict" ;;
     fuzz_flags | fuzz_card) echo "-dict=$root/fuzz/flags.dict" ;;
     esac
 }

@@ -58,16 +58,19 @@ def safetensors(header: str) -> bytes:
     return struct.pack("<Q", len(text)) + text
 
 
+def configs() -> list[bytes]:
+    return [json.dumps({**SIZES_OF_CONFIG, **config}).encode() for config in CONFIGS]
+
+
 def checkpoints() -> list[bytes]:
-    """Headers of safetensors files, an index, and configs: a harness reads all three."""
+    """Headers of safetensors files, and an index: a harness reads both."""
     def tensor(kind: str, shape: list[int], begin: int, end: int) -> dict:
         return {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
 
     headers = [{}, {"a": tensor("F16", [2, 3], 0, 12), "b": tensor("F4", [4], 12, 14)},
                {"__metadata__": {"format": "pt", "\u00e9": "\U0001f600"}, "x": tensor("I64", [], 0, 8), "y": tensor("U8", [0], 8, 8)}]
     index = json.dumps({"metadata": {"total_size": 20}, "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}})
-    configs = [json.dumps({**SIZES_OF_CONFIG, **config}) for config in CONFIGS]
-    return [safetensors(json.dumps(header)) for header in headers] + [text.encode() for text in [index, *configs]]
+    return [safetensors(json.dumps(header)) for header in headers] + [index.encode()]
 
 
 def put(folder: pathlib.Path, seeds: list[bytes]) -> None:
@@ -120,6 +123,7 @@ def main() -> int:
     put(root / "fuzz_log", [b"\x40" + path.read_bytes() for path in logs])
     put(root / "fuzz_explain", messages(pathlib.Path(__file__).parent.parent / "data" / "errors"))
     put(root / "fuzz_safetensors", checkpoints())
+    put(root / "fuzz_hf_config", configs())
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])

@@ -103,6 +103,20 @@ struct plim_hyperparameters {
  */
 int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr);
 
+/* Where models lie that are given by a name and not by a path. */
+struct plim_source_roots {
+    const char *const
+        *ollama; /* Ollama's stores ("~/.ollama/models" with the ~ resolved): the first with the name counts */
+    size_t n_ollama;
+};
+
+/*
+ * The same for a path or a name that Ollama has for a model ("llama3.1:8b"), whichever it is; what exists as a path is
+ * one. plim_model_path() then is the file that was found.
+ */
+int plim_model_find(const char *name, const struct plim_source_roots *roots, struct plim_model **ret_model,
+                    struct plim_error *reterr);
+
 /* The same for one file in memory, GGUF or safetensors; file_bytes is the size of the whole file, data_bytes of the
  * part that is given. */
 int plim_model_read(const void *data, uint64_t data_bytes, uint64_t file_bytes, struct plim_model **ret_model,

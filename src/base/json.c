@@ -266,36 +266,94 @@ int plim_json_u64(struct plim_json *j, uint64_t *ret_value)
     return 0;
 }
 
-static uint64_t digits(struct plim_json *j)
-{
-    const uint64_t start = j->c.at;
-    while (is_digit(next_byte(j)))
-        j->c.at++;
-    return j->c.at - start;
-}
-
 static bool here(struct plim_json *j, const char *set)
 {
     const int c = next_byte(j);
     return c > 0 && strchr(set, c);
 }
 
-static int skip_number(struct plim_json *j)
+/* A number as it stands: mantissa * 10^exponent. */
+struct decimal {
+    uint64_t mantissa; /* its first 19 digits */
+    int64_t exponent;
+    bool is_negative, is_real; /* real: with a fraction, an exponent, or more digits */
+};
+
+/* Digits from here on; returns how many. Each moves the exponent by `step`. */
+static uint64_t digits(struct plim_json *j, int step, struct decimal *d)
 {
-    j->c.at += here(j, "-");
+    const uint64_t start = j->c.at;
+    for (int c = next_byte(j); is_digit(c); j->c.at++, c = next_byte(j)) {
+        uint64_t more;
+        if (__builtin_mul_overflow(d->mantissa, (uint64_t)10, &more) ||
+            __builtin_add_overflow(more, (uint64_t)(c - '0'), &more)) {
+            d->is_real = true; /* the digit is lost, its place is not */
+            d->exponent += 1 + step;
+        } else {
+            d->mantissa = more;
+            d->exponent += step;
+        }
+    }
+    return j->c.at - start;
+}
+
+static bool take_exponent(struct plim_json *j, struct decimal *d)
+{
+    enum { MOST = 10000 }; /* far outside what a double holds */
+    int64_t value = 0;
+    j->c.at++;
+    const bool is_negative = here(j, "-");
+    j->c.at += here(j, "+-");
+    if (!is_digit(next_byte(j)))
+        return false;
+    for (int c = next_byte(j); is_digit(c); j->c.at++, c = next_byte(j))
+        value = value < MOST ? 10 * value + (c - '0') : MOST;
+    d->exponent += is_negative ? -value : value;
+    return true;
+}
+
+static double real_of(const struct decimal *d)
+{
+    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    enum { STEP = 22, MOST = 400 };
+    double value = (double)d->mantissa;
+    int64_t exponent = d->exponent > MOST ? MOST : d->exponent < -2 * MOST ? -2 * MOST : d->exponent;
+    for (; exponent > STEP; exponent -= STEP)
+        value *= powers[STEP];
+    for (; exponent < -STEP; exponent += STEP)
+        value /= powers[STEP];
+    value = exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
+    return d->is_negative ? -value : value;
+}
+
+int plim_json_number(struct plim_json *j, struct plim_json_number *ret_number)
+{
+    struct decimal d = { 0 };
+    skip_space(j);
+    d.is_negative = here(j, "-");
+    j->c.at += d.is_negative;
     const bool is_zero = here(j, "0");
-    const uint64_t n = digits(j);
+    const uint64_t n = digits(j, 0, &d);
     bool is_number = n == 1 || (n > 1 && !is_zero);
     if (is_number && here(j, ".")) {
         j->c.at++;
-        is_number = digits(j) > 0;
+        d.is_real = true;
+        is_number = digits(j, -1, &d) > 0;
     }
     if (is_number && here(j, "eE")) {
-        j->c.at++;
-        j->c.at += here(j, "+-");
-        is_number = digits(j) > 0;
+        d.is_real = true;
+        is_number = take_exponent(j, &d);
     }
-    return is_number ? 0 : unexpected(j, "a value");
+    if (!is_number)
+        return unexpected(j, "a value");
+    if (d.is_real || (d.is_negative && d.mantissa > (uint64_t)1 << 63))
+        *ret_number = (struct plim_json_number){ PLIM_JSON_REAL, { .f = real_of(&d) } };
+    else if (d.is_negative && d.mantissa)
+        *ret_number = (struct plim_json_number){ PLIM_JSON_SIGNED, { .i = -(int64_t)(d.mantissa - 1) - 1 } };
+    else
+        *ret_number = (struct plim_json_number){ PLIM_JSON_UNSIGNED, { .u = d.mantissa } };
+    return 0;
 }
 
 /* --- any value --- */
@@ -318,23 +376,51 @@ static int skip_elements(struct plim_json *j, bool is_object, unsigned depth)
     return result;
 }
 
+enum plim_json_type plim_json_type(struct plim_json *j)
+{
+    skip_space(j);
+    const int c = next_byte(j);
+    return c == '{'                  ? PLIM_JSON_OBJECT
+           : c == '['                ? PLIM_JSON_ARRAY
+           : c == '"'                ? PLIM_JSON_STRING
+           : c == 't' || c == 'f'    ? PLIM_JSON_BOOL
+           : c == 'n'                ? PLIM_JSON_NULL
+           : c == '-' || is_digit(c) ? PLIM_JSON_NUMBER
+                                     : PLIM_JSON_INVALID;
+}
+
+static bool take_word(struct plim_json *j, const char *word)
+{
+    const unsigned char *p;
+    const size_t n = strlen(word);
+    skip_space(j);
+    const bool is_there = plim_cursor_left(&j->c) >= n && plim_cursor_peek(&j->c, n, &p) && !memcmp(p, word, n);
+    j->c.at += is_there ? n : 0;
+    return is_there;
+}
+
+int plim_json_bool(struct plim_json *j, bool *ret_value)
+{
+    *ret_value = take_word(j, "true");
+    return *ret_value || take_word(j, "false") ? 0 : unexpected(j, "true or false");
+}
+
 static int skip_value(struct plim_json *j, unsigned depth)
 {
-    static const char *const words[] = { "true", "false", "null" };
     struct plim_json_text text;
-    if (is_next(j, '{') || is_next(j, '['))
-        return skip_elements(j, next_byte(j) == '{', depth);
-    if (is_next(j, '"'))
+    struct plim_json_number number;
+    switch (plim_json_type(j)) {
+    case PLIM_JSON_OBJECT:
+        return skip_elements(j, true, depth);
+    case PLIM_JSON_ARRAY:
+        return skip_elements(j, false, depth);
+    case PLIM_JSON_STRING:
         return plim_json_string(j, &text);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const unsigned char *p;
-        const size_t n = strlen(words[i]);
-        if (plim_cursor_left(&j->c) >= n && plim_cursor_peek(&j->c, n, &p) && !memcmp(p, words[i], n)) {
-            j->c.at += n;
-            return 0;
-        }
+    case PLIM_JSON_NUMBER:
+        return plim_json_number(j, &number);
+    default:
+        return take_word(j, "true") || take_word(j, "false") || take_word(j, "null") ? 0 : unexpected(j, "a value");
     }
-    return skip_number(j);
 }
 
 int plim_json_skip(struct plim_json *j) { return skip_value(j, 0); }

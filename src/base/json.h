@@ -49,6 +49,34 @@ int plim_json_item(struct plim_json *json) PLIM_MUST_CHECK;
 
 int plim_json_string(struct plim_json *json, struct plim_json_text *ret_text) PLIM_MUST_CHECK;
 
+/* What value comes next, by its first character. */
+enum plim_json_type {
+    PLIM_JSON_INVALID,
+    PLIM_JSON_OBJECT,
+    PLIM_JSON_ARRAY,
+    PLIM_JSON_STRING,
+    PLIM_JSON_NUMBER,
+    PLIM_JSON_BOOL,
+    PLIM_JSON_NULL
+};
+enum plim_json_type plim_json_type(struct plim_json *json);
+
+int plim_json_bool(struct plim_json *json, bool *ret_value) PLIM_MUST_CHECK;
+
+/*
+ * Any number. Integers from -2^63 to 2^64 - 1 are exact; a real number is the nearest double when it has up to 15
+ * digits and an exponent up to 22, and a few units in the last place off beyond that.
+ */
+struct plim_json_number {
+    enum { PLIM_JSON_UNSIGNED, PLIM_JSON_SIGNED, PLIM_JSON_REAL } type;
+    union {
+        uint64_t u;
+        int64_t i; /* negative */
+        double f;
+    };
+};
+int plim_json_number(struct plim_json *json, struct plim_json_number *ret_number) PLIM_MUST_CHECK;
+
 /* A whole number from 0 to 2^64 - 1, exactly; nothing else. */
 int plim_json_u64(struct plim_json *json, uint64_t *ret_value) PLIM_MUST_CHECK;
 

@@ -25,11 +25,12 @@ enum {
     PLIM_MAX_SAFETENSORS_HEADER_BYTES = 100000000, /* the format's own limit; walked, never copied */
     PLIM_MAX_SAFETENSORS_TENSORS = 1 << 17,
     PLIM_MAX_SAFETENSORS_NAME_BYTES = 1 << 10,
-    PLIM_MAX_SAFETENSORS_KEPT_BYTES = 24 << 20, /* names of one file */
-    PLIM_MAX_SAFETENSORS_DIMS = 8,
     PLIM_MAX_SAFETENSORS_FILES = 1 << 10,
-    PLIM_MAX_INDEX_BYTES = 64 << 20, /* model.safetensors.index.json: walked, never copied */
-    PLIM_MAX_CONFIG_BYTES = 1 << 20, /* config.json */
+    PLIM_MAX_MODEL_HEADER_BYTES = 400000000, /* of all files of a model; 138 000 tensors take about 20 MB */
+    PLIM_MAX_INDEX_BYTES = 64 << 20,         /* model.safetensors.index.json: walked, never copied */
+    PLIM_MAX_CONFIG_BYTES = 1 << 20,         /* config.json */
+    PLIM_MAX_CONFIG_KEY_BYTES = 1 << 10,     /* of a value's name with all objects around it; longer ones are walked */
+    PLIM_MAX_MANIFEST_BYTES = 1 << 16,       /* of a model in Ollama's store, and of its parameters */
     PLIM_MAX_JSON_DEPTH = 32,
     PLIM_MAX_JSON_TEXT_BYTES = 1 << 11, /* of a string that is kept; longer ones are walked */
 
@@ -47,8 +48,9 @@ enum {
     PLIM_MAX_MATCH_STEPS = 200000,
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
-    PLIM_MAX_FILES = 1 << 12,       /* models named on one command line or found in a directory */
-    PLIM_MAX_QUERY_BYTES = 1 << 14, /* of a message pasted into `plimsoll errors`; the rest says no more */
+    PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
+    PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
+    PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest says no more */
 };
 
 #endif

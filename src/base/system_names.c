@@ -2,6 +2,7 @@
 /* The names of a folder, as every system collects them. */
 #include "base/system_names.h"
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@ int plim_names_add(struct plim_names *names, const char *name)
 {
     if (!strcmp(name, ".") || !strcmp(name, ".."))
         return 0;
+    if (names->n == PLIM_MAX_FOLDER_NAMES)
+        return E2BIG;
     const size_t length = strlen(name) + 1;
     if ((names->n & (names->n - 1)) == 0) { /* room for a power of two */
         char **larger = plim_realloc(names->names, names->n ? 2 * names->n : 1, sizeof *larger);

@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
+#include "cli/roots.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -241,7 +242,7 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     if (result < 0)
         return result;
     q->is_ladder = result > 0;
-    result = plim_paths_expand(o->paths, (size_t)o->n_paths, &q->paths, err);
+    result = plim_paths_expand(o->paths, (size_t)o->n_paths, plim_cli_roots(), &q->paths, err);
     if (result < 0)
         return result;
     q->has_models = q->paths.n > 1 || q->paths.has_directory;

@@ -2,26 +2,26 @@
 #ifndef PLIMSOLL_EMIT_CHECKPOINT_H
 #define PLIMSOLL_EMIT_CHECKPOINT_H
 
-/* The safetensors file that a config.json describes: its header, without the weights. */
+/* A checkpoint without its weights: the header of the one safetensors file that holds all tensors of a model. */
 
 #include "base/error.h"
+#include "plimsoll/model.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct plim_hf_checkpoint {
-    char *head; /* the eight bytes of the length, then the header */
-    uint64_t head_bytes, file_bytes;
-    uint64_t n_tensors;
+struct plim_checkpoint_head {
+    char *bytes; /* the eight bytes of the length, then the header */
+    uint64_t n_bytes, file_bytes;
 };
 
 /*
- * Write the header of the checkpoint that this config.json is of, as transformers publishes them: names, shapes and
- * type of every tensor. An architecture whose rules are not known here is PLIM_E_UNSUPPORTED. After success or failure,
- * plim_hf_checkpoint_done().
+ * Write the header for the tensors of this model, which must be those that a config.json implies: their names need no
+ * escapes, their types have names in safetensors, and their data follows each other in order. After success or failure,
+ * plim_checkpoint_head_done().
  */
-int plim_hf_checkpoint_describe(const void *config, size_t size, struct plim_hf_checkpoint *ret_checkpoint,
-                                struct plim_error *reterr) PLIM_MUST_CHECK;
-void plim_hf_checkpoint_done(struct plim_hf_checkpoint *checkpoint);
+int plim_checkpoint_head_write(const struct plim_model *model, struct plim_checkpoint_head *ret_head,
+                               struct plim_error *reterr) PLIM_MUST_CHECK;
+void plim_checkpoint_head_done(struct plim_checkpoint_head *head);
 
 #endif

@@ -93,8 +93,6 @@ static int not_gguf(struct reader *r)
             return code;
         }
     }
-    if (r->c.size > 9 && r->c.data[8] == '{')
-        return plim_fail(r->err, PLIM_E_UNSUPPORTED, 0, "expected GGUF, found what looks like safetensors");
     return plim_fail(r->err, PLIM_E_UNSUPPORTED, 0, "expected the four bytes 'GGUF', found %02x %02x %02x %02x",
                      r->c.data[0], r->c.data[1], r->c.data[2], r->c.data[3]);
 }

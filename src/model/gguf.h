@@ -39,8 +39,8 @@ struct plim_gguf_file {
 int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
                     struct plim_gguf_file *ret_file, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* Fill a new model from the file model->path and the other parts of its split. */
-int plim_gguf_open(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
+/* Fill a new model from a file and the other parts of its split. */
+int plim_gguf_open(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The same from one file in memory. */
 int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes,

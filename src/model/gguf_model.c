@@ -119,7 +119,7 @@ static void fill_hyperparameters(struct plim_model *model)
     hp->tie_word_embeddings = hp->has_tie_word_embeddings && !plim_model_tensor(model, "output.weight");
 }
 
-static int describe(struct plim_model *model, struct plim_error *reterr)
+static int describe(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     const char *arch = plim_model_string(model, "general.architecture");
     const char *name = plim_model_string(model, "general.name");
@@ -138,14 +138,14 @@ static int describe(struct plim_model *model, struct plim_error *reterr)
     model->file_type = file_type_of(model);
     fill_hyperparameters(model);
     if (!model->name[0])
-        model->name = name_of_path(&model->arena, model->path);
+        model->name = name_of_path(&model->arena, path);
     return model->name ? 0 : plim_model_no_room(model, reterr);
 }
 
-static int finish(struct plim_model *model, struct plim_error *reterr)
+static int finish(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     int result = plim_model_index(model, reterr);
-    return result < 0 ? result : describe(model, reterr);
+    return result < 0 ? result : describe(model, path, reterr);
 }
 
 /* --- files --- */
@@ -225,19 +225,19 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
     return result;
 }
 
-static int open_parts(struct plim_model *model, struct plim_error *reterr)
+static int open_parts(struct plim_model *model, const char *given, struct plim_error *reterr)
 {
     char path[PATH_BYTES];
     uint32_t part = 1, count = 1;
     uint64_t promised = 0, ignored;
-    bool is_split = plim_split_parse(model->path, &part, &count);
+    bool is_split = plim_split_parse(given, &part, &count);
     if (count > PLIM_MAX_GGUF_SHARDS)
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "%" PRIu32 " parts; at most %d are read", count,
                          PLIM_MAX_GGUF_SHARDS);
     for (uint32_t i = 1; i <= count; i++) {
-        if (is_split && !plim_split_path(model->path, i, count, path, sizeof path))
+        if (is_split && !plim_split_path(given, i, count, path, sizeof path))
             return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the path is longer than %d bytes", PATH_BYTES);
-        int result = open_part(model, is_split ? path : model->path, i, count, i == 1 ? &promised : &ignored, reterr);
+        int result = open_part(model, is_split ? path : given, i, count, i == 1 ? &promised : &ignored, reterr);
         if (result == PLIM_E_NOT_FOUND && is_split && i != part && reterr && !reterr->hint[0])
             plim_error_hint(reterr, "all %" PRIu32 " parts of a split model must lie in one directory", count);
         if (result < 0)
@@ -247,16 +247,16 @@ static int open_parts(struct plim_model *model, struct plim_error *reterr)
         int code = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
                              "key 'split.tensors.count' promises %" PRIu64 " tensors, the parts hold %zu", promised,
                              model->n_tensors);
-        plim_error_where(reterr, model->path);
+        plim_error_where(reterr, given);
         return code;
     }
     return 0;
 }
 
-int plim_gguf_open(struct plim_model *model, struct plim_error *reterr)
+int plim_gguf_open(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
-    int result = open_parts(model, reterr);
-    return result < 0 ? result : finish(model, reterr);
+    int result = open_parts(model, path, reterr);
+    return result < 0 ? result : finish(model, path, reterr);
 }
 
 int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes, struct plim_error *reterr)
@@ -265,5 +265,5 @@ int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t
     int result = plim_gguf_parse(cursor, file_bytes, model, &file, reterr);
     if (result == 0)
         result = add_file(model, "", &file, file_bytes, reterr);
-    return result < 0 ? result : finish(model, reterr);
+    return result < 0 ? result : finish(model, "", reterr);
 }

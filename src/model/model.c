@@ -265,6 +265,21 @@ int plim_model_copy_clean(struct plim_model *model, const char *text, const char
     return 0;
 }
 
+int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr)
+{
+    const char *end = strrchr(path, '/'), *start = end;
+    while (start && start > path && start[-1] != '/')
+        start--;
+    const size_t n = end ? (size_t)(end - start) : 0;
+    if (n == 0 || (n <= 2 && !strncmp(start, "..", n)))
+        return 0;
+    char *name = plim_arena_copy(&model->arena, start, n);
+    if (!name)
+        return plim_model_no_room(model, reterr);
+    model->name = name;
+    return 0;
+}
+
 static uint64_t elements_of(const struct plim_tensor *tensor)
 {
     uint64_t n = 1;

@@ -78,6 +78,9 @@ int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr) P
 int plim_model_copy_clean(struct plim_model *model, const char *text, const char **ret_copy,
                           struct plim_error *reterr) PLIM_MUST_CHECK;
 
+/* Name a model after the folder that `path` lies in; it keeps its name when the path has none. */
+int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+
 /* Fill what follows from the tensors: by_name and the sums. Fails when two have one name. */
 int plim_model_index(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
 

@@ -126,6 +126,8 @@ static int describe_language_model(struct quantizer *q)
 static int describe(struct quantizer *q)
 {
     count_tensors(q);
+    if (plim_model_format(q->model) != PLIM_FORMAT_GGUF)
+        return plim_fail(q->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "llama-quantize reads GGUF files only");
     if (plim_model_kind(q->model) == PLIM_MODEL_ADAPTER)
         return plim_fail(q->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "adapters are not quantized");
     return plim_model_kind(q->model) == PLIM_MODEL_PROJECTOR ? 0 : describe_language_model(q);

@@ -8,7 +8,8 @@
  * of the file.
  *
  * Format and what is refused: https://github.com/huggingface/safetensors, README.md and safetensors/src/tensor.rs at
- * v0.6.2. Beyond that, no name may be there twice anywhere, and limits are those of base/limits.h.
+ * v0.6.2. Beyond that, no name may be there twice anywhere, and limits are those of base/limits.h. A type's name and
+ * size are those of model/dtype.c.
  */
 #include "model/safetensors.h"
 
@@ -16,64 +17,37 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_BYTES = 8, FIRST_ROOM = 256 };
+enum { LENGTH_BYTES = 8 };
 
-static const struct {
-    const char *name;
-    unsigned bits;
-} types[] = {
-    { "BOOL", 8 },    { "F4", 4 },      { "F6_E2M3", 6 }, { "F6_E3M2", 6 },     { "U8", 8 },          { "I8", 8 },
-    { "F8_E5M2", 8 }, { "F8_E4M3", 8 }, { "F8_E8M0", 8 }, { "F8_E4M3FNUZ", 8 }, { "F8_E5M2FNUZ", 8 }, { "I16", 16 },
-    { "U16", 16 },    { "F16", 16 },    { "BF16", 16 },   { "I32", 32 },        { "U32", 32 },        { "F32", 32 },
-    { "C64", 64 },    { "F64", 64 },    { "I64", 64 },    { "U64", 64 },
-};
-
-/* A name of the header: of a tensor, or of a string under __metadata__. */
-struct name {
-    const char *text;
-    uint64_t at;
-};
+static const char metadata_name[] = "__metadata__";
 
 struct reader {
     struct plim_json json;
-    struct plim_safetensors *header;
+    struct plim_model *model;
     struct plim_error *err;
-    struct name *metadata;
-    size_t n_metadata, tensor_room, metadata_room;
+    uint64_t file_bytes, data_at;
+    size_t first;         /* of this file's tensors in the model */
     uint64_t metadata_at; /* 0: there is none yet */
 };
 
-unsigned plim_safetensors_type_bits(const char *type)
-{
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].name, type))
-            return types[i].bits;
-    return 0;
-}
+/* A tensor as the header describes it. */
+struct entry {
+    const char *name;
+    uint64_t at; /* where its name stands */
+    enum plim_dtype type;
+    uint64_t shape[PLIM_MAX_DIMS]; /* outermost first */
+    uint64_t begin, end;
+    uint32_t n_dims;
+    bool has_type, has_shape, has_offsets;
+};
 
 static int out_of_memory(struct plim_error *reterr)
 {
     return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-}
-
-/* Room for one more element of an array that grows by doubling. */
-static int grow(struct reader *r, void **array, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return 0;
-    if (n >= PLIM_MAX_SAFETENSORS_TENSORS)
-        return plim_fail(r->err, PLIM_E_TOO_BIG, plim_json_at(&r->json), "more than %d names in one header",
-                         PLIM_MAX_SAFETENSORS_TENSORS);
-    const size_t more = *room ? 2 * *room : FIRST_ROOM;
-    void *bigger = plim_realloc(*array, more, size);
-    if (!bigger)
-        return out_of_memory(r->err);
-    *array = bigger;
-    *room = more;
-    return 0;
 }
 
 static int copy_name(struct reader *r, const struct plim_json_text *text, const char **ret_name)
@@ -83,38 +57,37 @@ static int copy_name(struct reader *r, const struct plim_json_text *text, const 
                          PLIM_MAX_SAFETENSORS_NAME_BYTES);
     if (memchr(text->text, '\0', text->length))
         return plim_fail(r->err, PLIM_E_CORRUPT, text->at, "a name contains a NUL character");
-    *ret_name = plim_arena_copy(&r->header->arena, text->text, text->length);
-    if (!*ret_name && r->header->arena.is_full)
-        return plim_fail(r->err, PLIM_E_TOO_BIG, text->at, "the header holds more than %d MiB of names",
-                         PLIM_MAX_SAFETENSORS_KEPT_BYTES >> 20);
-    return *ret_name ? 0 : out_of_memory(r->err);
+    *ret_name = plim_arena_copy(&r->model->arena, text->text, text->length);
+    return *ret_name ? 0 : plim_model_no_room(r->model, r->err);
 }
 
 /* --- one tensor --- */
 
-static int twice(struct reader *r, uint64_t at, const struct plim_safetensor *tensor, const char *field)
+static int twice(struct reader *r, uint64_t at, const struct entry *tensor, const char *field)
 {
     return plim_fail(r->err, PLIM_E_CORRUPT, at, "tensor '%.64s' has two of '%s'", tensor->name, field);
 }
 
-static int read_type(struct reader *r, struct plim_safetensor *tensor)
+static int read_type(struct reader *r, struct entry *tensor)
 {
     struct plim_json_text text;
     int result = plim_json_string(&r->json, &text);
     if (result < 0)
         return result;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (plim_json_is(&text, types[i].name)) {
-            tensor->type = types[i].name;
+    for (int i = PLIM_DTYPE_UNKNOWN + 1; i < PLIM_DTYPE_MAX_; i++) {
+        const char *name = plim_dtype_safetensors_name((enum plim_dtype)i);
+        if (name && plim_json_is(&text, name)) {
+            tensor->type = (enum plim_dtype)i;
             return 0;
         }
-    return plim_fail(r->err, PLIM_E_UNSUPPORTED, text.at, "tensor '%.64s' has dtype '%.*s', which is not known",
-                     tensor->name, text.length < 32 ? (int)text.length : 32, text.text);
+    }
+    return plim_fail(r->err, PLIM_E_UNSUPPORTED, text.at, "tensor '%.64s' has the unknown dtype '%.*s'", tensor->name,
+                     text.length < 32 ? (int)text.length : 32, text.text);
 }
 
 /* Numbers of an array; fails when there are more than max. */
-static int read_numbers(struct reader *r, const struct plim_safetensor *tensor, const char *field,
-                        uint64_t *ret_numbers, uint32_t max, uint32_t *ret_n)
+static int read_numbers(struct reader *r, const struct entry *tensor, const char *field, uint64_t *ret_numbers,
+                        uint32_t max, uint32_t *ret_n)
 {
     uint32_t n = 0;
     int result = plim_json_array(&r->json);
@@ -132,7 +105,7 @@ static int read_numbers(struct reader *r, const struct plim_safetensor *tensor, 
     return result;
 }
 
-static int read_offsets(struct reader *r, struct plim_safetensor *tensor)
+static int read_offsets(struct reader *r, struct entry *tensor)
 {
     uint64_t offsets[2], at = plim_json_at(&r->json);
     uint32_t n = 0;
@@ -147,7 +120,7 @@ static int read_offsets(struct reader *r, struct plim_safetensor *tensor)
     return 0;
 }
 
-static int read_field(struct reader *r, const struct plim_json_text *key, struct plim_safetensor *tensor)
+static int read_field(struct reader *r, const struct plim_json_text *key, struct entry *tensor)
 {
     if (plim_json_is(key, "dtype")) {
         if (tensor->has_type)
@@ -159,7 +132,7 @@ static int read_field(struct reader *r, const struct plim_json_text *key, struct
         if (tensor->has_shape)
             return twice(r, key->at, tensor, "shape");
         tensor->has_shape = true;
-        return read_numbers(r, tensor, "shape", tensor->shape, PLIM_MAX_SAFETENSORS_DIMS, &tensor->n_dims);
+        return read_numbers(r, tensor, "shape", tensor->shape, PLIM_MAX_DIMS, &tensor->n_dims);
     }
     if (plim_json_is(key, "data_offsets")) {
         if (tensor->has_offsets)
@@ -171,9 +144,9 @@ static int read_field(struct reader *r, const struct plim_json_text *key, struct
 }
 
 /* The shape times the size of an element is what the offsets span. */
-static int check_size(struct reader *r, const struct plim_safetensor *tensor)
+static int check_size(struct reader *r, const struct entry *tensor)
 {
-    uint64_t bits = plim_safetensors_type_bits(tensor->type);
+    uint64_t bits = 8 * plim_dtype_block_bytes(tensor->type) / plim_dtype_block_elements(tensor->type);
     bool overflows = false, is_empty = false;
     for (uint32_t i = 0; i < tensor->n_dims; i++)
         is_empty |= tensor->shape[i] == 0;
@@ -190,64 +163,86 @@ static int check_size(struct reader *r, const struct plim_safetensor *tensor)
     return 0;
 }
 
+static int add_tensor(struct reader *r, const struct entry *entry)
+{
+    struct plim_tensor *tensor;
+    if (r->model->n_tensors - r->first == PLIM_MAX_SAFETENSORS_TENSORS)
+        return plim_fail(r->err, PLIM_E_TOO_BIG, entry->at, "more than %d tensors in one header",
+                         PLIM_MAX_SAFETENSORS_TENSORS);
+    int result = plim_model_add_tensors(r->model, 1, &tensor, r->err);
+    if (result < 0)
+        return result;
+    tensor->name = entry->name;
+    tensor->type = entry->type;
+    tensor->info_at = entry->at;
+    tensor->offset = entry->begin;
+    tensor->bytes = entry->end - entry->begin;
+    tensor->n_dims = entry->n_dims;
+    for (uint32_t i = 0; i < entry->n_dims; i++)
+        tensor->ne[i] = entry->shape[entry->n_dims - 1 - i];
+    return 0;
+}
+
 static int read_tensor(struct reader *r, const struct plim_json_text *name)
 {
-    struct plim_safetensors *h = r->header;
     struct plim_json_text key;
-    void *tensors = h->tensors;
-    int result = grow(r, &tensors, h->n_tensors, &r->tensor_room, sizeof *h->tensors);
-    h->tensors = tensors;
-    if (result < 0)
-        return result;
-    struct plim_safetensor *tensor = &h->tensors[h->n_tensors];
-    *tensor = (struct plim_safetensor){ .at = name->at };
-    result = copy_name(r, name, &tensor->name);
+    struct entry tensor = { .at = name->at };
+    int result = copy_name(r, name, &tensor.name);
     if (result == 0)
         result = plim_json_object(&r->json);
+    while (result == 0 && (result = plim_json_member(&r->json, &key)) > 0)
+        result = read_field(r, &key, &tensor);
     if (result < 0)
         return result;
-    while ((result = plim_json_member(&r->json, &key)) > 0) {
-        result = read_field(r, &key, tensor);
-        if (result < 0)
-            return result;
-    }
-    if (result < 0)
-        return result;
-    if (!tensor->has_type || !tensor->has_shape || !tensor->has_offsets)
-        return plim_fail(r->err, PLIM_E_CORRUPT, tensor->at, "tensor '%.64s' has no '%s'", tensor->name,
-                         !tensor->has_type    ? "dtype"
-                         : !tensor->has_shape ? "shape"
-                                              : "data_offsets");
-    h->n_tensors++;
-    return check_size(r, tensor);
+    if (!tensor.has_type || !tensor.has_shape || !tensor.has_offsets)
+        return plim_fail(r->err, PLIM_E_CORRUPT, tensor.at, "tensor '%.64s' has no '%s'", tensor.name,
+                         !tensor.has_type    ? "dtype"
+                         : !tensor.has_shape ? "shape"
+                                             : "data_offsets");
+    result = check_size(r, &tensor);
+    return result < 0 ? result : add_tensor(r, &tensor);
 }
 
 /* --- the header --- */
 
+/* One string of __metadata__. */
+static int read_metadatum(struct reader *r, const struct plim_json_text *name)
+{
+    char text[sizeof metadata_name + 1 + PLIM_MAX_SAFETENSORS_NAME_BYTES];
+    struct plim_json_text value, full = *name;
+    struct plim_key key = { .at = name->at, .type = PLIM_VALUE_STRING };
+    full.text = text;
+    full.length = (size_t)snprintf(text, sizeof text, "%s.", metadata_name);
+    if (name->is_cut || full.length + name->length > PLIM_MAX_SAFETENSORS_NAME_BYTES)
+        full.is_cut = true;
+    else
+        memcpy(text + full.length, name->text, name->length);
+    full.length += name->length;
+    int result = copy_name(r, &full, &key.name);
+    if (result == 0)
+        result = plim_json_string(&r->json, &value);
+    if (result < 0)
+        return result;
+    if (r->model->n_keys == PLIM_MAX_GGUF_KEYS)
+        return plim_fail(r->err, PLIM_E_TOO_BIG, name->at, "more than %d keys", PLIM_MAX_GGUF_KEYS);
+    if (!value.is_cut && !memchr(value.text, '\0', value.length)) {
+        key.string = plim_arena_copy(&r->model->arena, value.text, value.length);
+        if (!key.string)
+            return plim_model_no_room(r->model, r->err);
+    }
+    return plim_model_add_key(r->model, &key, r->err);
+}
+
 static int read_metadata(struct reader *r, uint64_t at)
 {
-    struct plim_json_text key, value;
+    struct plim_json_text key;
     if (r->metadata_at)
-        return plim_fail(r->err, PLIM_E_CORRUPT, at, "'__metadata__' is there twice, first at byte %" PRIu64,
+        return plim_fail(r->err, PLIM_E_CORRUPT, at, "'%s' is there twice, first at byte %" PRIu64, metadata_name,
                          r->metadata_at);
     r->metadata_at = at;
     int result = plim_json_object(&r->json);
-    if (result < 0)
-        return result;
-    while ((result = plim_json_member(&r->json, &key)) > 0) {
-        void *names = r->metadata;
-        result = grow(r, &names, r->n_metadata, &r->metadata_room, sizeof *r->metadata);
-        r->metadata = names;
-        if (result < 0)
-            return result;
-        struct name *name = &r->metadata[r->n_metadata++];
-        *name = (struct name){ .at = key.at };
-        result = copy_name(r, &key, &name->text);
-        if (result == 0)
-            result = plim_json_string(&r->json, &value);
-        if (result < 0)
-            return result;
-    }
+    while (result == 0 && (result = plim_json_member(&r->json, &key)) > 0)
+        result = read_metadatum(r, &key);
     return result;
 }
 
@@ -255,100 +250,62 @@ static int read_members(struct reader *r)
 {
     struct plim_json_text key;
     int result = plim_json_object(&r->json);
-    if (result < 0)
-        return result;
-    while ((result = plim_json_member(&r->json, &key)) > 0) {
-        result = plim_json_is(&key, "__metadata__") ? read_metadata(r, key.at) : read_tensor(r, &key);
-        if (result < 0)
-            return result;
-    }
+    while (result == 0 && (result = plim_json_member(&r->json, &key)) > 0)
+        result = plim_json_is(&key, metadata_name) ? read_metadata(r, key.at) : read_tensor(r, &key);
     return result < 0 ? result : plim_json_end(&r->json);
 }
 
-/* --- what must hold between them --- */
-
-static int compare_names(const void *a, const void *b)
-{
-    const struct name *x = a, *y = b;
-    int order = strcmp(x->text, y->text);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-static int check_names(struct reader *r, struct name *names, size_t n, const char *what)
-{
-    if (n)
-        qsort(names, n, sizeof *names, compare_names);
-    for (size_t i = 1; i < n; i++)
-        if (!strcmp(names[i - 1].text, names[i].text))
-            return plim_fail(r->err, PLIM_E_CORRUPT, names[i].at, "%s '%.64s' is there twice, first at byte %" PRIu64,
-                             what, names[i].text, names[i - 1].at);
-    return 0;
-}
+/* --- the layout of the data --- */
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct plim_safetensor *x = *(const struct plim_safetensor *const *)a,
-                                 *y = *(const struct plim_safetensor *const *)b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+    const struct plim_tensor *x = *(const struct plim_tensor *const *)a, *y = *(const struct plim_tensor *const *)b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 static int check_end(struct reader *r, uint64_t data_end)
 {
     char size[PLIM_SIZE_TEXT];
-    const struct plim_safetensors *h = r->header;
-    const uint64_t data_bytes = h->file_bytes - h->header_bytes;
+    const uint64_t data_bytes = r->file_bytes - r->data_at;
     if (data_end == data_bytes)
         return 0;
     if (data_end < data_bytes)
-        return plim_fail(r->err, PLIM_E_CORRUPT, h->header_bytes + data_end,
+        return plim_fail(r->err, PLIM_E_CORRUPT, r->data_at + data_end,
                          "%" PRIu64 " bytes at the end of the file belong to no tensor", data_bytes - data_end);
     int code =
-        plim_fail(r->err, PLIM_E_TRUNCATED, h->file_bytes,
+        plim_fail(r->err, PLIM_E_TRUNCATED, r->file_bytes,
                   "the file ends inside the data: %" PRIu64 " bytes wanted, %" PRIu64 " there", data_end, data_bytes);
     plim_error_hint(r->err, "the file has %s; an interrupted download? fetch it again",
-                    plim_size_text(size, h->file_bytes));
+                    plim_size_text(size, r->file_bytes));
     return code;
 }
 
 /* Without gaps and overlaps, from the end of the header to the end of the file. */
-static int check_layout(struct reader *r, const struct plim_safetensor **places)
+static int check_layout(struct reader *r)
 {
-    const struct plim_safetensors *h = r->header;
+    const size_t n = r->model->n_tensors - r->first;
+    const struct plim_tensor *tensors = r->model->tensors + (n ? r->first : 0);
     uint64_t expected = 0;
-    for (size_t i = 0; i < h->n_tensors; i++)
-        places[i] = &h->tensors[i];
-    if (h->n_tensors)
-        qsort(places, h->n_tensors, sizeof *places, compare_places);
-    for (size_t i = 0; i < h->n_tensors; i++) {
-        if (places[i]->begin != expected)
-            return plim_fail(r->err, PLIM_E_CORRUPT, places[i]->at,
-                             "the data of tensor '%.64s' %s: offset %" PRIu64 ", expected %" PRIu64, places[i]->name,
-                             places[i]->begin < expected ? "overlaps another" : "leaves a gap", places[i]->begin,
-                             expected);
-        expected = places[i]->end;
+    const struct plim_tensor **places = plim_alloc(n, sizeof *places);
+    if (!places)
+        return out_of_memory(r->err);
+    for (size_t i = 0; i < n; i++)
+        places[i] = &tensors[i];
+    if (n)
+        qsort(places, n, sizeof *places, compare_places);
+    int result = 0;
+    for (size_t i = 0; i < n && result == 0; i++) {
+        if (places[i]->offset != expected)
+            result = plim_fail(r->err, PLIM_E_CORRUPT, places[i]->info_at,
+                               "the data of tensor '%.64s' %s: offset %" PRIu64 ", expected %" PRIu64, places[i]->name,
+                               places[i]->offset < expected ? "overlaps another" : "leaves a gap", places[i]->offset,
+                               expected);
+        expected = places[i]->offset + places[i]->bytes;
     }
-    return check_end(r, expected);
-}
-
-static int check(struct reader *r)
-{
-    const size_t n = r->header->n_tensors;
-    struct name *names = plim_alloc(n, sizeof *names);
-    const struct plim_safetensor **places = plim_alloc(n, sizeof *places);
-    int result = names && places ? 0 : out_of_memory(r->err);
-    for (size_t i = 0; i < n && result == 0; i++)
-        names[i] = (struct name){ r->header->tensors[i].name, r->header->tensors[i].at };
-    if (result == 0)
-        result = check_names(r, names, n, "tensor");
-    if (result == 0)
-        result = check_names(r, r->metadata, r->n_metadata, "metadata");
-    if (result == 0)
-        result = check_layout(r, places);
     plim_free(places);
-    plim_free(names);
-    return result;
+    return result < 0 ? result : check_end(r, expected);
 }
 
 /* --- the file --- */
@@ -376,30 +333,26 @@ static int find_header(struct reader *r)
         plim_error_hint(r->err, "an interrupted download? fetch it again");
         return code;
     }
-    r->header->header_bytes = c->size = LENGTH_BYTES + length;
+    r->data_at = c->size = LENGTH_BYTES + length;
     return 0;
 }
 
-int plim_safetensors_read(struct plim_cursor cursor, uint64_t file_bytes, struct plim_safetensors *ret_header,
-                          struct plim_error *reterr)
+int plim_safetensors_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
+                           uint64_t *ret_data_at, struct plim_error *reterr)
 {
-    struct plim_safetensors *h = ret_header;
-    *h = (struct plim_safetensors){ .file_bytes = file_bytes };
-    plim_arena_init(&h->arena, PLIM_MAX_SAFETENSORS_KEPT_BYTES);
-    struct reader r = { .header = h, .err = reterr };
+    const size_t first_key = model->n_keys;
+    struct reader r = { .model = model, .first = model->n_tensors, .err = reterr, .file_bytes = file_bytes };
     plim_json_init(&r.json, cursor, reterr);
     int result = find_header(&r);
     if (result == 0)
         result = read_members(&r);
     if (result == 0)
-        result = check(&r);
-    plim_free(r.metadata);
+        result = plim_keys_sort(model->keys + first_key, model->n_keys - first_key, reterr);
+    if (model->n_shards > 0)
+        model->n_keys = first_key;
+    if (result == 0)
+        result = check_layout(&r);
+    if (result == 0)
+        *ret_data_at = r.data_at;
     return result;
-}
-
-void plim_safetensors_done(struct plim_safetensors *header)
-{
-    plim_free(header->tensors);
-    plim_arena_done(&header->arena);
-    *header = (struct plim_safetensors){ 0 };
 }

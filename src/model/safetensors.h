@@ -3,47 +3,32 @@
 #define PLIMSOLL_MODEL_SAFETENSORS_H
 
 /*
- * The headers of safetensors files and of their index: names, types, shapes and places of tensors, never the weights.
+ * safetensors: the header of one file (safetensors.c), the index of several (safetensors_index.c), and the model that
+ * they are with the config.json beside them (safetensors_model.c).
  */
 
 #include "base/cursor.h"
-#include "base/error.h"
 #include "base/limits.h"
-#include "base/mem.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct plim_safetensor {
-    const char *name;
-    const char *type;                          /* "BF16" */
-    uint64_t shape[PLIM_MAX_SAFETENSORS_DIMS]; /* outermost first */
-    uint64_t begin, end;                       /* of the data, from the end of the header */
-    uint64_t at;                               /* where its name stands in the file */
-    uint32_t n_dims;
-    bool has_type, has_shape, has_offsets;
-};
-
-struct plim_safetensors {
-    struct plim_arena arena; /* of the names */
-    struct plim_safetensor *tensors;
-    size_t n_tensors;
-    uint64_t header_bytes; /* with the eight bytes of its length: the data begins here */
-    uint64_t file_bytes;
-};
+#include "model/model_impl.h"
 
 /*
- * Read the header of a file of file_bytes, of which the cursor reads at least the start. What the format demands is
- * demanded: the data of the tensors follow each other without gaps and end where the file does; no name is there twice.
- * After success or failure, plim_safetensors_done().
+ * Read the header of a file of file_bytes, of which the cursor reads at least the start, and add its tensors to the
+ * model; of the first file, the strings under __metadata__ as well. Both need plim_model_index() and plim_keys_sort()
+ * at the end: names that are there twice are found there. What the format demands is demanded: the data of the tensors
+ * follow each other without gaps and end where the file does. *ret_data_at is where the header ends.
  */
-int plim_safetensors_read(struct plim_cursor cursor, uint64_t file_bytes, struct plim_safetensors *ret_header,
-                          struct plim_error *reterr) PLIM_MUST_CHECK;
-void plim_safetensors_done(struct plim_safetensors *header);
+int plim_safetensors_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
+                           uint64_t *ret_data_at, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* Bits of one element of this type ("BF16": 16), 0 when the format has no such type. */
-unsigned plim_safetensors_type_bits(const char *type);
+/* Add one file, or every file that an index names, to a new model. */
+int plim_safetensors_add_file(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_safetensors_add_index(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* Fill a new model from such a file, an index, or memory; with the config.json that lies beside the file. */
+int plim_safetensors_open(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_safetensors_open_index(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_safetensors_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes,
+                          struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The files that a model.safetensors.index.json names, each once, in their order. Names are plain: no folders. */
 struct plim_safetensors_index {

@@ -2,15 +2,15 @@
 #include "source/ollama_store.h"
 
 #include "base/error.h"
-#include "base/system.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "source/file.h"
+#include "source/folder.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MANIFEST_BYTES = 64 << 10, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 
 /* --- names --- */
 
@@ -25,8 +25,7 @@ bool plim_ollama_is_name(const char *name)
 {
     size_t n = strlen(name);
     bool is_file_name = n > 5 && !strcmp(name + n - 5, ".gguf");
-    struct plim_file_status status;
-    return is_name_text(name) && !is_file_name && plim_system_look(name, true, &status) != 0;
+    return is_name_text(name) && !is_file_name && !plim_path_exists(name);
 }
 
 /* "llama3.1:8b" is registry.ollama.ai/library/llama3.1/8b: what is left out has a default. */
@@ -50,77 +49,138 @@ static bool manifest_name(const char *name, char *buffer, size_t size)
 
 /* --- manifests --- */
 
-static json_t *read_json(const char *path)
+/* One layer of a manifest: {"mediaType": ..., "digest": "sha256:...", ...} */
+struct layer {
+    char type[64], digest[80];
+};
+
+static void copy_text(char *to, size_t size, const struct plim_json_text *text)
 {
-    static char text[MAX_MANIFEST_BYTES];
-    return plim_file_read_text(path, text, sizeof text) < 0 ? NULL : json_loads(text, 0, NULL);
+    const bool fits = !text->is_cut && text->length < size && !memchr(text->text, '\0', text->length);
+    memcpy(to, text->text, fits ? text->length : 0);
+    to[fits ? text->length : 0] = '\0';
+}
+
+static int read_layer_fields(struct plim_json *json, struct layer *layer)
+{
+    struct plim_json_text key, value;
+    int result = plim_json_object(json);
+    while (result == 0 && (result = plim_json_member(json, &key)) > 0) {
+        const bool is_type = plim_json_is(&key, "mediaType"), is_digest = plim_json_is(&key, "digest");
+        const bool is_wanted = (is_type || is_digest) && plim_json_type(json) == PLIM_JSON_STRING;
+        result = is_wanted ? plim_json_string(json, &value) : plim_json_skip(json);
+        if (result == 0 && is_wanted && is_type)
+            copy_text(layer->type, sizeof layer->type, &value);
+        else if (result == 0 && is_wanted)
+            copy_text(layer->digest, sizeof layer->digest, &value);
+    }
+    return result;
 }
 
 /* The file of a layer: "sha256:..." lies in blobs/sha256-... */
-static bool blob_path(const char *store, json_t *layer, char buffer[PLIM_STORE_PATH_BYTES])
+static bool blob_path(const char *store, const struct layer *layer, char buffer[PLIM_STORE_PATH_BYTES])
 {
-    const char *digest = json_string_value(json_object_get(layer, "digest"));
-    if (!digest || strncmp(digest, "sha256:", 7) || strspn(digest + 7, "0123456789abcdef") != strlen(digest + 7))
+    const char *digest = layer->digest;
+    if (strncmp(digest, "sha256:", 7) || strspn(digest + 7, "0123456789abcdef") != strlen(digest + 7))
         return false;
     int n = snprintf(buffer, PLIM_STORE_PATH_BYTES, "%s/blobs/sha256-%s", store, digest + 7);
     return n > 0 && n < PLIM_STORE_PATH_BYTES;
 }
 
-static uint32_t count_of(json_t *object, const char *key)
+/* Read a small JSON file with `read`; false when it is not there or not what is expected. */
+static bool read_file(const char *path, int (*read)(struct plim_json *json, void *to), void *to)
 {
-    json_int_t n = json_integer_value(json_object_get(object, key));
-    return n > 0 && n < 1 << 30 ? (uint32_t)n : 0;
+    struct plim_file file;
+    struct plim_json json;
+    if (plim_file_open(path, &file, NULL) < 0)
+        return false;
+    plim_json_init(&json, plim_file_cursor(&file, PLIM_MAX_MANIFEST_BYTES), NULL);
+    const bool is_read =
+        file.file_bytes <= PLIM_MAX_MANIFEST_BYTES && read(&json, to) == 0 && plim_json_end(&json) == 0;
+    plim_file_close(&file);
+    return is_read;
 }
 
-static void read_parameters(const char *path, struct plim_ollama_model *model)
+/* The parameters of a Modelfile, of which three change what is allocated. */
+static int read_parameters(struct plim_json *json, void *to)
 {
-    json_t *parameters = read_json(path), *num_gpu = json_object_get(parameters, "num_gpu");
-    model->num_ctx = count_of(parameters, "num_ctx");
-    model->num_batch = count_of(parameters, "num_batch");
-    if (json_is_integer(num_gpu) && json_integer_value(num_gpu) >= 0 && json_integer_value(num_gpu) < 100000)
-        model->num_gpu = (int32_t)json_integer_value(num_gpu);
-    json_decref(parameters);
+    struct plim_ollama_model *model = to;
+    struct plim_json_text key;
+    int result = plim_json_object(json);
+    while (result == 0 && (result = plim_json_member(json, &key)) > 0) {
+        struct plim_json_number number = { .type = PLIM_JSON_REAL };
+        const bool is_ctx = plim_json_is(&key, "num_ctx"), is_batch = plim_json_is(&key, "num_batch");
+        const bool is_gpu = plim_json_is(&key, "num_gpu"), is_number = plim_json_type(json) == PLIM_JSON_NUMBER;
+        result = is_number ? plim_json_number(json, &number) : plim_json_skip(json);
+        if (result < 0 || number.type != PLIM_JSON_UNSIGNED)
+            continue;
+        if (is_ctx && number.u < 1 << 30)
+            model->num_ctx = (uint32_t)number.u;
+        else if (is_batch && number.u < 1 << 30)
+            model->num_batch = (uint32_t)number.u;
+        else if (is_gpu && number.u < 100000)
+            model->num_gpu = (int32_t)number.u;
+    }
+    return result;
 }
 
-static void read_layer(const char *store, json_t *layer, struct plim_ollama_model *model)
+struct manifest {
+    const char *store;
+    struct plim_ollama_model *model;
+};
+
+static void add_layer(const struct manifest *m, const struct layer *layer)
 {
     char path[PLIM_STORE_PATH_BYTES];
-    const char *type = json_string_value(json_object_get(layer, "mediaType"));
-    if (!type || !blob_path(store, layer, path))
+    if (!blob_path(m->store, layer, path))
         return;
-    if (!strcmp(type, "application/vnd.ollama.image.model"))
-        memcpy(model->model, path, sizeof path);
-    else if (!strcmp(type, "application/vnd.ollama.image.projector"))
-        memcpy(model->projector, path, sizeof path);
-    else if (!strcmp(type, "application/vnd.ollama.image.params"))
-        read_parameters(path, model);
+    if (!strcmp(layer->type, "application/vnd.ollama.image.model"))
+        memcpy(m->model->model, path, sizeof path);
+    else if (!strcmp(layer->type, "application/vnd.ollama.image.projector"))
+        memcpy(m->model->projector, path, sizeof path);
+    else if (!strcmp(layer->type, "application/vnd.ollama.image.params"))
+        read_file(path, read_parameters, m->model);
 }
 
-static bool read_manifest(const char *store, const char *name, struct plim_ollama_model *model)
+static int read_layers(struct plim_json *json, const struct manifest *m)
 {
-    char path[PLIM_STORE_PATH_BYTES];
-    size_t i;
-    json_t *layer;
-    int n = snprintf(path, sizeof path, "%s/manifests/%s", store, name);
-    json_t *manifest = n > 0 && (size_t)n < sizeof path ? read_json(path) : NULL;
-    json_array_foreach(json_object_get(manifest, "layers"), i, layer) read_layer(store, layer, model);
-    json_decref(manifest);
-    return model->model[0] != '\0';
+    int result = plim_json_array(json);
+    while (result == 0 && (result = plim_json_item(json)) > 0) {
+        struct layer layer = { 0 };
+        result = read_layer_fields(json, &layer);
+        if (result == 0)
+            add_layer(m, &layer);
+    }
+    return result;
+}
+
+static int read_manifest(struct plim_json *json, void *to)
+{
+    struct plim_json_text key;
+    int result = plim_json_object(json);
+    while (result == 0 && (result = plim_json_member(json, &key)) > 0)
+        result = plim_json_is(&key, "layers") ? read_layers(json, to) : plim_json_skip(json);
+    return result;
 }
 
 /* --- */
 
-int plim_ollama_find(const char *name, struct plim_ollama_model *ret_model, struct plim_error *reterr)
+static bool find_in(const char *store, const char *manifest, struct plim_ollama_model *model)
 {
-    char home_store[PLIM_STORE_PATH_BYTES], manifest[NAME_BYTES + 64];
-    const char *given = getenv("OLLAMA_MODELS"), *home = getenv("HOME");
-    snprintf(home_store, sizeof home_store, "%s/.ollama/models", home ? home : "");
-    const char *const stores[] = { given, given ? NULL : home_store,
-                                   given ? NULL : "/usr/share/ollama/.ollama/models" };
-    *ret_model = (struct plim_ollama_model){ .num_gpu = -1 };
+    char path[PLIM_STORE_PATH_BYTES];
+    struct manifest m = { store, model };
+    int n = snprintf(path, sizeof path, "%s/manifests/%s", store, manifest);
+    *model = (struct plim_ollama_model){ .num_gpu = -1 };
+    return n > 0 && (size_t)n < sizeof path && read_file(path, read_manifest, &m) && model->model[0];
+}
+
+int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_ollama_model *ret_model,
+                     struct plim_error *reterr)
+{
+    char manifest[NAME_BYTES + 64];
     if (is_name_text(name) && manifest_name(name, manifest, sizeof manifest))
-        for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
-            if (stores[i] && read_manifest(stores[i], manifest, ret_model))
+        for (size_t i = 0; i < roots->n_ollama; i++)
+            if (find_in(roots->ollama[i], manifest, ret_model))
                 return 0;
     int code =
         plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no file and no Ollama model of this name here");

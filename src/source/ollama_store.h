@@ -5,6 +5,7 @@
 /* Models by their Ollama names: "llama3.1:8b" is a manifest that names files of the store. */
 
 #include "plimsoll/error.h"
+#include "plimsoll/model.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,8 @@ struct plim_ollama_model {
 /* True when this may be the name of a model in a store: no path, no file of that name. */
 bool plim_ollama_is_name(const char *name);
 
-/* Find a model in OLLAMA_MODELS, in ~/.ollama/models or where the service of a Linux package keeps them. */
-int plim_ollama_find(const char *name, struct plim_ollama_model *ret_model, struct plim_error *reterr);
+/* Find a model in the first of the stores that has one of this name. */
+int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_ollama_model *ret_model,
+                     struct plim_error *reterr);
 
 #endif

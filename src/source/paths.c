@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/system.h"
+#include "source/folder.h"
 #include "source/gguf_split.h"
 
 #include <stdio.h>
@@ -108,10 +109,11 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
 
 /* --- Ollama --- */
 
-static int add_ollama(struct plim_paths *paths, const char *name, struct plim_error *reterr)
+static int add_ollama(struct plim_paths *paths, const char *name, const struct plim_source_roots *roots,
+                      struct plim_error *reterr)
 {
     struct plim_ollama_model model;
-    int result = plim_ollama_find(name, &model, reterr);
+    int result = plim_ollama_find(name, roots, &model, reterr);
     if (result == 0)
         result = add(paths, model.model, false, reterr);
     if (result < 0)
@@ -146,10 +148,10 @@ static bool is_named_already(const char *path, const char *const *given, size_t 
     return false;
 }
 
-int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret_paths, struct plim_error *reterr)
+int plim_paths_expand(const char *const *given, size_t n, const struct plim_source_roots *roots,
+                      struct plim_paths *ret_paths, struct plim_error *reterr)
 {
     struct plim_paths *paths = ret_paths;
-    struct plim_file_status status;
     int result = 0;
     memset(paths, 0, sizeof *paths);
     plim_arena_init(&paths->arena, MAX_ARENA_BYTES);
@@ -161,10 +163,10 @@ int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret
             continue;
         if (!strcmp(given[i], "-"))
             result = standard_input(reterr);
-        else if (plim_system_look(given[i], true, &status) == 0 && status.kind == PLIM_KIND_FOLDER)
+        else if (plim_path_is_folder(given[i]))
             result = expand_directory(paths, given[i], reterr);
         else if (plim_ollama_is_name(given[i]))
-            result = add_ollama(paths, given[i], reterr);
+            result = add_ollama(paths, given[i], roots, reterr);
         else
             result = add(paths, given[i], false, reterr);
     }

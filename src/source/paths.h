@@ -25,7 +25,8 @@ struct plim_paths {
 };
 
 /* Of a split model one part is enough: further ones are dropped. An empty directory is an error. */
-int plim_paths_expand(const char *const *given, size_t n, struct plim_paths *ret_paths, struct plim_error *reterr);
+int plim_paths_expand(const char *const *given, size_t n, const struct plim_source_roots *roots,
+                      struct plim_paths *ret_paths, struct plim_error *reterr);
 void plim_paths_done(struct plim_paths *paths);
 
 #endif

@@ -7,7 +7,8 @@
 
 enum { MAX_FILE = 1 << 16, LENGTH_BYTES = 8, MAX_HEAP = 64 << 20 };
 
-static struct plim_safetensors header;
+static struct plim_model *model;
+static uint64_t data_at;
 static struct plim_error error;
 
 static size_t put_length(char *file, uint64_t length)
@@ -17,6 +18,20 @@ static size_t put_length(char *file, uint64_t length)
     return LENGTH_BYTES;
 }
 
+/* Read one file as a model; what is left of the one before is freed by done(). */
+static int read_bytes(const void *bytes, uint64_t n, uint64_t file_bytes)
+{
+    error = (struct plim_error){ 0 };
+    model = plim_model_new("");
+    if (!model)
+        return PLIM_E_NOMEM;
+    int result = plim_safetensors_read(model, plim_cursor(bytes, n), file_bytes, &error);
+    data_at = result == 0 ? plim_model_shard(model, 0)->data_at : 0;
+    return result;
+}
+
+static void done(void) { model = plim_model_free(model); }
+
 /* Read a file of this header, padded with spaces, and so much data. */
 static int read_text(const char *text, uint64_t data_bytes)
 {
@@ -25,9 +40,7 @@ static int read_text(const char *text, uint64_t data_bytes)
     assert_true(padded + LENGTH_BYTES <= MAX_FILE);
     memset(file, ' ', sizeof file);
     memcpy(file + put_length(file, padded), text, n);
-    error = (struct plim_error){ 0 };
-    return plim_safetensors_read(plim_cursor(file, LENGTH_BYTES + padded), LENGTH_BYTES + padded + data_bytes, &header,
-                                 &error);
+    return read_bytes(file, LENGTH_BYTES + padded, LENGTH_BYTES + padded + data_bytes);
 }
 
 static void test_reads(void **state)
@@ -40,20 +53,29 @@ static void test_reads(void **state)
                   "\"none\":{\"dtype\":\"F32\",\"shape\":[0,9],\"data_offsets\":[8,8]}}",
                   20),
         0);
-    assert_int_equal(header.n_tensors, 3);
-    assert_string_equal(header.tensors[0].name, "b");
-    assert_string_equal(header.tensors[0].type, "BF16");
-    assert_int_equal(header.tensors[0].n_dims, 2);
-    assert_int_equal(header.tensors[0].shape[1], 3);
-    assert_int_equal(header.tensors[0].begin, 8);
-    assert_int_equal(header.tensors[0].end, 20);
-    assert_string_equal(header.tensors[1].name, "a\xc3\xa9\xf0\x9f\x98\x80");
-    assert_int_equal(header.tensors[1].n_dims, 0);
-    assert_int_equal(header.header_bytes % 8, 0);
-    plim_safetensors_done(&header);
+    size_t n;
+    const struct plim_tensor *tensors = plim_model_tensors(model, &n);
+    assert_int_equal(n, 3);
+    assert_string_equal(tensors[0].name, "b");
+    assert_int_equal(tensors[0].type, PLIM_DTYPE_BF16);
+    assert_int_equal(tensors[0].n_dims, 2);
+    assert_int_equal(tensors[0].ne[0], 3); /* innermost first */
+    assert_int_equal(tensors[0].ne[1], 2);
+    assert_int_equal(tensors[0].ne[2], 1);
+    assert_int_equal(tensors[0].offset, 8);
+    assert_int_equal(tensors[0].bytes, 12);
+    assert_string_equal(tensors[1].name, "a\xc3\xa9\xf0\x9f\x98\x80");
+    assert_int_equal(tensors[1].n_dims, 0);
+    assert_int_equal(data_at % 8, 0);
+    assert_int_equal(plim_model_n_params(model), 6 + 1 + 0);
+    assert_int_equal(plim_model_tensor_bytes(model), 20);
+    assert_string_equal(plim_model_string(model, "__metadata__.format"), "pt");
+    assert_int_equal(plim_model_format(model), PLIM_FORMAT_SAFETENSORS);
+    done();
     assert_int_equal(read_text("{}", 0), 0);
-    assert_int_equal(header.n_tensors, 0);
-    plim_safetensors_done(&header);
+    plim_model_tensors(model, &n);
+    assert_int_equal(n, 0);
+    done();
 }
 
 static void test_numbers_are_exact(void **state)
@@ -64,8 +86,8 @@ static void test_numbers_are_exact(void **state)
                                "\"data_offsets\":[0,1152921504606846977]}}",
                                1152921504606846977u),
                      0);
-    assert_true(header.tensors[0].end == 1152921504606846977u);
-    plim_safetensors_done(&header);
+    assert_true(plim_model_tensor(model, "a")->bytes == 1152921504606846977u);
+    done();
 }
 
 #define A(type, shape, offsets) "{\"a\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
@@ -79,7 +101,7 @@ static void test_wrong_headers(void **state)
         int code;
         const char *at, *what;
     } rows[] = {
-        { A("BF17", "[1]", "[0,2]"), 2, PLIM_E_UNSUPPORTED, "BF17", "dtype 'BF17', which is not known" },
+        { A("BF17", "[1]", "[0,2]"), 2, PLIM_E_UNSUPPORTED, "BF17", "unknown dtype 'BF17'" },
         { A("F16", "[1]", "[0,4]"), 4, PLIM_E_CORRUPT, "a\"", "16 bits by its shape, and 4 bytes" },
         { A("F4", "[3]", "[0,1]"), 1, PLIM_E_CORRUPT, "a\"", "12 bits by its shape" },
         { A("F16", "[4294967296,4294967296]", "[0,4]"), 4, PLIM_E_CORRUPT, "a\"", "larger than 2^64 bits" },
@@ -112,7 +134,7 @@ static void test_wrong_headers(void **state)
         { "{", 2, PLIM_E_TRUNCATED, "", "the JSON text ends" },
         { "{\"__metadata__\":{\"x\":1}}", 0, PLIM_E_CORRUPT, "1", "expected a string" },
         { "{\"__metadata__\":{\"x\":\"\",\"y\":\"\",\"x\":\"2\"}}", 0, PLIM_E_CORRUPT, "x\":\"2",
-          "metadata 'x' is there twice" },
+          "key '__metadata__.x' is there twice" },
         { "{\"__metadata__\":{},\"__meta\\u0064ata__\":{}}", 0, PLIM_E_CORRUPT, "__meta\\", "is there twice" },
         { "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
           "\"\\u0061\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
@@ -130,7 +152,7 @@ static void test_wrong_headers(void **state)
         if (found && *rows[i].at)
             assert_int_equal(error.at, LENGTH_BYTES + (uint64_t)(found - rows[i].text));
         assert_int_equal(plim_error_exit_status(error.code), 3);
-        plim_safetensors_done(&header);
+        done();
         assert_int_equal(heap_live_blocks(), blocks);
     }
 }
@@ -146,7 +168,7 @@ static void test_depth(void **state)
         memset(text + n + depth, ']', (size_t)depth);
         strcpy(text + n + 2 * depth, "}}");
         assert_int_equal(read_text(text, 1), depth < PLIM_MAX_JSON_DEPTH ? 0 : PLIM_E_TOO_BIG);
-        plim_safetensors_done(&header);
+        done();
     }
 }
 
@@ -165,14 +187,12 @@ static void test_lengths(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         put_length(file, rows[i].length);
         file[LENGTH_BYTES] = rows[i].first;
-        error = (struct plim_error){ 0 };
-        assert_int_equal(plim_safetensors_read(plim_cursor(file, sizeof file), sizeof file, &header, &error),
-                         rows[i].code);
-        plim_safetensors_done(&header);
+        assert_int_equal(read_bytes(file, sizeof file, sizeof file), rows[i].code);
+        done();
     }
     for (uint64_t n = 0; n < LENGTH_BYTES; n++) {
-        assert_int_equal(plim_safetensors_read(plim_cursor(file, n), n, &header, NULL), PLIM_E_TRUNCATED);
-        plim_safetensors_done(&header);
+        assert_int_equal(read_bytes(file, n, n), PLIM_E_TRUNCATED);
+        done();
     }
 }
 
@@ -190,10 +210,9 @@ static void test_many_names(void **state)
                              i + 1);
     n += (size_t)sprintf(file + n, "}");
     put_length(file, n - LENGTH_BYTES);
-    error = (struct plim_error){ 0 };
     heap_start();
-    assert_int_equal(plim_safetensors_read(plim_cursor(file, n), n + 1, &header, &error), PLIM_E_TOO_BIG);
-    plim_safetensors_done(&header);
+    assert_int_equal(read_bytes(file, n, n + 1), PLIM_E_TOO_BIG);
+    done();
     assert_true(heap_peak_bytes() - before < MAX_HEAP);
     free(file);
 }
@@ -210,7 +229,7 @@ static void test_damage(void **state)
         memcpy(text, good, sizeof good);
         text[n] = '\0';
         assert_true(read_text(text, 4) < 0);
-        plim_safetensors_done(&header);
+        done();
     }
     for (int i = 0; i < 20000; i++) {
         memcpy(text, good, sizeof good);
@@ -220,7 +239,7 @@ static void test_damage(void **state)
         }
         int result = read_text(text, 4);
         assert_true(result == 0 || error.what[0]);
-        plim_safetensors_done(&header);
+        done();
     }
 }
 
@@ -239,7 +258,7 @@ static void test_memory_runs_out(void **state)
         result = read_text(text, 1);
         assert_true(result == 0 || result == PLIM_E_NOMEM);
         plim_alloc_fail_after(-1);
-        plim_safetensors_done(&header);
+        done();
         assert_int_equal(heap_live_blocks(), blocks);
     }
     for (int result = -1; result < 0; n_index++) {

@@ -22,7 +22,9 @@ int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup
     if (engine->draft != setup->draft) {
         engine->draft_llama = plim_llama_free(engine->draft_llama);
         engine->draft = NULL;
-        int result = plim_llama_new(setup->draft, &engine->draft_llama, reterr);
+        int result = plim_llama_check_format(setup->draft, reterr);
+        if (result == 0)
+            result = plim_llama_new(setup->draft, &engine->draft_llama, reterr);
         if (result < 0)
             return result;
         engine->draft = setup->draft;

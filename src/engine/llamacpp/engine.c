@@ -17,7 +17,9 @@
 
 static int check_kind(const struct plim_model *model, struct plim_error *reterr)
 {
-    int code;
+    int code = plim_llama_check_format(model, reterr);
+    if (code < 0)
+        return code;
     switch (plim_model_kind(model)) {
     case PLIM_MODEL_PROJECTOR:
         code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,

@@ -51,6 +51,9 @@ struct plim_llama {
     bool has_unmodelled;      /* tensors in places our rules do not know: weights are a sum, not a placement */
 };
 
+/* llama.cpp reads GGUF only: PLIM_E_UNSUPPORTED for a model of another format. */
+int plim_llama_check_format(const struct plim_model *model, struct plim_error *reterr);
+
 int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama,
                    struct plim_error *reterr) PLIM_MUST_CHECK;
 struct plim_llama *plim_llama_free(struct plim_llama *llama);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.json. Any bytes either give hyperparameters and, of the families that are known, the tensors of a checkpoint
+ * that our own reader takes; or an error that says why. What a key holds can be asked for in every way.
+ */
+#include "fuzz.h"
+
+#include "emit/checkpoint.h"
+#include "model/hf_config.h"
+#include "model/safetensors.h"
+
+#include <string.h>
+
+enum { MAX_HEAD_BYTES = 1 << 20 }; /* larger ones take long */
+
+static void expect_error(int result, const struct plim_error *error)
+{
+    FUZZ_REQUIRE(result < 0 && error->code == result && error->what[0] != '\0');
+    FUZZ_REQUIRE(plim_error_exit_status(result) == 3);
+}
+
+static void ask(const struct plim_model *model)
+{
+    const struct plim_hyperparameters *hp = plim_model_hyperparameters(model);
+    uint64_t number;
+    int64_t numbers[8];
+    double real;
+    bool truth;
+    FUZZ_REQUIRE(hp->n_layer <= 1 << 30 && hp->n_vocab <= 1 << 30 && plim_model_arch(model));
+    for (size_t i = 0; i < model->n_keys; i++) {
+        const char *key = model->keys[i].name;
+        FUZZ_REQUIRE(i == 0 || strcmp(model->keys[i - 1].name, key) < 0);
+        FUZZ_REQUIRE(*key && strlen(key) <= PLIM_MAX_CONFIG_KEY_BYTES);
+        plim_model_u64(model, key, &number);
+        plim_model_f64(model, key, &real);
+        plim_model_bool(model, key, &truth);
+        plim_model_string(model, key);
+        FUZZ_REQUIRE(plim_model_array(model, key, numbers, 8) <= plim_model_array_length(model, key));
+    }
+}
+
+/* What a config implies is a file that our own reader takes. */
+static void check_head(const struct plim_model *model)
+{
+    struct plim_error error = { 0 };
+    struct plim_checkpoint_head head;
+    struct plim_model *read = plim_model_new("");
+    int result = plim_checkpoint_head_write(model, &head, &error);
+    FUZZ_REQUIRE(result == 0 && read);
+    if (head.n_bytes < MAX_HEAD_BYTES) {
+        result = plim_safetensors_read(read, plim_cursor(head.bytes, head.n_bytes), head.file_bytes, &error);
+        FUZZ_REQUIRE(result == 0 && read->n_tensors == model->n_tensors);
+        FUZZ_REQUIRE(plim_model_n_params(read) == plim_model_n_params(model));
+    }
+    plim_checkpoint_head_done(&head);
+    plim_model_free(read);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct plim_error error = { 0 };
+    struct plim_model *model = plim_model_new("");
+    if (!model)
+        return 0;
+    int result = plim_hf_config_read(model, plim_cursor(data, size), &error);
+    if (result == 0) {
+        ask(model);
+        result = plim_hf_tensors_add(model, &error);
+        FUZZ_REQUIRE(result == 0 || model->n_tensors == 0);
+        if (result == 0)
+            result = plim_model_index(model, &error);
+        if (result == 0)
+            check_head(model);
+    }
+    if (result < 0)
+        expect_error(result, &error);
+    plim_model_free(model);
+    return 0;
+}

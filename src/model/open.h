@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_MODEL_OPEN_H
+#define PLIMSOLL_MODEL_OPEN_H
+
+/* What a file is, by its content. */
+
+#include "base/error.h"
+
+enum plim_file_format {
+    PLIM_FILE_GGUF, /* also what is none of them: its reader says what it is instead */
+    PLIM_FILE_SAFETENSORS,
+    PLIM_FILE_SAFETENSORS_INDEX,
+    PLIM_FILE_HF_CONFIG,
+};
+
+/* Opens the file and reads as much of it as it takes. A file of unknown content is what its name promises. */
+int plim_file_recognise(const char *path, enum plim_file_format *ret_format, struct plim_error *reterr) PLIM_MUST_CHECK;
+
+#endif
