@@ -20,8 +20,18 @@ enum {
 
 typedef unsigned long long word;
 
+/* cudaPitchedPtr and cudaExtent */
+struct pitched {
+    void *start;
+    size_t pitch, width, height;
+};
+struct extent {
+    size_t width, height, depth;
+};
+
 static struct {
     int (*malloc)(void **, size_t);
+    int (*malloc_3d)(struct pitched *, struct extent);
     int (*free)(void *);
     int (*info)(size_t *, size_t *);
     int (*last_error)(void);
@@ -50,6 +60,7 @@ static int set_up(void **state)
     setenv("PLIM_VGPU_RAW", raw, 1);
     void *driver = open_library("libcuda.so.1"), *runtime = open_library("libcudart.so.13");
     take(runtime, "cudaMalloc", &cuda.malloc);
+    take(runtime, "cudaMalloc3D", &cuda.malloc_3d);
     take(runtime, "cudaFree", &cuda.free);
     take(runtime, "cudaMemGetInfo", &cuda.info);
     take(runtime, "cudaGetLastError", &cuda.last_error);
@@ -117,6 +128,28 @@ static void test_copies_are_defined(void **state)
     assert_int_equal(cuda.host_free(pinned), SUCCESS);
     assert_int_equal(cuda.host_free(pinned), INVALID_VALUE);
     assert_int_equal(cuda.free(p), SUCCESS);
+}
+
+/* cudaMalloc3D: rows of 1000 bytes take 1024, and 30 of them are charged. */
+static void test_rows_of_a_box_are_padded(void **state)
+{
+    (void)state;
+    size_t before = 0, after = 0, total = 0;
+    struct pitched box = { 0 };
+    assert_int_equal(cuda.info(&before, &total), SUCCESS);
+    assert_int_equal(cuda.malloc_3d(&box, (struct extent){ 1000, 10, 3 }), SUCCESS);
+    assert_non_null(box.start);
+    assert_int_equal(box.pitch, 1024);
+    assert_int_equal(box.width, 1000);
+    assert_int_equal(box.height, 10);
+    assert_int_equal(cuda.info(&after, &total), SUCCESS);
+    assert_int_equal(before - after, 30 * 1024);
+    assert_int_equal(cuda.free(box.start), SUCCESS);
+    assert_int_equal(cuda.malloc_3d(NULL, (struct extent){ 1, 1, 1 }), INVALID_VALUE);
+    assert_int_equal(cuda.malloc_3d(&box, (struct extent){ 1, SIZE_MAX, 2 }), OUT_OF_MEMORY);
+    assert_int_equal(cuda.malloc_3d(&box, (struct extent){ 1, SIZE_MAX / 2, 1 }), OUT_OF_MEMORY);
+    assert_int_equal(cuda.info(&after, &total), SUCCESS);
+    assert_int_equal(after, before);
 }
 
 static void test_streams_that_are_none(void **state)
@@ -223,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pointers_that_are_none),
         cmocka_unit_test(test_copies_are_defined),
+        cmocka_unit_test(test_rows_of_a_box_are_padded),
         cmocka_unit_test(test_streams_that_are_none),
         cmocka_unit_test(test_mapped_memory_is_charged_until_it_is_unmapped),
         cmocka_unit_test(test_64_threads),

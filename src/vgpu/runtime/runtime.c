@@ -311,6 +311,21 @@ status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t heigh
     return plim_runtime_fail(error);
 }
 
+/* Slices of rows that are padded as in cudaMallocPitch(). */
+status cudaMalloc3D(struct cuda_pitched *ret_memory, struct cuda_triple extent)
+{
+    void *start;
+    size_t pitch, n_rows;
+    if (!ret_memory)
+        return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
+    if (__builtin_mul_overflow(extent.y, extent.z, &n_rows))
+        return plim_runtime_fail(PLIM_CUDA_OUT_OF_MEMORY);
+    status error = cudaMallocPitch(&start, &pitch, extent.x, n_rows);
+    if (!error)
+        *ret_memory = (struct cuda_pitched){ start, pitch, extent.x, extent.y };
+    return error;
+}
+
 status cudaMallocAsync(void **pointer, size_t size, void *stream)
 {
     device_pointer address = 0;

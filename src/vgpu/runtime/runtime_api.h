@@ -124,6 +124,7 @@ status cudaHostRegister(void *pointer, size_t size, unsigned flags);
 status cudaHostUnregister(void *pointer);
 status cudaHostGetDevicePointer(void **ret_address, void *pointer, unsigned flags);
 status cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
+status cudaMalloc3D(struct cuda_pitched *ret_memory, struct cuda_triple extent);
 status cudaMallocAsync(void **pointer, size_t size, void *stream);
 status cudaIpcOpenMemHandle(void **pointer, struct cu_ipc_handle handle, unsigned flags);
 status cudaIpcOpenEventHandle(void **event, struct cu_ipc_handle handle);
