@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Run every harness for some seconds and say what came of it:
+# Run every harness for some seconds and report its findings:
 #
 #     fuzz/run.sh SECONDS_PER_HARNESS [BUILD_DIR] [HARNESS...]
 #

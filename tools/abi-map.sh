@@ -8,13 +8,13 @@ map=src/libplimsoll.map
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Preprocessed, without what the headers of the system declare: "plim_name(" in the text of ours, but no struct or type.
+# Preprocessed, without the declarations of system headers: "plim_name(" in our own text, but no struct or type.
 for header in include/plimsoll/*.h; do
     ${CC:-cc} -std=c11 -E -Iinclude "$header" |
         awk '/^# [0-9]+ "/ { ours = $3 ~ /include\/plimsoll\// ; next } ours'
 done | tr '\n' ' ' | tr ';{}' '\n' | grep -v -E '\<(typedef|static)\>' | grep -o -E '\bplim_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/names"
 {
-    echo '/* The interface of libplimsoll.so: what include/plimsoll declares. Made by tools/abi-map.sh. */'
+    echo '/* The interface of libplimsoll.so: the functions that include/plimsoll declares. Made by tools/abi-map.sh. */'
     echo 'PLIMSOLL_0 {'
     echo 'global:'
     sed 's/.*/    &;/' "$scratch/names"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh DIRECTORY [MESON OPTION...]: install what is missing, set up the build directory, build.
+# build.sh DIRECTORY [MESON OPTION...]: install missing packages, set up the build directory, build.
 set -eu
 cd "$(dirname "$0")/.."
 directory=$1

@@ -12,8 +12,8 @@ import sys
 # The floors, lowest first.
 ORDER = ["base", "vgpu", "source", "model", "card", "bill", "receipt", "engine", "diagnose", "plan", "rehearse", "emit", "report", "cli"]
 PUBLIC = "plimsoll"
-# Inside a folder, lowest first; rooms on one floor know nothing of each other. What begins with no room named here is
-# on the top floor.
+# Inside a folder, lowest first; rooms on one floor know nothing of each other. Files that are in no
+# room are on the top floor.
 ROOMS = {
     "vgpu": [["core/"], ["driver/", "preload/"], ["runtime/", "nvml/"], ["nccl/", "libs/"]],
     "diagnose": [["finding."], ["scan/"], ["cause/"], ["remedy/"]],

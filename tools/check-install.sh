@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # check-install.sh BUILD: install to a scratch folder; compile and run a consumer there as C and C++, shared and static;
-# what a package has to hold is there.
+# every file that a package needs is installed.
 set -eu
 cd "$(dirname "$0")/.."
 stage=$(mktemp -d)

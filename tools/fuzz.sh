@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fuzz.sh SECONDS [DIRECTORY]: install what the fuzzers need, then run each for that long (fuzz/run.sh).
+# fuzz.sh SECONDS [DIRECTORY]: install the fuzzers' packages, then run each for that long (fuzz/run.sh).
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/install-packages.sh fuzz

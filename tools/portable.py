@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-# What only POSIX systems have in common; src/meson.build makes the same choice.
+# The files of base/system.h for each system; src/meson.build makes the same choice.
 SYSTEMS = {
     "wasm32-wasi": {"system_posix.c", "system_wasi.c"},
     "x86_64-windows-gnu": {"system_windows.c"},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # test-engines.sh: the engines themselves on the virtual GPU, every program of tests/engine. Downloads some gigabytes into
-# .cache once. What cannot be brought is skipped and said.
+# .cache once. A test whose engine cannot be downloaded is skipped, with the reason.
 set -u
 cd "$(dirname "$0")/.."
 sh tools/install-packages.sh test || exit 1

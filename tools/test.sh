@@ -3,8 +3,8 @@
 # test.sh check|test|all: the checks of one level; CONTRIBUTING.md says what each level catches and how long it takes.
 #
 #     check   offline, installs nothing: one build, static checks, unit tests, the command line
-#     test    installs what is missing: these with warnings as errors, documentation, logs, sanitizers, a short fuzzing
-#     all     these with clang, clang-tidy, longer fuzzing, and the engines themselves on the virtual GPU
+#     test    installs missing packages: these with warnings as errors, documentation, logs, installation, sanitizers
+#     all     these with clang, clang-tidy, fuzzing, and the engines themselves on the virtual GPU
 #
 # Each check prints one line; a check that failed shows the end of its log. The last line is "N passed, N failed,
 # N skipped", the tests of Meson counted one by one. BUILD is the build directory of `check`.
@@ -65,7 +65,7 @@ meson_tests() {
     count_meson_tests "$name" "$directory"
 }
 
-# count_meson_tests NAME DIRECTORY: what Meson's summary in the log says.
+# count_meson_tests NAME DIRECTORY: add up Meson's summary in the log.
 count_meson_tests() {
     if grep -q '^No suitable tests' "$log" || grep -q '^No tests defined' "$log"; then
         skip "$1" 'no tests'
@@ -101,7 +101,7 @@ static_checks() {
     check 'bundled sample is what its script makes' python3 data/samples/make.py --check
 }
 
-# One build, what it says of itself, and its tests: with_gcc DIRECTORY 'TEST ARGUMENTS' OPTION...
+# with_gcc DIRECTORY 'TEST ARGUMENTS' OPTION...: one build, the checks of its objects, and its tests.
 with_gcc() {
     directory=$1 arguments=$2
     shift 2
@@ -143,7 +143,7 @@ clang_and_tidy() {
     fi
 }
 
-# llama.cpp's own build and PyTorch; without them the tests skip themselves and say why.
+# llama.cpp's own build and PyTorch; without them the tests skip themselves, with the reason.
 engines() {
     section 'the engines themselves'
     quiet 'engine download' sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0 || sed 's/^/      /' "$log"

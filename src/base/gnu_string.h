@@ -4,7 +4,7 @@
 
 /*
  * memmem(), memrchr() and strcasestr(), which glibc, musl and wasi-libc have, tuned: here for the systems whose libc
- * lacks them. Windows has none of them; macOS lacks memrchr().
+ * lacks them: Windows all three, macOS memrchr().
  */
 
 #include <string.h>

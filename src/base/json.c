@@ -34,7 +34,7 @@ static int cannot_read(const struct plim_json *j)
     return plim_fail(j->err, PLIM_E_IO, j->c.at, "cannot read: %s", strerror(j->c.error));
 }
 
-/* What stands here is not what was expected. */
+/* Fail: something else stands here than expected. */
 static int unexpected(struct plim_json *j, const char *expected)
 {
     const int c = next_byte(j);
@@ -134,7 +134,7 @@ static int32_t hex4(const unsigned char *p, uint64_t left)
     return value;
 }
 
-/* The character of an escape that begins at p ('\\'); returns how many bytes it takes, 0 when it is none. */
+/* The character of an escape that begins at p ('\\'); returns its length in bytes, 0 when it is not valid. */
 static unsigned escape(const unsigned char *p, uint64_t left, uint32_t *ret_character)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -157,7 +157,7 @@ static unsigned escape(const unsigned char *p, uint64_t left, uint32_t *ret_char
     return 12;
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none (RFC 3629: shortest form, no surrogates, up to 10ffff). */
+/* Bytes of the UTF-8 character at p, 0 when it is not one (RFC 3629: shortest form, no surrogates, up to 10ffff). */
 static unsigned utf8(const unsigned char *p, uint64_t left)
 {
     const unsigned char c = p[0];
@@ -194,7 +194,7 @@ static int bad_character(struct plim_json *j, const unsigned char *p)
                                 : "bytes that are not UTF-8");
 }
 
-/* Bytes of the character at hand, put into `to`; 0 when it is none. */
+/* Put the next character into `to`; returns its length in the input, 0 when it is not valid. */
 static unsigned take_character(const unsigned char *p, uint64_t left, char to[4], size_t *ret_length)
 {
     uint32_t character;

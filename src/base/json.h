@@ -3,14 +3,14 @@
 #define PLIMSOLL_BASE_JSON_H
 
 /*
- * A pull reader of JSON: the caller asks for what it expects, and nothing is built. It is for large headers of which
- * little is kept, read through a cursor. Strict as RFC 8259: no trailing commas, no comments, UTF-8 only.
+ * A pull reader of JSON: the caller asks for the type it expects, and no tree is built. It is for large headers of
+ * which little is kept, read through a cursor. Strict as RFC 8259: no trailing commas, no comments, UTF-8 only.
  *
  *     plim_json_object(&j);
  *     while ((more = plim_json_member(&j, &key)) > 0)
  *         plim_json_u64(&j, &value);
  *
- * Functions return 0 (or 1 where said) or a negative PLIM_E_* with the byte offset of what is wrong.
+ * Functions return 0 (some 1, see there) or a negative PLIM_E_*, with the byte offset of the error.
  */
 
 #include "base/cursor.h"

@@ -44,13 +44,13 @@ enum {
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12, /* the rest of a longer line is passed over */
     PLIM_MAX_DOCUMENT_BYTES = 1 << 20, /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
 
-    /* Logs that are explained: what one regular expression may cost, so that no text makes it slow. */
+    /* Logs that are explained: the cost of one regular expression, so that no text makes it slow. */
     PLIM_MAX_MATCH_STEPS = 200000,
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
-    PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest says no more */
+    PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */
 };
 
 #endif

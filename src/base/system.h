@@ -3,12 +3,12 @@
 #define PLIMSOLL_BASE_SYSTEM_H
 
 /*
- * What Plimsoll asks of the operating system beyond C11 when it reads models, cards and logs. system_windows.c is one
+ * The operating system beyond C11, as far as reading models, cards and logs needs it. system_windows.c is one
  * implementation; Linux and macOS share system_unix.c, WASI has system_wasi.c, and the three have system_posix.c in
  * common. Rehearsals (vgpu, rehearse) and the writing of hollow models need Linux and call it themselves.
  *
- * Functions that return int return 0 or an errno; ENOSYS is what this system cannot do, for which plim_fail_errno()
- * has PLIM_E_UNSUPPORTED. Result parameters are never NULL. Paths are UTF-8.
+ * Functions that return int return 0 or an errno; ENOSYS means that this system cannot do it, for which
+ * plim_fail_errno() has PLIM_E_UNSUPPORTED. Result parameters are never NULL. Paths are UTF-8.
  */
 
 #include <stdbool.h>
@@ -45,11 +45,11 @@ int plim_system_status(int file, struct plim_file_status *ret_status);
 /* The status of a name. */
 int plim_system_look(const char *path, bool follows_links, struct plim_file_status *ret_status);
 
-/* Up to n bytes; *ret_n is 0 at the end only. read() goes on where it was, read_at() leaves that place as it is. */
+/* Up to n bytes; *ret_n is 0 at the end only. read_at() does not move the offset of read(). */
 int plim_system_read(int file, void *buffer, size_t n, size_t *ret_n);
 int plim_system_read_at(int file, void *buffer, size_t n, uint64_t at, size_t *ret_n);
 
-/* The place where read() goes on. Pipes have none. */
+/* The offset at which read() continues; pipes have no offset and fail. */
 int plim_system_place(int file, uint64_t *ret_at);
 int plim_system_move(int file, uint64_t at);
 
@@ -71,11 +71,11 @@ void plim_names_done(struct plim_names *names);
 
 /* --- libraries, opened while the program runs --- */
 
-/* The library, or NULL: there is none of this name, or the system has no libraries. */
+/* The library; NULL when it is not found, or when the system has no libraries. */
 void *plim_system_library(const char *path);
 void plim_system_library_close(void *library);
 
-/* Copy the address of a symbol into the pointer at ret_slot, to a function or to data; NULL when it has none. */
+/* Copy the address of a symbol, a function or data, into the pointer at ret_slot; NULL when it is not there. */
 void plim_system_symbol(void *library, const char *name, void *ret_slot);
 
 /* --- the rest --- */
@@ -84,7 +84,7 @@ void plim_system_symbol(void *library, const char *name, void *ret_slot);
 uint64_t plim_system_now_us(void);
 void plim_system_sleep_ms(unsigned ms);
 
-/* The RAM of the machine, and how much of it programs could have. */
+/* The RAM of the machine, and how much of it is available to programs. */
 int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes);
 
 /* "NAME=value" of each variable; the last is NULL. */

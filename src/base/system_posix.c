@@ -129,5 +129,5 @@ uint64_t plim_system_now_us(void)
 void plim_system_sleep_ms(unsigned ms)
 {
     struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-    nanosleep(&time, NULL); /* a signal ends it early, which nobody minds */
+    nanosleep(&time, NULL); /* a signal may end it early: callers only slow down a loop */
 }

@@ -25,7 +25,7 @@ void plim_system_symbol(void *library, const char *name, void *ret_slot)
 
 #ifdef __APPLE__
 
-/* Free is what is unused or holds copies of files. */
+/* Free pages, and those that hold copies of files. */
 int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
 {
     size_t size = sizeof *ret_total_bytes;
@@ -43,7 +43,7 @@ char **plim_system_environment(void) { return *_NSGetEnviron(); }
 
 #else
 
-/* Without the caches that could be dropped: /proc/meminfo, which card/host.c reads, says more. */
+/* Caches that could be dropped do not count as free here: /proc/meminfo, which card/host.c prefers, has them. */
 int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
 {
     const long page_bytes = sysconf(_SC_PAGESIZE), total = sysconf(_SC_PHYS_PAGES),

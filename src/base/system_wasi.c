@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries, RAM and environment under WASI (preview 1, wasi-libc), which has no libraries to open and says nothing of
- * RAM; the rest is in system_posix.c.
+ * Libraries, RAM and environment under WASI (preview 1, wasi-libc), which has no libraries to open and does not
+ * report RAM; the rest is in system_posix.c.
  */
 #include "base/system.h"
 

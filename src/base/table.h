@@ -20,7 +20,7 @@ extern const struct plim_table plim_errors_table;     /* data/errors, the files 
 extern const struct plim_table plim_frames_table;     /* data/frames.csv: work that a Python frame is a sign of */
 extern const struct plim_table plim_frameworks_table; /* data/frameworks.csv: ids and names of programs */
 
-/* The number of a column; n_columns when there is none of this name. */
+/* The number of the column with this name; n_columns when there is no such column. */
 size_t plim_table_column(const struct plim_table *table, const char *name);
 
 /* A cell; "" outside the table. */

@@ -2,11 +2,11 @@
 #ifndef PLIMSOLL_BASE_TEXT_H
 #define PLIMSOLL_BASE_TEXT_H
 
-/* Text from files and from users: made safe to show, read as a number, compared with what it may have meant. */
+/* Text from files and from users: made safe to show, read as a number, compared for slips in typing. */
 
 #include <stdbool.h>
 
-/* Replace control characters and what is not UTF-8 by '?', in place: nothing a file says reaches a terminal raw. */
+/* Replace control characters and invalid UTF-8 by '?', in place: no text of a file reaches a terminal raw. */
 void plim_text_clean(char *text);
 
 /*
@@ -16,9 +16,9 @@ void plim_text_clean(char *text);
 bool plim_text_is_near(const char *a, const char *b);
 
 /*
- * The decimal number that text begins with ("7.5", "-0.25"; no exponent), 0 when there is none; *ret_end is what
- * follows it, text itself when there is none, or NULL when nobody asks. Unlike strtod(), the point is a point in every
- * locale: a program that uses the library may have set one.
+ * The decimal number that text begins with ("7.5", "-0.25"; no exponent), 0 when it begins with no number.
+ * *ret_end is the rest, text itself without a number; ret_end may be NULL. Unlike strtod(), the point is a point in
+ * every locale: a program that uses the library may have set one.
  */
 double plim_decimal(const char *text, const char **ret_end);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalogue of cards (data/cards.csv): its figures and how a card is found by what people call it. */
+/* The catalogue of cards (data/cards.csv): its figures and how a card is found by the names people use. */
 #include "plimsoll/card.h"
 
 #include "base/error.h"
@@ -188,7 +188,7 @@ static size_t make_key(char key[KEY_BYTES], const char *text, size_t length)
     return n;
 }
 
-/* Words that people leave out or add: they decide nothing. */
+/* Words that people leave out or add: they do not tell cards apart. */
 static void drop_common_words(char *key)
 {
     static const char *const words[] = {
@@ -203,8 +203,8 @@ static void drop_common_words(char *key)
 }
 
 /*
- * Take a size of so many digits off the end of a key ("rtx4060ti16gb" and 2): its GiB, or 0. Without the spaces nobody
- * can tell where a model number ends ("rtx40608gb"), so all counts of digits have to be tried.
+ * Take a size of so many digits off the end of a key ("rtx4060ti16gb" and 2): its GiB, or 0. Without spaces it
+ * is open where a model number ends ("rtx40608gb"), so all counts of digits have to be tried.
  */
 static unsigned take_size(char *key, size_t n_digits)
 {
@@ -251,7 +251,7 @@ struct query {
     char key[KEY_BYTES], short_key[KEY_BYTES];
     struct {
         char key[KEY_BYTES]; /* without the size */
-        unsigned gib;        /* the size; 0: there is none of so many digits */
+        unsigned gib;        /* the size; 0: no size has so many digits */
     } sized[MAX_SIZE_DIGITS];
     bool names_mig;
 };
@@ -271,7 +271,7 @@ static bool matches_with_size(size_t i, const char *key, const struct query *q)
     return false;
 }
 
-/* The strictest comparison that the card passes by one of its names; N_STRICTNESS when it passes none. */
+/* The strictest comparison that the card passes by one of its names; N_STRICTNESS when no name passes. */
 static enum strictness match(size_t i, const struct query *q)
 {
     const char *rest = NULL;

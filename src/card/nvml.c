@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct memory_info_v2) == 40, "nvmlMemory_v2_t");
 enum {
     NVML_SUCCESS = 0,
     NVML_NAME_BYTES = 96,
-    NVML_MEMORY_V2 = sizeof(struct memory_info_v2) | 2u << 24, /* not plain 2, whatever the manual says */
+    NVML_MEMORY_V2 = sizeof(struct memory_info_v2) | 2u << 24, /* not plain 2, as the manual has it */
 };
 
 struct nvml {
@@ -94,7 +94,7 @@ static bool load(struct nvml *nvml, const char *path)
 
 /* --- one card --- */
 
-/* What the catalogue knows beyond the driver, of a card of this name and about this size. */
+/* Add the catalogue's figures that the driver lacks, those of a card of this name and about this size. */
 static void complete_from_catalogue(struct plim_card *card)
 {
     struct plim_card known;
@@ -163,7 +163,7 @@ static void read_card(const struct nvml *nvml, nvml_device device, struct plim_c
         card->compute_capability = (uint16_t)(major * 10 + minor);
     if (!read_memory(nvml, device, card))
         use_host_memory(card);
-    /* asked with room for none, it answers how many there are */
+    /* with room for 0 processes it returns their number */
     if (nvml->compute_processes) {
         nvml->compute_processes(device, &n_processes, NULL);
         card->n_others = n_processes;

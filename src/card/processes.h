@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_CARD_PROCESSES_H
 #define PLIMSOLL_CARD_PROCESSES_H
 
-/* Who computes on the NVIDIA cards of this machine now. */
+/* The processes that compute on the NVIDIA cards of this machine now. */
 
 #include <stdint.h>
 

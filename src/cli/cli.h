@@ -15,7 +15,7 @@
 /* Exit statuses (plimsoll(1) lists them); those of errors come from plim_error_exit_status(). */
 enum { PLIM_EXIT_YES = 0, PLIM_EXIT_NO = 1, PLIM_EXIT_USAGE = 2, PLIM_EXIT_INTERNAL = 70 };
 
-/* Options under one heading: what --help, the manual and the completions are made of. */
+/* Options under one heading: --help, the manual and the completions are made of them. */
 struct plim_cli_options {
     const char *heading;
     const struct plim_flag_info *rows;
@@ -45,7 +45,7 @@ int plim_cli_usage(const char *hint, const char *format, ...) PLIM_PRINTF(2, 3);
 /* Colour on this stream: always, never, or (mode NULL, "auto") when it is a terminal and nothing speaks against it. */
 bool plim_cli_has_colour(int fd, const char *mode);
 
-/* What was written to stdout has arrived; if not, says so and returns false. */
+/* True when all output has reached stdout; else an error is printed. */
 bool plim_cli_flush(void);
 
 #endif

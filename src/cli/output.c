@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every command prints alike: errors with their hints, and whether stdout took the answer. */
+/* Output that all commands share: errors with their hints, colour, and the check that stdout took the answer. */
 #include "base/system.h"
 #include "cli/cli.h"
 

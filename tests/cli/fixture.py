@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the cases run in: models, a store of Ollama's, and a machine that is always the same."""
+"""The world of the cases: models, an Ollama store, and a machine that is always the same."""
 from __future__ import annotations
 
 import dataclasses
@@ -38,7 +38,7 @@ def make_models(models: pathlib.Path) -> None:
 
 
 def make_odd_files(models: pathlib.Path) -> None:
-    """Names and files that people have, and that should not surprise the program."""
+    """File names and contents that people have, which the program must handle."""
     small = models / "qwen2.5-0.5b-Q4_K_M.gguf"
     (models / "empty").mkdir()
     (models / "odd").mkdir()
@@ -54,7 +54,7 @@ def make_odd_files(models: pathlib.Path) -> None:
 
 
 def make_checkpoint(folder: pathlib.Path) -> None:
-    """A folder as Hugging Face has them, of an 8B model by its config; two small files of weights."""
+    """A folder as on Hugging Face: the config of an 8B model, and two small files of weights."""
     folder.mkdir()
     for part in ("00001", "00002"):
         tensor = {"dtype": "F16", "shape": [4096, 1024], "data_offsets": [0, 8 << 20]}

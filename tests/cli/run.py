@@ -151,7 +151,7 @@ def check_golden(name: str, out: str, update: bool) -> str | None:
 
 
 def check(case: Case, kind: str, text: str, out: str, err: str, update: bool) -> str | None:
-    """None when the check holds, or what is wrong."""
+    """None when the check holds, else the complaint."""
     if kind == "golden":
         return check_golden(text, out, update)
     if kind == "json":
