@@ -32,7 +32,8 @@ struct arguments {
 
 static int usage(const char *format, const char *text)
 {
-    return plim_cli_usage("plimsoll check BILL.json LOG, or plimsoll check MODEL.gguf LOG -c 8192", format, text);
+    return plim_cli_usage("plimsoll check BILL.json LOG, or plimsoll check MODEL.gguf LOG with the options of 'fit'",
+                          format, text);
 }
 
 /* An option of check; *i moves over its value. 0: none of them. -1: its value is missing. */

@@ -210,34 +210,6 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
 
 /* --- a search --- */
 
-/* The command with the value in place of each {}. */
-static char **filled_in(struct plim_arena *arena, char *const *arguments, uint64_t value)
-{
-    char number[24];
-    size_t n = 0;
-    while (arguments[n])
-        n++;
-    char **list = plim_arena_alloc(arena, n + 1, sizeof *list);
-    const int length = snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-    for (size_t i = 0; list && i < n; i++) {
-        const char *from = arguments[i];
-        char *to = plim_arena_alloc(arena, strlen(from) * (size_t)length + 1, 1);
-        list[i] = to;
-        if (!to)
-            return NULL;
-        while (*from) {
-            const bool is_place = from[0] == '{' && from[1] == '}';
-            if (is_place)
-                to = stpcpy(to, number);
-            else
-                *to++ = *from;
-            from += is_place ? 2 : 1;
-        }
-        *to = '\0';
-    }
-    return list;
-}
-
 static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal, uint64_t value)
 {
     const bool is_stopped = !strcmp(rehearsal->stopped_by, "timeout") || !strcmp(rehearsal->stopped_by, "interrupt");
@@ -273,7 +245,7 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
     int status = 0;
     plim_arena_init(&arena, MAX_COMMANDS);
     while (status == 0 && plim_find_next(&o->find, &value)) {
-        o->launch.arguments = filled_in(&arena, arguments, value);
+        o->launch.arguments = plim_find_arguments(&arena, arguments, value);
         status = o->launch.arguments ? run_once(o, &trial_rehearsal) : PLIM_EXIT_OURS;
         if (status)
             break;

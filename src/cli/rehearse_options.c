@@ -127,14 +127,6 @@ static int read_find(struct plim_rehearse_options *a, const char *text)
     return PLIM_EXIT_OURS;
 }
 
-static bool has_placeholder(char *const *arguments)
-{
-    for (; *arguments; arguments++)
-        if (strstr(*arguments, "{}"))
-            return true;
-    return false;
-}
-
 static int set(struct plim_rehearse_options *a, enum option option, const char *value)
 {
     switch (option) {
@@ -220,7 +212,7 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         return usage("--card NAME is missing%s", "");
     if (a->is_search && a->is_both)
         return usage("--find runs the command once for each number: take --schedule lazy instead of %s", "both");
-    if (a->is_search && !has_placeholder(a->launch.arguments))
+    if (a->is_search && !plim_find_has_place(a->launch.arguments))
         return usage("--find: the command has no {} where the number goes%s", "");
     return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output belongs to the program%s", "")
                                         : 0;

@@ -4,6 +4,8 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,45 @@ int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_er
         find.name[0] = 'N';
     *ret_find = find;
     return 0;
+}
+
+bool plim_find_has_place(char *const *arguments)
+{
+    for (; *arguments; arguments++)
+        if (strstr(*arguments, "{}"))
+            return true;
+    return false;
+}
+
+/* A copy of the text with the number for each {}. */
+static char *fill(struct plim_arena *arena, const char *text, const char *number)
+{
+    size_t size = strlen(text) + 1;
+    for (const char *place = text; (place = strstr(place, "{}")); place += 2)
+        size += strlen(number);
+    char *copy = plim_arena_alloc(arena, size, 1), *end = copy;
+    if (!copy)
+        return NULL;
+    for (const char *place; (place = strstr(text, "{}")); text = place + 2)
+        end += sprintf(end, "%.*s%s", (int)(place - text), text, number);
+    strcpy(end, text);
+    return copy;
+}
+
+char **plim_find_arguments(struct plim_arena *arena, char *const *arguments, uint64_t value)
+{
+    char number[24];
+    size_t n = 0;
+    while (arguments[n])
+        n++;
+    char **list = plim_arena_alloc(arena, n + 1, sizeof *list);
+    snprintf(number, sizeof number, "%" PRIu64, value);
+    for (size_t i = 0; list && i < n; i++) {
+        list[i] = fill(arena, arguments[i], number);
+        if (!list[i])
+            return NULL;
+    }
+    return list;
 }
 
 static void bounds(const struct plim_find *find, bool *ret_has_fit, uint64_t *ret_fit, bool *ret_has_not,

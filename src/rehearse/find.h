@@ -7,6 +7,7 @@
  * runs out with one value runs out with every larger one. The peaks that were seen say whether that is likely.
  */
 
+#include "base/mem.h"
 #include "plimsoll/error.h"
 
 #include <stdbool.h>
@@ -42,6 +43,12 @@ struct plim_find {
 
 /* "N=1..512" */
 int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_error *reterr);
+
+/* Whether the command has a {} for the value. */
+bool plim_find_has_place(char *const *arguments);
+
+/* The command with the value for each {}; NULL: the arena is full. */
+char **plim_find_arguments(struct plim_arena *arena, char *const *arguments, uint64_t value);
 
 /* The value to try next; false when there is nothing left to try. */
 bool plim_find_next(const struct plim_find *find, uint64_t *ret_value);

@@ -172,6 +172,26 @@ static void test_bisection(void **state)
     assert_int_equal(largest, 1234567890123);
 }
 
+static void test_the_value_in_a_command(void **state)
+{
+    (void)state;
+    static char program[] = "p", value[] = "--n={}", two[] = "{}x{}", other[] = "{ }";
+    char *const command[] = { program, value, two, other, NULL };
+    char *const plain[] = { program, other, NULL };
+    struct plim_arena arena;
+    assert_true(plim_find_has_place(command));
+    assert_false(plim_find_has_place(plain));
+    plim_arena_init(&arena, 1 << 16);
+    char **filled = plim_find_arguments(&arena, command, 1234);
+    assert_non_null(filled);
+    assert_string_equal(filled[0], "p");
+    assert_string_equal(filled[1], "--n=1234");
+    assert_string_equal(filled[2], "1234x1234");
+    assert_string_equal(filled[3], "{ }");
+    assert_null(filled[4]);
+    plim_arena_done(&arena);
+}
+
 static void test_a_search_breaks_off(void **state)
 {
     (void)state;
@@ -386,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_cycles),
         cmocka_unit_test(test_optimizer_steps_come_first),
         cmocka_unit_test(test_bisection),
+        cmocka_unit_test(test_the_value_in_a_command),
         cmocka_unit_test(test_a_search_breaks_off),
         cmocka_unit_test(test_invalid_ranges),
         cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
