@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "report/explain.h"
 
 #include <string.h>

@@ -313,7 +313,7 @@ def list_name(pattern, key):
 def write_tables(patterns, names, out):
     numbers, words = names
     out.write("/* Made by tools/embed_patterns.py; do not edit. */\n")
-    out.write("#include \"diagnose/scan/pattern.h\"\n#include \"diagnose/scan/prose_rules.h\"\n\n")
+    out.write("#include \"diagnose/scan/patterns/pattern.h\"\n#include \"diagnose/scan/prose_rules.h\"\n\n")
     for pattern in patterns:
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <stdio.h>
 #include <string.h>

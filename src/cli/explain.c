@@ -10,7 +10,7 @@
 #include "cli/explain_input.h"
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>

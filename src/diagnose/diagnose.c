@@ -2,12 +2,12 @@
 /*
  * The scan, from bytes to findings. Each stage has its file and its struct:
  *
- *   scan/log_buffer      chunks are decoded into a buffer that slides over the log
- *   scan/prefilter       hits: positions where an anchor of a pattern may stand
- *   scan/repeats         a hit in text that was read often enough is only counted
- *   scan/hits            the other hits, in groups that share a window
- *   scan/window_reader   a window: the text around the hits, normalised, with the matches of their patterns
- *   record, findings     a match with its evidence and traceback becomes a finding, or joins one
+ *   scan/log_buffer           chunks are decoded into a buffer that slides over the log
+ *   scan/patterns/prefilter   hits: positions where an anchor of a pattern may stand
+ *   scan/repeats              a hit in text that was read often enough is only counted
+ *   scan/hits                 the other hits, in groups that share a window
+ *   scan/window_reader        a window: the text around the hits, normalised, with the matches of their patterns
+ *   record, findings          a match with its evidence and traceback becomes a finding, or joins one
  *
  * docs/internals/scanner.md follows one line of a log through them.
  */

@@ -4,7 +4,7 @@
 
 /* A match with its place in the log. */
 
-#include "diagnose/scan/match.h"
+#include "diagnose/scan/patterns/match.h"
 
 struct plim_observation {
     const struct plim_match *match;

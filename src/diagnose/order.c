@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/order.h"
 
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 enum { LINES_TO_FOLLOW = 400 }; /* within which failures of the same kind are one event: other ranks, other workers */
 

@@ -3,7 +3,7 @@
 #include "report/explain.h"
 
 #include "base/text.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/explain_parts.h"
 
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "base/units.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
 

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "diagnose/cause/cause.h"
 #include "diagnose/cause/trace.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/scan/figure.h"
 #include "diagnose/scan/frames.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "diagnose/scan/prefix.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The knowledge base: every cause has an entry, messages find theirs, and what guides get wrong is put right. */
 #include "diagnose/remedy/knowledge.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "unit.h"
 
 static void test_entries(void **state)

@@ -6,8 +6,8 @@
 #include "unit.h"
 
 #include "diagnose/diagnose.h"
-#include "diagnose/scan/match.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/match.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "noise.h"
 #include "pattern_examples.h"
 

@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "diagnose/remedy/knowledge.h"
 #include "diagnose/remedy/remedy.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "unit.h"
 
 #define GIB(x) ((int64_t)((x) * (double)PLIM_GIB))

@@ -2,7 +2,7 @@
 #include "diagnose/cause/cause.h"
 
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <string.h>
 

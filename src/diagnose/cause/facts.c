@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/cause/facts.h"
 
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules for the computer's memory: RAM, control groups, processes that were killed. */
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>

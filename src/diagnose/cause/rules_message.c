@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that the message alone decides: it is about something else, or its pattern names the cause. */
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules for servers that reserve a share of the card: vLLM, SGLang. */
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>

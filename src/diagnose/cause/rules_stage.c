@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules by the stage that the message names: weights, cache, working memory. */
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of advice are written with: adding to the lists, and asking the finding. */
 #include "diagnose/remedy/advice.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/gnu_string.h"
 #include "base/table.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "diagnose/remedy/advice.h"
 #include "diagnose/remedy/knowledge.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <stdio.h>
 #include <string.h>

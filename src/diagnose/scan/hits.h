@@ -4,7 +4,7 @@
 
 /* Hits of the prefilter that are near each other share a window; the patterns behind them are run on it. */
 
-#include "diagnose/scan/prefilter.h"
+#include "diagnose/scan/patterns/prefilter.h"
 #include "diagnose/scan/repeats.h"
 
 enum { PLIM_MAX_HITS = 256 };

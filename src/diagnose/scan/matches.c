@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/matches.h"
 
-#include "diagnose/scan/capture.h"
+#include "diagnose/scan/patterns/capture.h"
 
 #include <string.h>
 

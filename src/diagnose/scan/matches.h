@@ -4,7 +4,7 @@
 
 /* What the patterns found in one window, and which of it stays: two messages do not share their text. */
 
-#include "diagnose/scan/match.h"
+#include "diagnose/scan/patterns/match.h"
 
 enum { PLIM_MAX_MATCHES = 128 };
 

@@ -10,7 +10,7 @@
 
 #include "diagnose/scan/line_cache.h"
 #include "diagnose/scan/log_buffer.h"
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 struct plim_repeats {
     struct plim_line_cache cache;

@@ -3,7 +3,7 @@
 
 #include "base/gnu_string.h"
 #include "base/mem.h"
-#include "diagnose/scan/match_limits.h"
+#include "diagnose/scan/patterns/match_limits.h"
 #include "diagnose/scan/prose_rules.h"
 
 #include <string.h>

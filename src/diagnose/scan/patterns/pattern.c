@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <string.h>
 

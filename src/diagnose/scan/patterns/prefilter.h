@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_PREFILTER_H
-#define PLIMSOLL_DIAGNOSE_SCAN_PREFILTER_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_PREFILTER_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_PREFILTER_H
 
 /*
  * Where in a block of bytes an anchor may stand. Every trigger has six bytes, so it holds a gram of four bytes at each
@@ -9,7 +9,7 @@
  * the normalised window decides.
  */
 
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 enum { PLIM_TRIGGER_BYTES = 6, PLIM_GRAM_BYTES = 4, PLIM_GRAM_STRIDE = PLIM_TRIGGER_BYTES - PLIM_GRAM_BYTES + 1 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/capture.h"
+#include "diagnose/scan/patterns/capture.h"
 
 #include "diagnose/scan/figure.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_EXPRESSION_H
-#define PLIMSOLL_DIAGNOSE_SCAN_EXPRESSION_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_EXPRESSION_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_EXPRESSION_H
 
 /* A regular expression of a pattern: compiled when it is first run, with its named groups looked up. */
 

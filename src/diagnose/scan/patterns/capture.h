@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_CAPTURE_H
-#define PLIMSOLL_DIAGNOSE_SCAN_CAPTURE_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_CAPTURE_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_CAPTURE_H
 
 /* What the groups of an expression hold becomes figures and words of a match. A figure that was cut is not taken. */
 
-#include "diagnose/scan/expression.h"
-#include "diagnose/scan/match.h"
+#include "diagnose/scan/patterns/expression.h"
+#include "diagnose/scan/patterns/match.h"
 
 /* The groups of the expression that was found last. is_end: a figure that touches the end of the window may be cut. */
 void plim_capture_groups(struct plim_match *match, const struct plim_expression *expression,

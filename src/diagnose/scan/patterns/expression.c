@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/expression.h"
+#include "diagnose/scan/patterns/expression.h"
 
 #include "diagnose/finding.h"
-#include "diagnose/scan/match_limits.h"
+#include "diagnose/scan/patterns/match_limits.h"
 
 #include <stdio.h>
 #include <string.h>

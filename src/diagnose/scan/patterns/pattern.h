@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERN_H
-#define PLIMSOLL_DIAGNOSE_SCAN_PATTERN_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_PATTERN_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_PATTERN_H
 
 /*
  * The forms of messages, compiled in from the .patterns files of data/errors by tools/embed_patterns.py: the keys are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_MATCH_LIMITS_H
-#define PLIMSOLL_DIAGNOSE_SCAN_MATCH_LIMITS_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_MATCH_LIMITS_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_MATCH_LIMITS_H
 
 /* What an expression may take on any text, however hostile. */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/match.h"
+#include "diagnose/scan/patterns/match.h"
 
 #include "base/gnu_string.h"
 #include "base/mem.h"
-#include "diagnose/scan/capture.h"
+#include "diagnose/scan/patterns/capture.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_MATCH_H
-#define PLIMSOLL_DIAGNOSE_SCAN_MATCH_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_MATCH_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_MATCH_H
 
 /* The patterns on a window: which message it is, and the figures in it. */
 
-#include "diagnose/scan/pattern.h"
+#include "diagnose/scan/patterns/pattern.h"
 #include "diagnose/scan/window.h"
 
 enum { PLIM_MAX_MATCH_LINES = PLIM_MAX_EVIDENCE };

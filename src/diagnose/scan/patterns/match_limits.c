@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/match_limits.h"
+#include "diagnose/scan/patterns/match_limits.h"
 
 #include "base/limits.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/prefilter.h"
+#include "diagnose/scan/patterns/prefilter.h"
 
 #include "base/gnu_string.h"
 #include "base/mem.h"
