@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in all their forms: parts of a split, types, mixtures, versions of the engine; and text made safe to show. */
+/* Names in all their forms: parts of a split, types, quantization recipes, versions of the engine; and text made safe
+ * to show. */
 #include "fuzz.h"
 
 #include "base/text.h"

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "gguf"))
 
 import gguf  # noqa: E402
 import make  # noqa: E402
-from mixtures import assign  # noqa: E402
+from quant_recipes import assign  # noqa: E402
 from zoo import ZOO  # noqa: E402
 
 NAME, FTYPE = "Llama 3.1 8B Instruct", "Q4_K_M"

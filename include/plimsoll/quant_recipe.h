@@ -3,8 +3,9 @@
 #define PLIMSOLL_QUANT_RECIPE_H
 
 /*
- * Mixtures: what llama-quantize makes of a model under a name such as "Q4_K_M". A mixture gives most matrices one type
- * and some roles and layers another, so what a model would weigh follows from its tensors, not from bits per weight.
+ * Quantization recipes: what llama-quantize makes of a model under a name such as "Q4_K_M". A recipe gives most
+ * matrices one type and some roles and layers another, so what a model would weigh follows from its tensors, not from
+ * bits per weight.
  *
  * The answer is that of llama.cpp's own rules without overrides. An importance matrix is assumed only where
  * llama-quantize demands one. Files that others mix by hand ("UD-Q4_K_XL", "Q4_K_L") follow rules of their own: read
@@ -27,12 +28,12 @@ struct plim_quant_recipe {
 };
 
 /*
- * The i-th mixture, NULL past the last. The order is from large to small for a dense model; the roles and shapes of a
+ * The i-th recipe, NULL past the last. The order is from large to small for a dense model; the roles and shapes of a
  * model's tensors can swap neighbours, MXFP4_MOE is large for a dense model and small for one of experts.
  */
 const struct plim_quant_recipe *plim_quant_recipe_at(size_t i);
 
-/* The mixture of this name, in any case; NULL if there is none. */
+/* The recipe of this name, in any case; NULL if there is none. */
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name);
 
 /*
@@ -41,9 +42,9 @@ const struct plim_quant_recipe *plim_quant_recipe_named(const char *name);
  * such file, and the file's size is counted with the header of the old one.
  *
  * Names and values are borrowed: `model` must outlive the new model, which is freed with plim_model_free(). Fails with
- * PLIM_E_USAGE for an unknown mixture, PLIM_E_UNSUPPORTED for what llama-quantize refuses as well.
+ * PLIM_E_USAGE for an unknown recipe, PLIM_E_UNSUPPORTED for what llama-quantize refuses as well.
  */
-int plim_model_requantize(const struct plim_model *model, const char *mixture, struct plim_model **ret_model,
+int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr);
 
 #ifdef __cplusplus

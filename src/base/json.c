@@ -222,7 +222,7 @@ int plim_json_string(struct plim_json *j, struct plim_json_text *ret_text)
         const uint64_t left = plim_cursor_left(&j->c);
         if (c < 0 || !plim_cursor_peek(&j->c, left < MOST ? left : MOST, &p))
             return j->c.error ? cannot_read(j)
-                              : plim_fail(j->err, PLIM_E_TRUNCATED, text.at, "a string without an end");
+                              : plim_fail(j->err, PLIM_E_TRUNCATED, text.at, "the string does not end");
         const unsigned n = take_character(p, left < MOST ? left : MOST, j->text + text.length, &length);
         if (n == 0)
             return bad_character(j, p);
@@ -261,7 +261,7 @@ int plim_json_u64(struct plim_json *j, uint64_t *ret_value)
     }
     const int after = next_byte(j);
     if (after == '.' || after == 'e' || after == 'E' || (first == '0' && j->c.at > start + 1))
-        return plim_fail(j->err, PLIM_E_CORRUPT, start, "expected %s found another", expected);
+        return plim_fail(j->err, PLIM_E_CORRUPT, start, "expected %s found another number", expected);
     *ret_value = value;
     return 0;
 }

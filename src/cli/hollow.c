@@ -51,7 +51,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         const bool is_name = is_over || word[0] != '-' || !word[1];
         const char *out = is_name ? NULL : out_at(argc, argv, &i);
         if (is_name && a->model)
-            return usage("one model at a time: '%s' is the second", word);
+            return usage("one model at a time: '%s' is a second one", word);
         if (is_name)
             a->model = word;
         else if (out)
@@ -72,7 +72,7 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (!a->model)
         return plim_cli_usage("plimsoll hollow MODEL -o OUT", "no model is named");
     if (!a->out || !*a->out)
-        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "where shall it go? -o needs a folder or a file name");
+        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "-o needs a folder or a file name to write to");
     return PLIM_EXIT_YES;
 }
 

@@ -83,8 +83,8 @@ static int open_out(struct plan *p, bool has_several)
     struct stat status;
     const bool is_there = stat(p->out, &status) == 0;
     if (is_there && !S_ISDIR(status.st_mode) && has_several)
-        return plim_fail(p->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.120s' is no folder, and the model has several files",
-                         p->out);
+        return plim_fail(p->err, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                         "'%.120s' is not a folder, and the model has several files", p->out);
     p->is_folder = has_several || ends_with(p->out, "/") || (is_there && S_ISDIR(status.st_mode));
     p->hollow->makes_folder = p->is_folder && !is_there;
     if (!p->is_folder)

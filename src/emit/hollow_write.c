@@ -57,7 +57,7 @@ static int check_target(struct writer *w, const char *path)
     if (lstat(path, &target) < 0)
         return 0;
     if (S_ISDIR(target.st_mode)) {
-        int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "there is a folder of this name");
+        int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "a folder of this name exists");
         plim_error_where(w->err, path);
         return code;
     }
@@ -65,14 +65,15 @@ static int check_target(struct writer *w, const char *path)
         const char *source = w->hollow->files[i].source;
         if (source && stat(path, &target) == 0 && stat(source, &own) == 0 && target.st_dev == own.st_dev &&
             target.st_ino == own.st_ino) {
-            int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "this is the model itself: it would be lost");
+            int code =
+                plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "this is the model itself: it would be overwritten");
             plim_error_where(w->err, path);
             return code;
         }
     }
     if (w->may_replace)
         return 0;
-    int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "there is a file of this name");
+    int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "a file of this name exists");
     plim_error_hint(w->err, "--force replaces it");
     plim_error_where(w->err, path);
     return code;
@@ -234,7 +235,7 @@ static int name_file(struct writer *w, size_t nth)
         done = rename(from, to);
     }
     if (done < 0)
-        return fail_to(w->err, to, "give the file its name", errno);
+        return fail_to(w->err, to, "rename the file", errno);
     w->temporary[nth] = NULL;
     return 0;
 }

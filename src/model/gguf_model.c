@@ -180,7 +180,7 @@ static int check_part(const struct plim_gguf_file *file, uint32_t part, uint32_t
                              "this is part %" PRIu64 " of %" PRIu64 ", but its name does not end in -%05" PRIu64
                              "-of-%05" PRIu64 ".gguf",
                              key_part + 1, key_count, key_part + 1, key_count);
-        plim_error_hint(reterr, "give the parts their names back: llama.cpp finds them by name, and so do we");
+        plim_error_hint(reterr, "rename the parts: llama.cpp finds them by name, and so does Plimsoll");
         return code;
     }
     if (count > 1 && key_count != count)

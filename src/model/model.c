@@ -216,7 +216,7 @@ int plim_model_add_tensors(struct plim_model *model, size_t n, struct plim_tenso
     model->n_tensors = after;
     for (size_t i = before; i < after; i++)
         model->tensors[i] = (struct plim_tensor){ .ne = { 1, 1, 1, 1, 1, 1, 1, 1 }, .shard = model->n_shards };
-    *ret_tensors = model->tensors + before;
+    *ret_tensors = n ? model->tensors + before : NULL;
     return 0;
 }
 
@@ -250,7 +250,7 @@ int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr)
         qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 1; i < n; i++)
         if (!strcmp(keys[i - 1].name, keys[i].name))
-            return plim_fail(reterr, PLIM_E_CORRUPT, keys[i].at, "key '%.64s' is there twice, first at byte %" PRIu64,
+            return plim_fail(reterr, PLIM_E_CORRUPT, keys[i].at, "key '%.64s' appears twice, first at byte %" PRIu64,
                              keys[i].name, keys[i - 1].at);
     return 0;
 }
@@ -303,7 +303,7 @@ int plim_model_index(struct plim_model *model, struct plim_error *reterr)
     for (size_t i = 1; i < model->n_tensors; i++)
         if (!strcmp(model->by_name[i - 1]->name, model->by_name[i]->name))
             return plim_fail(reterr, PLIM_E_CORRUPT, model->by_name[i]->info_at,
-                             "tensor '%.64s' is there twice, first at byte %" PRIu64, model->by_name[i]->name,
+                             "tensor '%.64s' appears twice, first at byte %" PRIu64, model->by_name[i]->name,
                              model->by_name[i - 1]->info_at);
     return 0;
 }

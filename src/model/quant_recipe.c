@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model as another mixture: llama-quantize without the weights.
+ * A model under another quantization recipe: llama-quantize without the weights.
  *
  * llama-quantize goes over the tensors layer by layer and counts the matrices of a role it has seen, so a type depends
  * on the order as well. Here are the order, the counting and what shapes demand; what a name means and
- * which type a role gets is in mixture_rules.c.
+ * which type a role gets is in quant_recipe_rules.c.
  *
  * Source: llama_model_quantize_impl(), init_quantize_state_counters() and tensor_type_fallback() of llama.cpp's
  * src/llama-quant.cpp, weight_name_comparer of src/llama-model-loader.h; v0.5.0. Proof: tests/engine/quant_probe.c.
@@ -122,7 +122,7 @@ static int describe_language_model(struct quantizer *q)
     return 0;
 }
 
-/* llama-quantize does not read a projector's keys: it has no layers and heads there, which some mixtures choke on. */
+/* llama-quantize does not read a projector's keys: it has no layers and heads there, on which some recipes fail. */
 static int describe(struct quantizer *q)
 {
     count_tensors(q);
@@ -173,7 +173,7 @@ static int place_in_ffn(const struct quantizer *q, const struct plim_tensor *ten
     const int layer = plim_matrix_layer(tensor->name);
     if (layer < 0 || (uint32_t)layer >= q->n_layer)
         return plim_fail(q->err, PLIM_E_UNSUPPORTED, tensor->info_at,
-                         "tensor '%.64s' belongs to none of the %" PRIu32 " layers; llama-quantize stops there",
+                         "tensor '%.64s' does not belong to any of the %" PRIu32 " layers; llama-quantize fails there",
                          tensor->name, q->n_layer);
     matrix->place = (uint32_t)layer;
     return 0;
@@ -197,7 +197,7 @@ static int choose_type(struct quantizer *q, const struct plim_tensor *tensor, en
         result = plim_fail(q->err, PLIM_E_UNSUPPORTED, tensor->info_at,
                            "rows of tensor '%.64s' have %" PRIu64 " elements; %s needs a multiple of %" PRIu32,
                            tensor->name, tensor->ne[0], plim_dtype_name(wanted), plim_dtype_block_elements(wanted));
-        plim_error_hint(q->err, "llama-quantize has no type to put in its place and stops there; try another mixture");
+        plim_error_hint(q->err, "llama-quantize has no type for such rows and fails; try another quantization");
         return result;
     }
     *ret_type = type;
@@ -296,24 +296,24 @@ static int fill(struct quantizer *q, struct plim_model *made)
     return plim_model_add_shard(made, "", padded_bytes(made) + head_bytes, head_bytes, q->err);
 }
 
-static int unknown_mixture(const char *name, struct plim_error *reterr)
+static int unknown_recipe(const char *name, struct plim_error *reterr)
 {
     char names[HINT_BYTES];
     size_t used = 0;
-    const struct plim_quant_recipe *mixture;
-    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)) && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", mixture->name);
-    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "'%.32s' is not a mixture of llama.cpp", name);
+    const struct plim_quant_recipe *recipe;
+    for (size_t i = 0; (recipe = plim_quant_recipe_at(i)) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", recipe->name);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown quantization '%.32s'", name);
     plim_error_hint(reterr, "one of %s", names);
     return code;
 }
 
-int plim_model_requantize(const struct plim_model *model, const char *mixture, struct plim_model **ret_model,
+int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr)
 {
-    struct quantizer q = { .model = model, .rules = plim_quant_recipe_rules(mixture), .err = reterr };
+    struct quantizer q = { .model = model, .rules = plim_quant_recipe_rules(recipe), .err = reterr };
     if (!q.rules)
-        return unknown_mixture(mixture, reterr);
+        return unknown_recipe(recipe, reterr);
     struct plim_model *made = plim_model_new("");
     if (!made)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");

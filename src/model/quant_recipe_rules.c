@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two tables: the role of a tensor by its name (llama-quantize looks for parts of names and knows no architectures),
- * and the mixtures: a base type, types for the two embedding matrices, and per role what departs from the base.
+ * and the recipes: a base type, types for the two embedding matrices, and per role what departs from the base.
  *
  * Source: tensor_allows_quantization(), tensor_get_category(), llama_ftype_get_default_type(),
  * llama_tensor_get_type_impl() and tensor_requires_imatrix() of llama.cpp's src/llama-quant.cpp, which are the same in
  * v0.4.1, v0.5.0 and v0.6.0 but for an architecture (glm5-next) that v0.6.0 added. tests/engine/quant_probe.c asks the
  * engine the same questions.
  *
- * llama.cpp tests the file type inside each role; here it is the other way round, so that a row is a mixture. Its
+ * llama.cpp tests the file type inside each role; here it is the other way round, so that a row is a recipe. Its
  * branch for ATTENTION_QKV is left out: a fused QKV matrix counts as attn_v and never gets there.
  */
 #include "model/quant_recipe_rules.h"
@@ -93,7 +93,7 @@ int plim_matrix_layer(const char *name)
     return layer;
 }
 
-/* --- mixtures --- */
+/* --- recipes --- */
 
 /* When a rule applies: all of its conditions hold. */
 enum condition {
@@ -161,7 +161,7 @@ struct rule {
 };
 
 struct plim_quant_recipe_rules {
-    struct plim_quant_recipe mixture;
+    struct plim_quant_recipe recipe;
     uint8_t file_type;            /* llama.h: enum llama_ftype */
     uint8_t base;                 /* enum plim_dtype, as the others; most matrices get it */
     uint8_t output;               /* the output matrix, or the token embedding that stands in for it */
@@ -312,13 +312,13 @@ static const struct plim_quant_recipe_rules table[] = {
 
 const struct plim_quant_recipe *plim_quant_recipe_at(size_t i)
 {
-    return i < sizeof table / sizeof *table ? &table[i].mixture : NULL;
+    return i < sizeof table / sizeof *table ? &table[i].recipe : NULL;
 }
 
 const struct plim_quant_recipe_rules *plim_quant_recipe_rules(const char *name)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcasecmp(table[i].mixture.name, name))
+        if (!strcasecmp(table[i].recipe.name, name))
             return &table[i];
     return NULL;
 }
@@ -326,7 +326,7 @@ const struct plim_quant_recipe_rules *plim_quant_recipe_rules(const char *name)
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name)
 {
     const struct plim_quant_recipe_rules *rules = plim_quant_recipe_rules(name);
-    return rules ? &rules->mixture : NULL;
+    return rules ? &rules->recipe : NULL;
 }
 
 uint32_t plim_quant_recipe_file_type(const struct plim_quant_recipe_rules *rules) { return rules->file_type; }
@@ -374,7 +374,7 @@ static uint8_t output_type(const struct plim_quant_recipe_rules *rules, const st
 }
 
 /*
- * Small K and V matrices get more bits whatever the mixture: those of the 70B models with eight heads per KV head, and
+ * Small K and V matrices get more bits whatever the recipe: those of the 70B models with eight heads per KV head, and
  * those of Mixtral, where they are few beside the experts.
  */
 static uint8_t raised_type(const struct plim_matrix *matrix, uint8_t type)

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_MODEL_QUANT_RECIPE_RULES_H
 #define PLIMSOLL_MODEL_QUANT_RECIPE_RULES_H
 
-/* The rules of llama.cpp's mixtures: which type a matrix gets for its role, before its shape has a say. */
+/* The rules of llama.cpp's quantization recipes: which type a matrix gets for its role, before its shape has a say. */
 
 #include "plimsoll/dtype.h"
 #include "plimsoll/model.h"
@@ -50,7 +50,7 @@ struct plim_matrix {
 
 struct plim_quant_recipe_rules;
 
-/* The rules of a mixture; NULL when there is none of this name, in any case. */
+/* The rules of a recipe; NULL when there is none of this name, in any case. */
 const struct plim_quant_recipe_rules *plim_quant_recipe_rules(const char *name);
 
 uint32_t plim_quant_recipe_file_type(const struct plim_quant_recipe_rules *rules); /* for general.file_type */
@@ -58,7 +58,7 @@ uint32_t plim_quant_recipe_file_type(const struct plim_quant_recipe_rules *rules
 /* True when its rules for the FFN go by layer and not by counting: they fail on a tensor without one. */
 bool plim_quant_recipe_asks_for_layers(const struct plim_quant_recipe_rules *rules);
 
-/* The type the mixture gives this matrix. */
+/* The type the recipe gives this matrix. */
 enum plim_dtype plim_quant_recipe_type(const struct plim_quant_recipe_rules *rules, const struct plim_matrix *matrix);
 
 #endif

@@ -237,7 +237,7 @@ static int read_metadata(struct reader *r, uint64_t at)
 {
     struct plim_json_text key;
     if (r->metadata_at)
-        return plim_fail(r->err, PLIM_E_CORRUPT, at, "'%s' is there twice, first at byte %" PRIu64, metadata_name,
+        return plim_fail(r->err, PLIM_E_CORRUPT, at, "'%s' appears twice, first at byte %" PRIu64, metadata_name,
                          r->metadata_at);
     r->metadata_at = at;
     int result = plim_json_object(&r->json);
@@ -346,7 +346,7 @@ int plim_safetensors_parse(struct plim_cursor cursor, uint64_t file_bytes, struc
     int result = find_header(&r);
     if (result == 0)
         result = read_members(&r);
-    if (result == 0)
+    if (result == 0 && model->n_keys > first_key)
         result = plim_keys_sort(model->keys + first_key, model->n_keys - first_key, reterr);
     if (model->n_shards > 0)
         model->n_keys = first_key;

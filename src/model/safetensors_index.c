@@ -80,7 +80,7 @@ static int read_index(struct plim_json *j, struct plim_safetensors_index *index,
     while ((result = plim_json_member(j, &key)) > 0) {
         const bool is_map = plim_json_is(&key, "weight_map");
         if (is_map && has_map)
-            return plim_fail(j->err, PLIM_E_CORRUPT, key.at, "'weight_map' is there twice");
+            return plim_fail(j->err, PLIM_E_CORRUPT, key.at, "'weight_map' appears twice");
         has_map |= is_map;
         result = is_map ? read_map(j, index, seen) : plim_json_skip(j);
         if (result < 0)

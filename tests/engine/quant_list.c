@@ -4,7 +4,7 @@
  *
  *     quant_list MODEL
  *
- * prints "FTYPE<tab>tensor<tab>type" for each tensor of each mixture, FTYPE being llama.cpp's number of it with an "i"
+ * prints "FTYPE<tab>tensor<tab>type" for each tensor of each recipe, FTYPE being llama.cpp's number of it with an "i"
  * behind it when it is made with an importance matrix.
  */
 #include "plimsoll/dtype.h"
@@ -33,10 +33,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "quant_list: %s\n", argc == 2 ? error.what : "usage: quant_list MODEL");
         return 2;
     }
-    const struct plim_quant_recipe *mixture;
-    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)); i++)
-        if (plim_model_requantize(model, mixture->name, &other, &error) == 0) {
-            print_model(other, mixture->needs_imatrix);
+    const struct plim_quant_recipe *recipe;
+    for (size_t i = 0; (recipe = plim_quant_recipe_at(i)); i++)
+        if (plim_model_requantize(model, recipe->name, &other, &error) == 0) {
+            print_model(other, recipe->needs_imatrix);
             plim_model_free(other);
         }
     plim_model_free(model);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ask the stock llama.cpp library which type llama-quantize would give each tensor of a model, for many file types, and
- * print it: the truth the mixture rules are checked against.
+ * print it: the truth the rules are checked against.
  *
  * The question is llama_model_quantize() itself as a dry run, which reads the header, decides and writes nothing, so
  * that models without weights and file types that need an importance matrix can be asked about. What it decided is in

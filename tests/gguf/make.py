@@ -18,7 +18,7 @@ import sys
 
 import gguf
 import vocab
-from mixtures import FILE_TYPES, assign
+from quant_recipes import FILE_TYPES, assign
 from model import Model
 from zoo import ZOO, Entry
 

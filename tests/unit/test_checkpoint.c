@@ -160,7 +160,7 @@ static void test_refused(void **state)
         { "{\"architectures\":[7]}", PLIM_E_UNSUPPORTED, "does not name one" },
         { "[1]", PLIM_E_CORRUPT, "expected an object" },
         { "{", PLIM_E_TRUNCATED, "the JSON text ends" },
-        { "{\"a\":1,\"a\":1}", PLIM_E_CORRUPT, "key 'a' is there twice, first at byte" },
+        { "{\"a\":1,\"a\":1}", PLIM_E_CORRUPT, "key 'a' appears twice, first at byte" },
         { "{\"architectures\":[\"LlamaForCausalLM\"]}", PLIM_E_UNSUPPORTED, "'dtype' is not bfloat16" },
         { CONFIG("LlamaForCausalLM", "\"quantization_config\":{}"), PLIM_E_UNSUPPORTED,
           "'quantization_config' is present" },

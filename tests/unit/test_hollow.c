@@ -195,7 +195,7 @@ static void test_split(void **state)
     assert_int_equal(access(in_folder("new-00003-of-00003.gguf"), F_OK), 0);
     write_text(in_folder("file"), "");
     assert_int_equal(hollow(second, in_folder("file"), true), PLIM_E_USAGE);
-    assert_non_null(strstr(error.what, "is no folder"));
+    assert_non_null(strstr(error.what, "is not a folder"));
 }
 
 #define LLAMA                                                                                                          \

@@ -397,10 +397,10 @@ static void test_wrong_configs(void **state)
     } rows[] = {
         { "{'model_type':'a','b':1,'b':2}",
           "                         ^",
-          PLIM_E_CORRUPT, "key 'b' is there twice" },
+          PLIM_E_CORRUPT, "key 'b' appears twice" },
         { "{'model_type':'a','b':{'c':1},'b.c':2}",
           "                               ^",
-          PLIM_E_CORRUPT, "key 'b.c' is there twice" },
+          PLIM_E_CORRUPT, "key 'b.c' appears twice" },
         { "{'model_type':'a','b':01}",
           "                        ^",
           PLIM_E_CORRUPT, "expected a value" },

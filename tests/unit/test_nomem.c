@@ -98,7 +98,7 @@ static int requantize(const struct story *s, struct plim_error *error)
     return result;
 }
 
-static void test_another_mixture(void **state)
+static void test_another_recipe(void **state)
 {
     const struct story s = { .path = zoo_path("zoo/llama-3.1-8b-Q4_K_M.gguf") };
     (void)state;
@@ -142,7 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_bill_fixes), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_another_mixture), cmocka_unit_test(test_command_line),
+        cmocka_unit_test(test_another_recipe),  cmocka_unit_test(test_command_line),
         cmocka_unit_test(test_companions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mixtures. The expected types and sizes are the engine's: tests/engine/quant_probe.c prints what llama-quantize of
- * llama.cpp v0.5.0 chooses for models of these shapes.
+ * Quantization recipes. The expected types and sizes are the engine's: tests/engine/quant_probe.c prints what
+ * llama-quantize of llama.cpp v0.5.0 chooses for models of these shapes.
  */
 #include "plimsoll/quant_recipe.h"
 
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* A model to build: what the mixtures look at. */
+/* A model to build: what the recipes look at. */
 struct shape {
     const char *arch;
     uint32_t n_layer, n_head, n_head_kv, n_expert;
@@ -91,12 +91,12 @@ static struct plim_model *build(const struct shape *shape)
     return model;
 }
 
-static struct plim_model *requantized(const struct plim_model *model, const char *mixture)
+static struct plim_model *requantized(const struct plim_model *model, const char *recipe)
 {
     struct plim_error err = { 0 };
     struct plim_model *made = NULL;
-    if (plim_model_requantize(model, mixture, &made, &err) < 0)
-        fail_msg("%s: %s", mixture, err.what);
+    if (plim_model_requantize(model, recipe, &made, &err) < 0)
+        fail_msg("%s: %s", recipe, err.what);
     return made;
 }
 
@@ -111,7 +111,7 @@ static const char *type_of(const struct plim_model *model, const char *tensor)
 
 /* The tensors of Llama 3.1 8B, without rope_freqs; in the order of the list. */
 static const struct {
-    const char *mixture;
+    const char *recipe;
     uint64_t bytes;
 } llama_8b_bytes[] = {
     { "F32", 32121044992 },      { "BF16", 16061054976 },  { "F16", 16061054976 },    { "Q8_0", 8532934656 },
@@ -124,24 +124,24 @@ static const struct {
     { "IQ2_XS", 2597945344 },    { "TQ2_0", 2526863360 },  { "IQ2_XXS", 2391375872 }, { "TQ1_0", 2199707648 },
     { "IQ1_M", 2154135552 },     { "IQ1_S", 2011791360 },  { "Q1_0", 1487347712 },
 };
-enum { N_MIXTURES = sizeof llama_8b_bytes / sizeof *llama_8b_bytes };
+enum { N_RECIPES = sizeof llama_8b_bytes / sizeof *llama_8b_bytes };
 
-static void test_every_mixture_of_llama_8b(void **state)
+static void test_every_recipe_of_llama_8b(void **state)
 {
     (void)state;
     struct plim_model *model = build(&llama_8b);
-    for (size_t i = 0; i < N_MIXTURES; i++) {
-        const char *mixture = llama_8b_bytes[i].mixture;
+    for (size_t i = 0; i < N_RECIPES; i++) {
+        const char *recipe = llama_8b_bytes[i].recipe;
         assert_non_null(plim_quant_recipe_at(i));
-        assert_string_equal(plim_quant_recipe_at(i)->name, mixture);
-        struct plim_model *made = requantized(model, mixture);
+        assert_string_equal(plim_quant_recipe_at(i)->name, recipe);
+        struct plim_model *made = requantized(model, recipe);
         if (plim_model_tensor_bytes(made) != llama_8b_bytes[i].bytes)
-            fail_msg("%s: %llu bytes, expected %llu", mixture, (unsigned long long)plim_model_tensor_bytes(made),
+            fail_msg("%s: %llu bytes, expected %llu", recipe, (unsigned long long)plim_model_tensor_bytes(made),
                      (unsigned long long)llama_8b_bytes[i].bytes);
-        assert_string_equal(plim_model_file_type(made), mixture);
+        assert_string_equal(plim_model_file_type(made), recipe);
         plim_model_free(made);
     }
-    assert_null(plim_quant_recipe_at(N_MIXTURES));
+    assert_null(plim_quant_recipe_at(N_RECIPES));
     assert_null(plim_quant_recipe_at((size_t)-1));
     plim_model_free(model);
 }
@@ -149,7 +149,7 @@ static void test_every_mixture_of_llama_8b(void **state)
 static void test_list_is_from_large_to_small(void **state)
 {
     (void)state;
-    for (size_t i = 1; i < N_MIXTURES; i++)
+    for (size_t i = 1; i < N_RECIPES; i++)
         assert_true(llama_8b_bytes[i - 1].bytes >= llama_8b_bytes[i].bytes);
 }
 
@@ -168,7 +168,7 @@ static void test_needs_imatrix(void **state)
                                         "IQ2_XXS", "IQ1_M",   "IQ1_S", "Q2_K_S" };
     size_t n_need = 0;
     (void)state;
-    for (size_t i = 0; i < N_MIXTURES; i++)
+    for (size_t i = 0; i < N_RECIPES; i++)
         n_need += plim_quant_recipe_at(i)->needs_imatrix;
     assert_int_equal(n_need, sizeof need / sizeof *need);
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
@@ -178,16 +178,16 @@ static void test_needs_imatrix(void **state)
 /* --- types --- */
 
 struct expected {
-    const char *mixture, *tensor, *type;
+    const char *recipe, *tensor, *type;
 };
 
 static void expect_types(const struct shape *shape, const struct expected *rows, size_t n)
 {
     struct plim_model *model = build(shape);
     for (size_t i = 0; i < n; i++) {
-        struct plim_model *made = requantized(model, rows[i].mixture);
+        struct plim_model *made = requantized(model, rows[i].recipe);
         if (strcmp(type_of(made, rows[i].tensor), rows[i].type))
-            fail_msg("%s %s: %s is %s, expected %s", shape->arch, rows[i].mixture, rows[i].tensor,
+            fail_msg("%s %s: %s is %s, expected %s", shape->arch, rows[i].recipe, rows[i].tensor,
                      type_of(made, rows[i].tensor), rows[i].type);
         plim_model_free(made);
     }
@@ -228,7 +228,7 @@ static void test_eight_experts(void **state)
     EXPECT_TYPES(&mixtral, rows);
 }
 
-static void test_four_experts_count_for_tiny_mixtures(void **state)
+static void test_four_experts_count_for_tiny_recipes(void **state)
 {
     static const struct shape four = { "llama", 16, 8, 8, 4, 512, 512, 1000, false, PLIM_DTYPE_F16 };
     static const struct shape two = { "llama", 16, 8, 8, 2, 512, 512, 1000, false, PLIM_DTYPE_F16 };
@@ -337,9 +337,9 @@ static void test_source_type_does_not_matter(void **state)
     struct plim_model *model = build(&llama_8b);
     struct plim_model *small = requantized(model, "IQ1_S");
     (void)state;
-    for (size_t i = 0; i < N_MIXTURES; i++) {
-        struct plim_model *direct = requantized(model, llama_8b_bytes[i].mixture);
-        struct plim_model *indirect = requantized(small, llama_8b_bytes[i].mixture);
+    for (size_t i = 0; i < N_RECIPES; i++) {
+        struct plim_model *direct = requantized(model, llama_8b_bytes[i].recipe);
+        struct plim_model *indirect = requantized(small, llama_8b_bytes[i].recipe);
         expect_same_tensors(direct, indirect);
         plim_model_free(direct);
         plim_model_free(indirect);
@@ -426,12 +426,12 @@ static void test_heads_per_layer(void **state)
 
 /* --- refusals --- */
 
-static void expect_error(struct gguf_writer *w, const char *mixture, int code, const char *what, const char *hint)
+static void expect_error(struct gguf_writer *w, const char *recipe, int code, const char *what, const char *hint)
 {
     struct plim_model *model = gguf_model(w), *made = NULL;
     struct plim_error err = { 0 };
-    assert_int_equal(plim_model_requantize(model, mixture, &made, &err), code);
-    assert_int_equal(plim_model_requantize(model, mixture, &made, NULL), code);
+    assert_int_equal(plim_model_requantize(model, recipe, &made, &err), code);
+    assert_int_equal(plim_model_requantize(model, recipe, &made, NULL), code);
     assert_null(made);
     assert_int_equal(err.code, code);
     if (!strstr(err.what, what) || !strstr(err.hint, hint))
@@ -440,7 +440,7 @@ static void expect_error(struct gguf_writer *w, const char *mixture, int code, c
     gguf_writer_done(w);
 }
 
-static void test_unknown_mixture(void **state)
+static void test_unknown_recipe(void **state)
 {
     struct gguf_writer w = { 0 };
     (void)state;
@@ -456,7 +456,7 @@ static void test_row_without_stand_in(void **state)
     (void)state;
     add_keys(&w, &llama_8b);
     gguf_add_tensor(&w, "blk.0.attn_q.weight", PLIM_DTYPE_F16, 96, 96, 1);
-    expect_error(&w, "Q1_0", PLIM_E_UNSUPPORTED, "'blk.0.attn_q.weight' have 96 elements", "another mixture");
+    expect_error(&w, "Q1_0", PLIM_E_UNSUPPORTED, "'blk.0.attn_q.weight' have 96 elements", "another quantization");
 }
 
 static void test_expert_outside_the_layers(void **state)
@@ -466,10 +466,10 @@ static void test_expert_outside_the_layers(void **state)
     (void)state;
     add_keys(&w, &mixtral);
     gguf_add_tensor(&w, "blk.2.ffn_up_exps.weight", PLIM_DTYPE_F16, 256, 256, 8);
-    expect_error(&w, "Q4_K_M", PLIM_E_UNSUPPORTED, "none of the 2 layers", "");
+    expect_error(&w, "Q4_K_M", PLIM_E_UNSUPPORTED, "any of the 2 layers", "");
     add_keys(&w, &mixtral);
     gguf_add_tensor(&w, "enc.blk.0.ffn_up.weight", PLIM_DTYPE_F16, 256, 256, 1);
-    expect_error(&w, "Q4_K_M", PLIM_E_UNSUPPORTED, "none of the 2 layers", "");
+    expect_error(&w, "Q4_K_M", PLIM_E_UNSUPPORTED, "any of the 2 layers", "");
 }
 
 static void test_no_layers(void **state)
@@ -524,13 +524,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_mixture_of_llama_8b),
+        cmocka_unit_test(test_every_recipe_of_llama_8b),
         cmocka_unit_test(test_list_is_from_large_to_small),
         cmocka_unit_test(test_names_in_any_case),
         cmocka_unit_test(test_needs_imatrix),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_eight_experts),
-        cmocka_unit_test(test_four_experts_count_for_tiny_mixtures),
+        cmocka_unit_test(test_four_experts_count_for_tiny_recipes),
         cmocka_unit_test(test_falcon),
         cmocka_unit_test(test_70b),
         cmocka_unit_test(test_tied_embedding_is_the_output),
@@ -540,7 +540,7 @@ int main(void)
         cmocka_unit_test(test_order_and_layout),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_heads_per_layer),
-        cmocka_unit_test(test_unknown_mixture),
+        cmocka_unit_test(test_unknown_recipe),
         cmocka_unit_test(test_row_without_stand_in),
         cmocka_unit_test(test_expert_outside_the_layers),
         cmocka_unit_test(test_no_layers),

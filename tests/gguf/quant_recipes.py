@@ -62,7 +62,7 @@ def dimensions(shape: tuple[int, ...]) -> int:
 
 
 def category(name: str) -> str:
-    """The role that the mixture rules see in a name; the order of the tests matters."""
+    """The role that the recipe rules see in a name; the order of the tests matters."""
     if name == "output.weight":
         return "output"
     if name in ("token_embd.weight", "per_layer_token_embd.weight"):
@@ -95,7 +95,7 @@ def may_quantize(tensor: Tensor) -> bool:
 
 
 def use_more_bits(layer: int, layers: int) -> bool:
-    """The layers that a _M mixture gives more bits: the first and last eighth and every third between."""
+    """The layers that a _M recipe gives more bits: the first and last eighth and every third between."""
     return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
 
 

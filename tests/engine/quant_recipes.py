@@ -6,7 +6,7 @@ Lay what Plimsoll says llama-quantize makes of a model beside what it makes.
 llama.cpp's own quantizer decides, as a dry run, the type of every tensor of every model for every file type; the
 decisions are compared with those of plim_model_requantize(), from which the sizes of other files of a model come.
 
-    mixtures.py --list PROGRAM --probe PROGRAM --engine DIR --models-dir DIR [MODEL...]
+    quant_recipes.py --list PROGRAM --probe PROGRAM --engine DIR --models-dir DIR [MODEL...]
 
 Exit status: 0 all decisions are the same, 1 some are not, 77 the engine is not there (skipped).
 """
@@ -58,7 +58,7 @@ def compare(options: argparse.Namespace, path: str) -> tuple[str, int, list[str]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compare mixtures with llama.cpp's own quantizer.")
+    parser = argparse.ArgumentParser(description="Compare quantization recipes with llama.cpp's own quantizer.")
     parser.add_argument("models", nargs="*", metavar="MODEL", help="models whose names begin so (default: all)")
     parser.add_argument("--list", required=True)
     parser.add_argument("--probe", required=True)
