@@ -35,10 +35,10 @@ def failures(options: argparse.Namespace, path: str, setup: Setup) -> list[str]:
     log, refused = engine.run_engine(options, path, flags, [str(BIG_CARD_MIB)] * setup.cards)
     if refused:
         return [f"the engine refuses: {refused}"]
-    status, said = run_check(options, path, setup, flags, log)
-    found = [] if status == 0 else [f"exit {status}: {said}"]
-    status, said = run_check(options, path, setup, [*flags, "-c", "65536", "-ub", "1024"], log)
-    return found + ([] if status == 1 else [f"with another context, exit {status}: {said}"])
+    status, verdict = run_check(options, path, setup, flags, log)
+    found = [] if status == 0 else [f"exit {status}: {verdict}"]
+    status, verdict = run_check(options, path, setup, [*flags, "-c", "65536", "-ub", "1024"], log)
+    return found + ([] if status == 1 else [f"with another context, exit {status}: {verdict}"])
 
 
 def main() -> int:

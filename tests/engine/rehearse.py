@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-What `plimsoll rehearse` charges, beside what the stock llama.cpp it runs prints of its buffers.
+What `plimsoll rehearse` charges, beside the buffers that the stock llama.cpp prints.
 
     rehearse.py --plimsoll PROGRAM --probe PROGRAM --vgpu DIR --engine DIR --models-dir DIR [MODEL...] [-v]
 
@@ -43,13 +43,13 @@ class Rehearsal:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace",
                                   timeout=engine.ENGINE_TIMEOUT_S)
             self.seconds = time.monotonic() - started
-            self.said, self.status, self.stderr = done.stdout, done.returncode, done.stderr
+            self.stdout, self.status, self.stderr = done.stdout, done.returncode, done.stderr
             with open(receipt, encoding="utf-8") as file:
                 self.receipt = json.load(file)
 
     def printed(self) -> dict[int, list[float]]:
         found: dict[int, list[float]] = {}
-        for line in self.said.splitlines():
+        for line in self.stdout.splitlines():
             match = BUFFER.match(line)
             if match:
                 found.setdefault(int(match.group(1)), []).append(float(match.group(2)))
@@ -60,11 +60,11 @@ class Rehearsal:
 
 
 def objections(run: Rehearsal, n_cards: int) -> list[str]:
-    """What differs between the engine's words and the ledger."""
+    """What differs between the engine's log and the ledger."""
     wrong = []
     printed = run.printed()
-    if "probe: ready" not in run.said:
-        return [f"not ready: {(run.said + run.stderr)[-300:]}"]
+    if "probe: ready" not in run.stdout:
+        return [f"not ready: {(run.stdout + run.stderr)[-300:]}"]
     for device in range(n_cards):
         buffers = printed.get(device, [])
         charged = run.charged_mib(device, "cudaMalloc")
@@ -92,8 +92,8 @@ def compare(options: argparse.Namespace) -> list[str]:
         for card, n_cards, flags in (("H200 NVL", 1, ["-ngl", "99", "-c", "4096"]),
                                      ("2x H200 NVL", 2, ["-ngl", "99", "-c", "8192", "-fa", "off"])):
             run = Rehearsal(options, card, path, *flags)
-            if "probe: ready" not in run.said and not run.receipt["oom"]:
-                continue  # the engine turns this model down by itself
+            if "probe: ready" not in run.stdout and not run.receipt["oom"]:
+                continue  # the engine refuses this model
             found = objections(run, n_cards)
             if run.receipt["oom"] and run.status != 0:
                 continue  # larger than the cards
@@ -110,7 +110,7 @@ def out_of_memory(options: argparse.Namespace) -> list[str]:
     run = Rehearsal(options, "RTX 4060", path, "-ngl", "99", "-c", "65536")
     at = run.receipt["oom_at"]
     wrong = []
-    if "cudaMalloc failed: out of memory" not in run.said + run.stderr:
+    if "cudaMalloc failed: out of memory" not in run.stdout + run.stderr:
         wrong.append("the engine does not say that cudaMalloc failed")
     if not at or at["device"] != "gpu0" or at["asked_bytes"] != 8192 * MIB or at["free_bytes"] >= at["asked_bytes"]:
         wrong.append(f"oom_at is {at}")
