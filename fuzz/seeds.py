@@ -95,7 +95,7 @@ def headers(make: str, scratch: pathlib.Path) -> list[bytes]:
 
 
 def messages(data: pathlib.Path) -> list[bytes]:
-    """The examples of the forms of messages: with plain line ends, in another encoding, several in one log."""
+    """The examples of the patterns: with plain line ends, in another encoding, several in one log."""
     seeds, text = [], ""
     for path in sorted(data.glob("*.patterns")):
         for line in path.read_text(encoding="utf-8").splitlines():

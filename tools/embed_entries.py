@@ -164,7 +164,7 @@ def markdown(entries):
                 yield f"- {plain(text)}" + (f" {code(command)}" if bar else "")
         for text in entry.all("belief"):
             claim, _, truth = text.partition(" | ")
-            yield f"\nOften said: *{plain(claim)}* {plain(truth)}"
+            yield f"\nMisconception: *{plain(claim)}* {plain(truth)}"
         if entry.all("since"):
             yield f'\nVersions: {plain(entry.one("since"))}'
         if entry.all("source"):

@@ -70,7 +70,7 @@ static int parse(int argc, char **argv, struct arguments *a)
             return usage(argv[i]);
     }
     if (a->color && !plim_flag_is_in(a->color, "auto always never"))
-        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+        return plim_cli_usage("write auto, always or never", "invalid value '%s' for --color", a->color);
     return PLIM_EXIT_YES;
 }
 

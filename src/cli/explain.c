@@ -46,7 +46,7 @@ static int usage(const char *format, const char *text)
     return plim_cli_usage("plimsoll explain crash.log, or ... | plimsoll explain -", format, text);
 }
 
-/* The value of --name=value or --name value; NULL when word is another option or has none. */
+/* The value of --name=value or --name value; NULL when word is another option or has no value. */
 static const char *value_of(int argc, char **argv, int *i, const char *name)
 {
     const char *word = argv[*i];
@@ -65,7 +65,7 @@ static int parse_status(const char *text, int *ret_status)
     const long n = strtol(text, &end, 10);
     if (end == text || *end || errno || n < -64 || n > 255)
         return plim_cli_usage("a command's exit status is 0 to 255; Python says -9 for a kill",
-                              "--exit-status: '%s' is none", text);
+                              "invalid value '%s' for --exit-status", text);
     *ret_status = (int)n;
     return PLIM_EXIT_YES;
 }
@@ -97,9 +97,9 @@ static int parse(int argc, char **argv, struct arguments *a)
         }
     }
     if (a->color && !plim_flag_is_in(a->color, "auto always never"))
-        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+        return plim_cli_usage("write auto, always or never", "invalid value '%s' for --color", a->color);
     if (!a->log && plim_system_is_terminal(fileno(stdin)) && a->exit_status == NO_STATUS)
-        return usage("%s", "there is no log to read: name a file, or pipe one in");
+        return usage("%s", "no log to read: name a file, or pipe one in");
     return PLIM_EXIT_YES;
 }
 

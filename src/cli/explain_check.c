@@ -26,7 +26,7 @@ struct trial {
     struct plim_remedies remedies;
 };
 
-/* --- a bill for what is advised --- */
+/* --- a bill for each remedy --- */
 
 /* A name in a log can be of anything: only a plain file is opened, as a FIFO would wait forever. */
 static bool is_file(const char *path)
@@ -41,7 +41,7 @@ static int read_command(const struct plim_log_context *context, struct trial *t)
     static const struct {
         const char *flag;
         enum plim_number number;
-        int64_t usual; /* what nobody writes */
+        int64_t usual; /* the default, which is not written */
     } flags[] = { { "-c", PLIM_N_N_CTX, PLIM_UNKNOWN },
                   { "-b", PLIM_N_N_BATCH, 2048 },
                   { "-ub", PLIM_N_N_UBATCH, 512 },
@@ -68,7 +68,7 @@ static int read_command(const struct plim_log_context *context, struct trial *t)
     return plim_command_read(argc, argv, &t->arguments, &t->command, NULL);
 }
 
-/* The card as it was when the model was loaded: what was free then is all there is. */
+/* The card as it was when the model was loaded: the memory that was free then is its capacity. */
 static bool read_card(const struct plim_log_context *context, struct plim_machine *machine)
 {
     int64_t free_bytes = plim_number(&context->numbers, PLIM_N_FREE_BYTES);
@@ -132,7 +132,7 @@ static void try_fixes(const struct plim_log_context *context, struct plim_remedi
     plim_free(t);
 }
 
-/* --- who is on the cards now --- */
+/* --- processes on the cards now --- */
 
 static bool is_about_a_card(enum plim_cause cause)
 {

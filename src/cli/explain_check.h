@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_CLI_EXPLAIN_CHECK_H
 #define PLIMSOLL_CLI_EXPLAIN_CHECK_H
 
-/* What this machine can add to an explanation: a bill for what is advised, and who is on the cards now. */
+/* What this machine can add to an explanation: a bill for the remedies, and the processes on the cards now. */
 
 #include "report/explain.h"
 

@@ -11,8 +11,8 @@
 enum {
     PIECE_BYTES = 1 << 18,
     QUIET_MS = 400,       /* a traceback is written in one go */
-    MIN_BYTES = 64,       /* of a file whose kind can be told */
-    MAX_CONTROLS_OF = 20, /* one control character in so many bytes is no text */
+    MIN_BYTES = 64,       /* of a file whose kind can be recognised */
+    MAX_CONTROLS_OF = 20, /* one control character in so many bytes is not text */
 };
 
 static int fail_errno(int error, struct plim_error *reterr)
@@ -84,7 +84,7 @@ static void follow_name(const char *path, int *ref_file)
     }
 }
 
-/* Wait for more. False: there will be none. */
+/* Wait for more. False: no more will come. */
 static bool wait_for_more(const struct plim_explain_input *input, int *ref_file, struct plim_diagnose *diagnose)
 {
     input->when_quiet(diagnose, input->context);

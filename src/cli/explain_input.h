@@ -15,7 +15,7 @@ struct plim_explain_input {
     void *context;
 };
 
-/* ret_is_text: false when the beginning is no text in any encoding; nothing more is read then. */
+/* ret_is_text: false when the beginning is not text in any encoding; nothing more is read then. */
 int plim_explain_read(const struct plim_explain_input *input, struct plim_diagnose *diagnose, bool *ret_is_text,
                       struct plim_error *reterr);
 

@@ -21,10 +21,10 @@ void plim_diagnose_reset(struct plim_diagnose *diagnose);
 
 void plim_diagnose_feed(struct plim_diagnose *diagnose, const char *data, size_t size);
 
-/* What is known so far, for --follow: as if the log ended here, but more may be fed. Valid until the next call. */
+/* The diagnosis so far, for --follow: as if the log ended here, but more may be fed. Valid until the next call. */
 const struct plim_diagnosis *plim_diagnose_now(struct plim_diagnose *diagnose);
 
-/* What is known so far has been told: from here on only what comes behind it is. */
+/* The findings so far have been reported: from here on only later ones are. */
 void plim_diagnose_forget(struct plim_diagnose *diagnose);
 
 /* The command that wrote the log ended with this status (128 + signal, as shells say it). The log is over. */

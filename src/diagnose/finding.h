@@ -103,8 +103,8 @@
     X(PLATFORM, platform)   /* linux, wsl, windows, mac, jetson */                                                     \
     X(CONTAINER, container) /* "yes" when the log shows one */                                                         \
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
-    X(PHASE, phase)         /* what it was busy with: loading, training, evaluating, generating */                     \
-    X(DETAIL, detail)       /* what the message adds in its own words */
+    X(PHASE, phase)         /* the work it was doing: loading, training, evaluating, generating */                     \
+    X(DETAIL, detail)       /* details in the message's own words */
 
 enum plim_number {
 #define PLIM_X(id, name, kind) PLIM_N_##id,
@@ -186,7 +186,7 @@ struct plim_finding {
     const char *framework;              /* the outermost program that the log shows */
     uint64_t line, offset;              /* where it begins */
     uint64_t last_line;                 /* of its last repetition */
-    uint64_t count;                     /* how many times it was said */
+    uint64_t count;                     /* how many times the message occurred */
     bool is_recovered;                  /* the program went on */
     bool is_related;                    /* follows from the root */
     bool has_impossible; /* a figure was dropped that cannot be, like 2^64 bytes: WSL and WDDM print it */

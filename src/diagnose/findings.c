@@ -11,7 +11,7 @@
 enum {
     MAX_OF_A_KIND = 8, /* findings of one pattern with different figures */
     LINES_TO_RECOVER = 200,
-    LINES_OF_WORDS = 200, /* within which the words of any program and the form that is known of it are one failure */
+    LINES_OF_WORDS = 200, /* within which a general pattern's match and a known pattern's are one failure */
 };
 
 struct plim_findings {
@@ -21,7 +21,7 @@ struct plim_findings {
     uint32_t n_frames;
     bool has_hard_frames;
     uint32_t n;
-    uint64_t since; /* findings before this offset are told */
+    uint64_t since; /* findings before this offset have been reported */
     struct plim_diagnosis diagnosis;
 };
 
@@ -131,7 +131,7 @@ static int find_refined(const struct plim_findings *f, const struct plim_observa
     return -1;
 }
 
-/* The last failure near it whose words are those of any program, or not: as asked. */
+/* The last failure near it whose pattern is general, or is not. */
 static int find_near(const struct plim_findings *f, const struct plim_observation *s, bool is_general)
 {
     for (uint32_t i = f->n; i-- > 0;) {
@@ -173,8 +173,8 @@ static bool has_bytes(const struct plim_numbers *numbers)
 }
 
 /*
- * A failure that a form is known for, and one of any program's words beside it, are one: the form that is known stands,
- * with the figures of the other only when it has none.
+ * A failure with a pattern of its own and a general pattern's match near it are one: the first stands, and takes the
+ * figures of the other only when it has no bytes itself.
  */
 static int merge_general(struct plim_findings *f, const struct plim_observation *s)
 {
@@ -282,15 +282,15 @@ void plim_findings_forget(struct plim_findings *f, uint64_t offset)
 struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
 {
     struct plim_diagnosis *d = &f->diagnosis;
-    const struct plim_finding *untold[PLIM_MAX_FINDINGS];
+    const struct plim_finding *unreported[PLIM_MAX_FINDINGS];
     d->findings = f->ordered;
     d->n_findings = 0;
     memcpy(d->context.frames, f->frames, sizeof f->frames);
     d->context.n_frames = f->n_frames;
     for (uint32_t i = 0; i < f->n; i++)
         if (f->list[i].offset >= f->since)
-            untold[d->n_findings++] = &f->list[i];
-    plim_findings_sort(untold, d->n_findings, f->ordered);
+            unreported[d->n_findings++] = &f->list[i];
+    plim_findings_sort(unreported, d->n_findings, f->ordered);
     for (uint32_t i = 0; i < d->n_findings; i++)
         f->ordered[i].framework = plim_log_context_outermost(&d->context, f->ordered[i].pattern->framework);
     return d;

@@ -24,7 +24,7 @@ int plim_findings_add(struct plim_findings *findings, const struct plim_observat
 /* A program was named where messages do not reach: in the prefix of a logger. */
 void plim_findings_see_program(struct plim_findings *findings, const struct plim_pattern *program);
 
-/* The message of this finding was said once more. */
+/* The message of this finding occurred once more. */
 void plim_findings_count(struct plim_findings *findings, int which, uint64_t line);
 
 /* True when a traceback is worth looking for: a match of this pattern could become the root. */
@@ -33,7 +33,7 @@ bool plim_findings_wants_frames(const struct plim_findings *findings, const stru
 /* A command ended so, its log says nothing: killed by signal 9, as after memory ran out, or not. */
 void plim_findings_exit_status(struct plim_findings *findings, int exit_status);
 
-/* What was found so far has been told: the next order is of what begins at this offset or behind it. */
+/* Findings before this offset have been reported: the next order has the later ones. */
 void plim_findings_forget(struct plim_findings *findings, uint64_t offset);
 
 /* The root first. The diagnosis lives in `findings` until the next call. */

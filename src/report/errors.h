@@ -7,7 +7,7 @@
 #include "diagnose/remedy/knowledge.h"
 #include "report/report.h"
 
-/* What was found, and how. */
+/* The entries that were found, and how. */
 struct plim_errors_found {
     const char *query;                     /* NULL: everything was asked for */
     const struct plim_search_result *hits; /* the best first */
@@ -16,7 +16,7 @@ struct plim_errors_found {
 };
 
 /* A list: id and title; the last line says how to go on. */
-/* What is nearest to a message that no entry has. */
+/* The entries nearest to a message that no entry has. */
 void plim_report_errors_near(FILE *out, const struct plim_errors_found *found, const struct plim_style *style);
 void plim_report_errors_list(FILE *out, const struct plim_errors_found *found, const struct plim_style *style);
 

@@ -86,7 +86,7 @@ static void print_beliefs(FILE *out, const struct plim_knowledge_entry *entry, c
     struct plim_field_text text = plim_entry_field(entry, PLIM_FIELD_BELIEF, 0);
     if (!text.text)
         return;
-    print_head(out, "Often said, and not so", style);
+    print_head(out, "Common misconceptions", style);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_BELIEF, i)).text; i++) {
         print_point(out, text.text);
         fputs("    ", out);
@@ -147,7 +147,7 @@ void plim_report_errors_entry(FILE *out, const struct plim_errors_found *found, 
     print_list(out, entry, PLIM_FIELD_BECAUSE, "Why it happens", style);
     print_beliefs(out, entry, style);
     print_one(out, entry, PLIM_FIELD_SINCE, "Versions", style);
-    print_one(out, entry, PLIM_FIELD_SOURCE, "Where that was read", style);
+    print_one(out, entry, PLIM_FIELD_SOURCE, "Source", style);
     print_related(out, entry, style);
     if (found->n > 1 && !found->is_recognised) {
         print_head(out, "Other entries with these words", style);

@@ -29,7 +29,7 @@ struct plim_explain_process {
 struct plim_explanation {
     const struct plim_diagnosis *diagnosis;
     const char *source;           /* the path, or "standard input" */
-    bool is_no_text;              /* what was given is a program, a picture, a dump */
+    bool is_no_text;              /* the source is a program, a picture, a dump */
     struct plim_explained *items; /* of diagnosis->findings, in its order */
     uint32_t n_items;
     struct plim_explain_process processes[PLIM_EXPLAIN_MAX_PROCESSES];

@@ -25,7 +25,7 @@ static void print_figure(FILE *out, const char *label, int64_t bytes, const char
     fputc('\n', out);
 }
 
-/* Who has the card: only where the message says enough of it to add up. */
+/* The processes on the card: only where the message has enough figures to add up. */
 void plim_explain_print_account(FILE *out, const struct plim_explained *item, const struct plim_style *style)
 {
     const struct plim_cause_answer *a = &item->cause;
@@ -35,7 +35,7 @@ void plim_explain_print_account(FILE *out, const struct plim_explained *item, co
         return;
     print_figure(out, a->best.cause == PLIM_CAUSE_HOST_RAM ? "the machine" : "the card", a->total_bytes, "", style);
     if (plim_explain_is_known(a->allocated_bytes) && plim_explain_is_known(a->unallocated_bytes))
-        snprintf(note, sizeof note, "%s in tensors, %s kept, not used",
+        snprintf(note, sizeof note, "%s in tensors, %s cached, unused",
                  plim_size_text(size, (uint64_t)a->allocated_bytes),
                  plim_size_text(other, (uint64_t)a->unallocated_bytes));
     bool is_printed = plim_explain_is_known(f->numbers.value[PLIM_N_PROCESS_BYTES]) || a->own_index >= 0;
@@ -53,7 +53,7 @@ void plim_explain_print_account(FILE *out, const struct plim_explained *item, co
         print_figure(out, label, f->others[i].bytes, "", style);
     }
     if (!a->is_others_listed && plim_explain_is_known(a->others_bytes) && a->others_bytes > (int64_t)PLIM_GIB)
-        print_figure(out, "others", a->others_bytes, "what is left over", style);
+        print_figure(out, "others", a->others_bytes, "the remainder", style);
     print_figure(out, "free", a->free_bytes, "", style);
     note[0] = '\0';
     if (plim_explain_is_known(a->shortfall_bytes))

@@ -23,7 +23,7 @@ static void describe_status(char *text, size_t size, int64_t exit_status)
 
 static void print_no_text(FILE *out, const struct plim_explanation *explanation)
 {
-    fprintf(out, "%s is no text, so no log: it was not read.\n\n", explanation->source);
+    fprintf(out, "%s is not text, so it was not read as a log.\n\n", explanation->source);
     plim_print_wrapped(
         out,
         "It would need what the program wrote. From a picture of the screen, copy the text. Of journald's files:", 0,

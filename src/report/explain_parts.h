@@ -14,7 +14,7 @@ void plim_explain_print_paragraph(FILE *out, const char *text);
 /* A message about memory after which the program went on. */
 bool plim_explain_is_recovered(const struct plim_explained *item);
 
-/* The title of the finding's entry; text is NULL when it has none. */
+/* The title of the finding's entry; text is NULL when it has no entry. */
 struct plim_field_text plim_explain_title(const struct plim_explained *item);
 
 /* explain_account.c: the processes on the card with their bytes; the lines of the log that the figures came from. */

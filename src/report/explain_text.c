@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen of `plimsoll explain`, for somebody who has never met the error: what happened, why, what to do first with
+ * The screen of `plimsoll explain`, for a reader who has never met the error: what happened, why, what to do first with
  * the line to paste, then the rest. The last line has the cause and the first thing to do once more, as it is what
  * stays in sight.
  */
@@ -47,7 +47,7 @@ static void print_happened(FILE *out, const struct plim_explained *item, const s
 static const char *const cause_words[PLIM_CAUSE_MAX_] = {
     [PLIM_CAUSE_UNKNOWN] = "the reason is not in this log",
     [PLIM_CAUSE_MODEL_TOO_BIG] = "the model is larger than the card",
-    [PLIM_CAUSE_OTHER_PROCESS] = "somebody else holds the memory",
+    [PLIM_CAUSE_OTHER_PROCESS] = "another process holds the memory",
     [PLIM_CAUSE_FRAGMENTATION] = "memory is there, but in pieces",
     [PLIM_CAUSE_KV_CACHE_CONTEXT] = "the cache for the context does not fit",
     [PLIM_CAUSE_BATCH_OR_ACTIVATION] = "one step needs more than is left",
@@ -63,7 +63,7 @@ static const char *const cause_words[PLIM_CAUSE_MAX_] = {
 
 static const char *const sure_words[] = { "", "a guess", "likely", "sure" };
 
-/* The cause is what is left over when nothing in the log says more: then it is not said as if it were known. */
+/* The cause is only the most common one for a log without further clues: then it is not stated as if it were known. */
 static bool is_open(const struct plim_explained *item)
 {
     const struct plim_guess *best = &item->cause.best;
@@ -162,7 +162,7 @@ static void print_processes(FILE *out, const struct plim_explanation *explanatio
     }
 }
 
-/* "SOMEBODY ELSE HOLDS THE MEMORY: end process 19239, which holds 14.26 GiB, if it is yours" */
+/* "ANOTHER PROCESS HOLDS THE MEMORY: end process 19239, which holds 14.26 GiB, if it is yours" */
 static void print_last(FILE *out, const struct plim_explained *item, const struct plim_style *style)
 {
     char text[LINE_BYTES], cause[96];
@@ -197,7 +197,7 @@ void plim_report_explain_text(FILE *out, const struct plim_explanation *explanat
     const struct plim_field_text title = plim_explain_title(root);
     char text[LINE_BYTES];
     char where[32] = "";
-    if (root->finding->line) /* none, when only an exit status is known */
+    if (root->finding->line) /* 0 when only an exit status is known */
         snprintf(where, sizeof where, ", line %" PRIu64, root->finding->line);
     const char *what = title.text ? title.text : root->finding->pattern->id;
     bool is_named = strstr(what, name) || !strcmp(root->finding->framework, "other");

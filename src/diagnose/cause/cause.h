@@ -10,7 +10,7 @@
 
 #include "diagnose/finding.h"
 
-/* How sure. High: arithmetic, or the text itself says so. Medium: figures that fit. Low: what is left. */
+/* How sure. High: arithmetic, or the text itself. Medium: figures that fit. Low: no better candidate. */
 enum plim_confidence { PLIM_CONFIDENCE_NONE = 0, PLIM_CONFIDENCE_LOW, PLIM_CONFIDENCE_MEDIUM, PLIM_CONFIDENCE_HIGH };
 
 enum { PLIM_GUESS_WHY_BYTES = 480, PLIM_MAX_SECOND_GUESSES = 2 };
@@ -35,8 +35,8 @@ struct plim_cause_answer {
     int64_t other_pid; /* the largest other process that is named */
     int64_t other_pid_bytes;
     int own_index;               /* which of finding->others is this process after all (containers), or -1 */
-    bool is_others_listed;       /* others are named, not only what is left over */
-    bool is_process_unreliable;  /* Windows and WSL: the driver does not say who holds what */
+    bool is_others_listed;       /* others are named, not only computed as the remainder */
+    bool is_process_unreliable;  /* Windows and WSL: the driver does not attribute memory to processes */
     int64_t missing_bytes_of_kv; /* vLLM: needed - available */
 };
 

@@ -118,7 +118,7 @@ static void read_processes(const struct plim_finding *finding, struct plim_cause
             is_whole = false;
             continue;
         }
-        /* "0 bytes" of a process on a full card: the driver did not tell, and what is missing is somebody's. */
+        /* "0 bytes" of a process on a full card: the driver did not tell, and another process holds the rest. */
         answer->is_others_listed = answer->is_others_listed || bytes > 0;
         sum += bytes;
         if (!plim_is_known(answer->other_pid_bytes) || bytes > answer->other_pid_bytes) {

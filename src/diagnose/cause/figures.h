@@ -23,7 +23,7 @@
 #define PLIM_CONTEXT_HIGH_BYTES ((int64_t)(5 * PLIM_GIB / 2))
 #define PLIM_CONTEXT_BYTES      ((int64_t)(2 * PLIM_GIB / 5)) /* [assumed] when it cannot be computed */
 
-/* Free memory beyond what was asked for, from which on being full is no reason: a context's own small needs. [assumed]
+/* Free memory beyond the request, from which on a full card is not the reason: a context's own small needs. [assumed]
  */
 #define PLIM_ENOUGH_BYTES ((int64_t)(64 * PLIM_MIB))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that only figures decide: what was tried, what is free, who holds the rest. */
+/* Rules that only figures decide: what was tried, what is free, which process holds the rest. */
 #include "diagnose/cause/rules.h"
 
 #include <inttypes.h>
@@ -130,7 +130,7 @@ bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *gu
     return plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
                           "Tried %s with %s free: the card was not full. %s", tried, free_text,
                           a->tried_bytes > (int64_t)PLIM_GIB
-                              ? "No single piece of that size was to be had, or a limit of address space was hit."
+                              ? "No single piece of that size was available, or a limit of address space was hit."
                               : "A limit of address space, the driver or the system was hit.");
 }
 
@@ -141,7 +141,7 @@ static void say_others(const struct plim_cause_answer *a, char *text, size_t siz
     const char *of = plim_is_known(a->total_bytes) ? " of " : "";
     const char *total = plim_is_known(a->total_bytes) ? plim_say(&texts, a->total_bytes) : "";
     if (!a->is_others_listed)
-        snprintf(text, size, "others hold %s%s%s (what is neither free nor this process)",
+        snprintf(text, size, "others hold %s%s%s (neither free nor held by this process)",
                  plim_say(&texts, a->others_bytes), of, total);
     else if (plim_is_known(a->other_pid) && a->others_bytes == a->other_pid_bytes)
         snprintf(text, size, "process %" PRId64 " holds %s%s%s", a->other_pid, plim_say(&texts, a->other_pid_bytes), of,
@@ -184,7 +184,8 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
         enough = PLIM_ROUNDING_BYTES;
     if (a->others_bytes < enough || a->tried_bytes > a->free_bytes + a->others_bytes)
         return false;
-    /* What nobody is named for can be a context, a desktop or NCCL; and on Windows the sum is not to be trusted. */
+    /* Memory without a named process can be a context, a desktop or NCCL; and on Windows the sum is not to be trusted.
+     */
     if (!a->is_others_listed &&
         (a->others_bytes <= PLIM_CONTEXT_HIGH_BYTES + PLIM_ROUNDING_BYTES || a->is_process_unreliable))
         return false;
@@ -227,7 +228,7 @@ bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
         is_expandable ? ", although expandable_segments is on" : "");
 }
 
-/* JAX takes most of a card when it starts: a small program that gets nothing finds somebody else there. */
+/* JAX takes most of a card when it starts: when a small program gets nothing, another process has it. */
 bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
@@ -241,6 +242,6 @@ bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *
         return false;
     return plim_guess_set(
         guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
-        "Tried only %s, for a program of %s. JAX wants most of the card when it starts; somebody else has it.",
+        "Tried only %s, for a program of %s. JAX wants most of the card when it starts; another process has it.",
         plim_say(&texts, a->tried_bytes), plim_say(&texts, program));
 }

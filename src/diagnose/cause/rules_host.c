@@ -22,11 +22,11 @@ static const char *without_figures(const struct plim_facts *facts)
 {
     static const char *const rows[][2] = {
         { "docker-oomkilled", "Docker notes that the container ran out of memory: of its limit, or of the machine." },
-        { "kubernetes-evict", "The node was short of RAM, and Kubernetes put this pod out to save it." },
+        { "kubernetes-evict", "The node ran out of RAM, and Kubernetes evicted this pod to save it." },
         { "kubernetes-system", "The node itself ran out of RAM, not a limit of one container." },
         { "kubernetes-", "A container used more RAM than its limit. The limit is not in this log." },
-        { "slurm-", "The job used more RAM than it had asked for. How much that was is not in this log." },
-        { "job-memory", "The job used more RAM than it had asked for." },
+        { "slurm-", "The job used more RAM than it had requested. How much that was is not in this log." },
+        { "job-memory", "The job used more RAM than it had requested." },
         { "python-memory", "Python asked for RAM and did not get it. How much is not in the message." },
         { "cpp-bad-alloc", "A C++ program asked for RAM and did not get it. How much is not in the message." },
         { "host-errno", "A call of the system was refused for want of RAM, or of a limit on it." },
@@ -103,7 +103,7 @@ bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
                           limit_words(facts));
 }
 
-/* Signal 9 without a word about memory: nearly always RAM, but somebody else may have sent it. */
+/* Signal 9 without a word about memory: nearly always RAM, but another sender is possible. */
 bool plim_rule_killed(const struct plim_facts *facts, struct plim_guess *guess)
 {
     int64_t status = plim_fact_own(facts, PLIM_N_EXIT_STATUS), signal = plim_fact_own(facts, PLIM_N_SIGNAL);

@@ -19,8 +19,8 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
                               is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note
                                   ? note
-                                  : "Memory was short, and the program went on "
-                                    "without it. This is no failure.");
+                                  : "Memory ran out, and the program went on "
+                                    "without it. This is not a failure.");
     if (is_role(facts, PLIM_PATTERN_ROLE_FAULT) || is_role(facts, PLIM_PATTERN_ROLE_LOOK_ALIKE) ||
         (pattern && pattern->cause == PLIM_CAUSE_NOT_OOM))
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
@@ -35,9 +35,9 @@ bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *gue
         facts->finding->pattern->cause != PLIM_CAUSE_UNKNOWN || facts->finding->is_recovered)
         return false;
     guess->rule = "secondhand";
-    plim_guess_set(
-        guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
-        "This line only says that something failed. Why is in lines before it, which this log does not have.");
+    plim_guess_set(guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
+                   "This line only says that something failed. The reason stands in lines before it, which this log "
+                   "does not have.");
     return true;
 }
 
@@ -79,10 +79,11 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
           "The cards of this server do not have the same amount free: another process is on one." },
         { "vllm-share-range", "The share is a part of one, and a number of one or more was given." },
         { "ollama-runner-exited", "The runner ended while the model was loaded, and its reason is not in this line." },
-        { "vllm-profiling", "More was free after the trial step than before it: another program let go of memory "
+        { "vllm-profiling", "More was free after the trial step than before it: another program freed memory "
                             "meanwhile, so vLLM cannot tell what its own step needs." },
-        { "pytorch-oom-absurd", "More was asked for than any machine has. That is a wrong shape or a number that "
-                                "overflowed, not a large batch." },
+        { "pytorch-oom-absurd",
+          "The request is larger than any machine's memory. That is a wrong shape or a number that "
+          "overflowed, not a large batch." },
         { "accelerate-batch", "The batch was halved after each failure until nothing was left to halve: what does not "
                               "fit is there with a batch of 1 too, or the failures were of another kind." },
         { "metal-resources", "The number of buffers is limited, not their size: too many small ones are alive." },

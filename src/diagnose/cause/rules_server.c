@@ -21,7 +21,7 @@ bool plim_rule_startup(const struct plim_facts *facts, struct plim_guess *guess)
         return false;
     if (!is_account)
         return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_LOW,
-                              "Less memory was free at the start than the share of the card that was asked for.");
+                              "Less memory was free at the start than the share of the card that was requested.");
     if (!plim_is_known(desired) && plim_is_known(utilization))
         desired = (int64_t)((double)utilization / 1e6 * (double)a->total_bytes);
     int64_t in_use = a->total_bytes - a->free_bytes;

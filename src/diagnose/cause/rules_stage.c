@@ -67,7 +67,7 @@ bool plim_rule_kv_stage(const struct plim_facts *facts, struct plim_guess *guess
     const char *was = what[0] == 's' ? "were" : "was";
     if (plim_is_known(a->tried_bytes) && plim_is_known(rest))
         return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
-                              "The %s %s asked for with %s in one piece; the weights had left %s of what was free.",
+                              "The %s %s requested with %s in one piece; the weights had left %s of what was free.",
                               what, was, plim_say(&texts, a->tried_bytes), plim_say(&texts, rest));
     if (plim_is_known(a->tried_bytes))
         return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH,
@@ -129,7 +129,7 @@ bool plim_rule_compute(const struct plim_facts *facts, struct plim_guess *guess)
     if (is_tried && large > 0 && a->tried_bytes / 4 > large)
         return plim_guess_set(
             guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
-            "The working memory asked for is %s, over four times weights and cache together (%s). That "
+            "The requested working memory is %s, over four times weights and cache together (%s). That "
             "happens with several copies for pipeline parallelism.",
             tried, plim_say(&texts, large));
     if (is_tried)

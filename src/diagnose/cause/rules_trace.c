@@ -102,7 +102,7 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
     return plim_guess_set(
         guess, PLIM_CAUSE_LEAK_OR_GROWTH, n >= 2 * PLIM_MIN_POINTS ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
         "Memory rose from %s to %s over the last %" PRIu32 " figures in the log, at nearly every one: "
-        "something is kept that should be let go.",
+        "something is kept that should be freed.",
         plim_say(&texts, first->bytes), plim_say(&texts, last->bytes), n);
 }
 
@@ -125,12 +125,12 @@ bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *gue
         return false;
     return plim_guess_set(
         guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
-        "The driver refused before PyTorch's allocator was asked for anything%s: the card has no room even "
-        "for a context, so somebody else fills it.",
+        "The driver refused before PyTorch's allocator had to serve a request%s: the card has no room even "
+        "for a context, so another process fills it.",
         say_frame(facts, where, sizeof where));
 }
 
-/* While weights were loaded; or the card is full of what is no activation. */
+/* While weights were loaded; or the card is full of memory that is not activations. */
 bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
@@ -146,7 +146,7 @@ bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
                               account, facts->frame->name, say_frame(facts, where, sizeof where));
     if ((!has_traceback || facts->trace == PLIM_TRACE_NONE) && !strcmp(phase(facts), "loading"))
         return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
-                              "%sThe last that the log shows before it is the loading of the model.", account);
+                              "%sThe last step in the log before it is the loading of the model.", account);
     is_full = is_full && strcmp(phase(facts), "generating") != 0 && a->tried_bytes <= a->total_bytes / 2;
     if (has_traceback && facts->trace == PLIM_TRACE_NONE && is_full)
         return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_LOW,
@@ -207,7 +207,7 @@ bool plim_rule_rest(const struct plim_facts *facts, struct plim_guess *guess)
     const bool is_python = facts->finding->framework && facts->context &&
                            (facts->context->n_frames > 0 || !strcmp(facts->finding->framework, "pytorch"));
     return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
-                          "%sWhat it was needed for is not in this log: %s would tell.",
+                          "%sIts purpose is not in this log; %s would tell.",
                           say_account(facts, account, sizeof account),
                           is_python ? "the traceback before the error" : "the lines before the error");
 }

@@ -17,7 +17,7 @@ struct plim_advice {
 };
 
 /*
- * Add a remedy: what to change, what it costs, what it frees (PLIM_UNKNOWN when that cannot be said). Returns it for
+ * Add a remedy: what to change, what it costs, what it frees (PLIM_UNKNOWN: not known). Returns it for
  * its command, or NULL when it is left out: it frees too little, or the list is full.
  */
 struct plim_remedy *plim_advise(struct plim_advice *advice, int64_t frees_bytes, const char *costs, const char *change,
@@ -50,11 +50,11 @@ const char *plim_advice_alloc_conf(const struct plim_advice *advice);
 void plim_advise_setting(const struct plim_advice *advice, struct plim_remedy *remedy, const char *name,
                          const char *value);
 
-/* What a message's own figures give: for those whose entry has a list of its own. */
+/* Remedies from a message's own figures, when its entry has a list of its own. */
 void plim_advise_figures(struct plim_advice *advice);
-/* Ray, Kubernetes: what the program that was ended had is what it should ask for. */
+/* Ray, Kubernetes: request the memory that the killed program had. */
 void plim_advise_use(struct plim_advice *advice);
-/* A limit on RAM that the message names: how far it has to go, for who has a setting of its own for it. */
+/* A limit on RAM that the message names: how high it has to be, for programs with a setting of their own. */
 void plim_advise_limit_of_ram(struct plim_advice *advice);
 
 /* By program, asked first. False: it has no list of its own for this cause. */

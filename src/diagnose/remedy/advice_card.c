@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remedies for a card that others hold, that is full of pieces, that is limited, or whose driver refuses. */
+/* Remedies for a card that other processes hold, that is fragmented, that is limited, or whose driver refuses. */
 #include "diagnose/remedy/advice.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a maker's cards show who holds them, and how one card is chosen. */
+/* The commands of a vendor that list the processes on its cards, and the variable that chooses a card. */
 static const struct tool {
     const char *backend, *who, *free_bytes, *choose;
 } tools[] = {
@@ -58,9 +58,9 @@ void plim_advise_others(struct plim_advice *advice)
         plim_advise_command(remedy, "ps -o pid,user,etime,args -p %" PRId64 "    # then: kill %" PRId64, a->other_pid,
                             a->other_pid);
     } else {
-        remedy =
-            plim_advise(advice, plim_is_known(a->others_bytes) ? a->others_bytes : PLIM_UNKNOWN,
-                        "whatever they are doing: look at them first", "see who holds the card, and end what is yours");
+        remedy = plim_advise(advice, plim_is_known(a->others_bytes) ? a->others_bytes : PLIM_UNKNOWN,
+                             "whatever they are doing: look at them first",
+                             "see which processes use the card, and end what is yours");
         plim_advise_command(remedy, "%s", tool->who);
     }
     if (plim_advice_is(advice, "vllm") && plim_advice_is_stage(advice, "startup"))
@@ -86,7 +86,7 @@ void plim_advise_others(struct plim_advice *advice)
                     "share the card on purpose: a memory fraction for each process, or MIG");
     if (!plim_advice_is(advice, "vllm sglang") && !plim_advice_is_llama(advice) && plim_is_known(a->others_bytes) &&
         a->others_bytes > 0)
-        plim_advise_useless(advice, "a smaller batch", "%s of the card belongs to others; that is what is missing",
+        plim_advise_useless(advice, "a smaller batch", "%s of the card belongs to other processes, and that is missing",
                             plim_say(&texts, a->others_bytes));
     if (plim_is_known(a->unallocated_bytes) && plim_is_known(a->tried_bytes) && a->unallocated_bytes < a->tried_bytes)
         plim_advise_useless(advice, "expandable_segments, empty_cache()",
@@ -115,9 +115,9 @@ void plim_advise_pieces(struct plim_advice *advice)
     plim_advise(advice, PLIM_UNKNOWN, "a little computing on padding",
                 "few different shapes: pad or bucket inputs, so that freed blocks fit again");
     plim_advise(advice, PLIM_UNKNOWN, "a little speed", "a somewhat smaller batch, which needs smaller pieces");
-    plim_advise_useless(
-        advice, "empty_cache() before the next try",
-        "the allocator returned every whole free segment before it gave up; what is left is in use in part");
+    plim_advise_useless(advice, "empty_cache() before the next try",
+                        "the allocator returned every whole free segment before it gave up; the segments that are left "
+                        "are partly in use");
     if (!can_expand)
         plim_advise_useless(advice, "expandable_segments", "%s",
                             strstr(conf, "expandable_segments:True") ? "it is on already"
@@ -163,8 +163,9 @@ static void raise_julia(struct plim_advice *advice, int64_t needed)
     else
         snprintf(value, sizeof value, "%" PRId64 "MiB", most / (int64_t)PLIM_MIB);
     plim_advise_command(remedy, "%s=%s julia script.jl", name, value);
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "time, each time", "let go of arrays that nobody needs"),
-                        "GC.gc(true); CUDA.reclaim()");
+    plim_advise_command(
+        plim_advise(advice, PLIM_UNKNOWN, "time, each time", "release arrays that are no longer needed"),
+        "GC.gc(true); CUDA.reclaim()");
 }
 
 /* The limit of a pool or an arena: what it is called, and how far it has to go. */
@@ -179,19 +180,18 @@ static void raise_pool(struct plim_advice *advice)
     if (plim_advice_is(advice, "onnxruntime triton-server")) {
         if (plim_is_known(left) && plim_is_known(a->tried_bytes) && left >= 0 && a->tried_bytes > left)
             remedy = plim_advise_exact(advice, PLIM_UNKNOWN, rest_gets_less,
-                                       "raise gpu_mem_limit by %s or more, or leave it out: there is no limit then",
+                                       "raise gpu_mem_limit by %s or more, or leave it out for no limit",
                                        plim_say(&texts, a->tried_bytes - left));
         else
-            remedy = plim_advise(
-                advice, PLIM_UNKNOWN, rest_gets_less,
-                "raise gpu_mem_limit in the options of the provider, or leave it out: there is no limit then");
+            remedy = plim_advise(advice, PLIM_UNKNOWN, rest_gets_less,
+                                 "raise gpu_mem_limit in the options of the provider, or leave it out for no limit");
         if (plim_advice_beside(advice, "triton-server"))
             plim_advise_command(remedy, "grep -n -A 1 gpu_mem_limit /models/*/config.pbtxt");
         else
             plim_advise_command(remedy, "providers=[\"CUDAExecutionProvider\"]");
         plim_advise_command(
             plim_advise(advice, PLIM_UNKNOWN, "a little time while it grows",
-                        "grow by what is needed instead of doubling"),
+                        "grow by the amount needed instead of doubling"),
             "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]");
         plim_advise(advice, PLIM_UNKNOWN, "more calls for the same work", "a smaller batch or input");
     } else if (plim_advice_is(advice, "cupy")) {

@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 96 };
 
-/* Whole GiB, rounded up, 1.2 times what was used at most: headroom for the peaks that nobody measured. [assumed] */
+/* Whole GiB, rounded up, 1.2 times what was used at most: headroom for peaks that were not measured. [assumed] */
 static int64_t limit_gib(const struct plim_advice *advice, int64_t *ret_used_bytes)
 {
     static const enum plim_number uses[] = { PLIM_N_PEAK_BYTES, PLIM_N_RSS_BYTES, PLIM_N_LIMIT_BYTES,
@@ -59,7 +59,7 @@ static const char *unit_of(const struct plim_advice *advice, char name[NAME_BYTE
     return plim_advice_is_plain(name) ? name : "UNIT";
 }
 
-/* Who set the limit: the program that speaks, or the group's name. */
+/* The setter of the limit: the program that wrote the message, or by the group's name. */
 enum setter { BY_NOBODY, BY_SLURM, BY_KUBERNETES, BY_DOCKER, BY_SYSTEMD, BY_GROUP };
 
 static enum setter setter_of(const struct plim_advice *advice)
@@ -167,7 +167,7 @@ static void raise_limit(struct plim_advice *advice, enum setter setter)
                             value, value);
 }
 
-/* A piece that was refused: how many numbers that is tells whether it is what was meant. */
+/* A piece that was refused: the count of numbers tells whether the size was intended. */
 static void check_shape(struct plim_advice *advice)
 {
     const int64_t tried = advice->answer->tried_bytes;
@@ -186,7 +186,7 @@ static void check_shape(struct plim_advice *advice)
         plim_advise_command(plim_advise_exact(advice, tried / 2, "digits: 7 instead of 16",
                                               "float32 instead of float64: %s", plim_say(&texts, tried / 2)),
                             "a = a.astype(\"float32\")    # before it is combined");
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "time", "in pieces, or in a file in place of RAM"),
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "time", "in pieces, or in a file instead of RAM"),
                         "numpy.memmap(\"big.dat\", dtype=\"float32\", mode=\"w+\", shape=shape)");
 }
 
@@ -206,8 +206,9 @@ static void ollama_host(struct plim_advice *advice)
     plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "conversations longer than that are cut off",
                                     "a shorter context (a service: systemctl edit ollama, Environment=)"),
                         "OLLAMA_CONTEXT_LENGTH=4096 ollama serve");
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "unload other models, and see who holds the RAM"),
-                        "ollama ps; ps -eo pid,user,rss,args --sort=-rss | head");
+    plim_advise_command(
+        plim_advise(advice, PLIM_UNKNOWN, "nothing", "unload other models, and see which processes hold the RAM"),
+        "ollama ps; ps -eo pid,user,rss,args --sort=-rss | head");
 }
 
 /* Workers that load data each take RAM of their own. */
@@ -252,7 +253,7 @@ void plim_advise_host(struct plim_advice *advice)
     if (is_refused && (!plim_is_known(advice->answer->tried_bytes) || advice->answer->tried_bytes >= (int64_t)PLIM_GIB))
         check_shape(advice);
     if (is_refused || (plim_advice_is(advice, "linux-kernel") && setter == BY_NOBODY))
-        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see who else holds RAM"), "%s",
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see which other processes hold RAM"), "%s",
                             is_windows ? "tasklist /fi \"memusage gt 1000000\""
                                        : "ps -eo pid,user,rss,args --sort=-rss | head");
     if (strstr(advice->finding->words.text[PLIM_W_CONSTRAINT], "CPUSET") ||

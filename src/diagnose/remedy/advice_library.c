@@ -71,7 +71,7 @@ static void mlx(struct plim_advice *advice)
     if (plim_is_known(a->allowed_bytes) && plim_is_known(a->tried_bytes) && a->allowed_bytes > 0 &&
         a->tried_bytes > a->allowed_bytes) {
         plim_advise_exact(advice, PLIM_UNKNOWN, "more calls for the same work",
-                          "at most %.0f %% of it at once: one buffer may have %s, and %s was asked for",
+                          "at most %.0f %% of it at once: one buffer may have %s, and %s was requested",
                           floor(100 * (double)a->allowed_bytes / (double)a->tried_bytes),
                           plim_say(&texts, a->allowed_bytes), plim_say(&texts, a->tried_bytes));
         plim_advise_command(
@@ -116,11 +116,11 @@ static void tensorflow(struct plim_advice *advice)
     plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little accuracy",
                                     "16 bits for activations, if they are in float32 now: half of their bytes"),
                         "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")");
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see whether somebody else is on the card"),
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see whether another process uses the card"),
                         "nvidia-smi");
     plim_advise_setting(advice,
                         plim_advise(advice, PLIM_UNKNOWN, "a little speed",
-                                    "when the pool is full of pieces: the allocator of CUDA in place of BFC"),
+                                    "when the pool is full of pieces: the allocator of CUDA instead of BFC"),
                         "TF_GPU_ALLOCATOR", "cuda_malloc_async");
     plim_advise_useless(advice, "TF_FORCE_GPU_ALLOW_GROWTH=true",
                         "it takes memory later, not less; it helps other programs on the card");
@@ -165,7 +165,7 @@ static void triton(struct plim_advice *advice)
                         "instance_group [ { count: 1 kind: KIND_GPU } ]");
     if (!strncmp(plim_advice_kind(advice), "onnxruntime-", 12)) {
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little time while it grows",
-                                        "let ONNX Runtime's arena grow by what is needed instead of doubling"),
+                                        "let ONNX Runtime's arena grow by the amount needed instead of doubling"),
                             "parameters { key: \"arena_extend_strategy\" value { string_value: \"1\" } }");
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little time", "and give memory back after a run"),
                             "parameters { key: \"memory.enable_memory_arena_shrinkage\" value { string_value: "

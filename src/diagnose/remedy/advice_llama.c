@@ -10,14 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a knob is called in each program: N is where the value goes, M where the model does. */
-enum knob { KNOB_LAYERS, KNOB_CONTEXT, KNOB_BATCH, KNOB_CACHE, KNOB_ATTENTION, KNOB_SLOTS, N_KNOBS };
+/* What a setting is called in each program: N is where the value goes, M where the model does. */
+enum setting {
+    SETTING_LAYERS,
+    SETTING_CONTEXT,
+    SETTING_BATCH,
+    SETTING_CACHE,
+    SETTING_ATTENTION,
+    SETTING_SLOTS,
+    N_SETTINGS
+};
 
 #define MODELFILE(line) "printf 'FROM {M}\\n" line "\\n' > Modelfile && ollama create small -f Modelfile"
 
 static const struct dialect {
     const char *framework;
-    const char *commands[N_KNOBS]; /* NULL: it has none */
+    const char *commands[N_SETTINGS]; /* NULL: not available */
 } dialects[] = {
     { "llama.cpp",
       { "llama-server -m {M} -ngl {N}", "llama-server -m {M} -c {N}", "llama-server -m {M} -ub {N}",
@@ -34,7 +42,7 @@ static const struct dialect {
     { "lmstudio", { NULL, "lms load {M} --context-length {N}", NULL, NULL, NULL, NULL } },
 };
 
-/* Put text in place of "{M}" or "{N}". */
+/* Replace "{M}" or "{N}". */
 static void fill(char *text, size_t size, const char *mark, const char *value)
 {
     char rest[PLIM_REMEDY_COMMAND_BYTES];
@@ -45,13 +53,13 @@ static void fill(char *text, size_t size, const char *mark, const char *value)
     snprintf(at, size - (size_t)(at - text), "%s%s", value, rest);
 }
 
-static void turn(const struct plim_advice *advice, struct plim_remedy *remedy, enum knob knob, int64_t value)
+static void turn(const struct plim_advice *advice, struct plim_remedy *remedy, enum setting setting, int64_t value)
 {
     char text[PLIM_REMEDY_COMMAND_BYTES], number[24];
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        if (!plim_advice_is(advice, dialects[i].framework) || !dialects[i].commands[knob])
+        if (!plim_advice_is(advice, dialects[i].framework) || !dialects[i].commands[setting])
             continue;
-        snprintf(text, sizeof text, "%s", dialects[i].commands[knob]);
+        snprintf(text, sizeof text, "%s", dialects[i].commands[setting]);
         snprintf(number, sizeof number, "%" PRId64, value);
         fill(text, sizeof text, "{M}", plim_advice_model(advice));
         fill(text, sizeof text, "{N}", number);
@@ -97,12 +105,12 @@ static void fewer_layers(struct plim_advice *advice, double part)
                                    "%" PRId64 " layers on the card instead of %" PRId64
                                    ", with 1 GiB for cache and working memory",
                                    (int64_t)(part * (double)now), now);
-        turn(advice, remedy, KNOB_LAYERS, (int64_t)(part * (double)now));
+        turn(advice, remedy, SETTING_LAYERS, (int64_t)(part * (double)now));
     } else if (plim_is_known(now) && now > 4) {
         remedy = plim_advise(advice, PLIM_UNKNOWN, slower,
                              "fewer layers on the card: %" PRId64 " instead of %" PRId64 ", then more or fewer",
                              now * 3 / 4, now);
-        turn(advice, remedy, KNOB_LAYERS, now * 3 / 4);
+        turn(advice, remedy, SETTING_LAYERS, now * 3 / 4);
     } else if (part > 0) {
         remedy = plim_advise_exact(advice, PLIM_UNKNOWN, slower,
                                    "fewer layers on the card: %.0f %% of them fit, with 1 GiB for the rest",
@@ -110,14 +118,14 @@ static void fewer_layers(struct plim_advice *advice, double part)
         if (plim_advice_is(advice, "lmstudio"))
             plim_advise_command(remedy, "lms load %s --gpu %.2f", plim_advice_model(advice), floor(100 * part) / 100);
         else
-            turn(advice, remedy, KNOB_LAYERS, 20);
+            turn(advice, remedy, SETTING_LAYERS, 20);
     } else if (plim_advice_is(advice, "lmstudio")) {
-        remedy = plim_advise(advice, PLIM_UNKNOWN, slower, "less \"GPU Offload\" in the load knobs of the model");
+        remedy = plim_advise(advice, PLIM_UNKNOWN, slower, "less \"GPU Offload\" in the load settings of the model");
         plim_advise_command(remedy, "lms load %s --gpu 0.5", plim_advice_model(advice));
     } else {
         remedy = plim_advise(advice, PLIM_UNKNOWN, slower,
                              "fewer layers on the card: begin with 20, then more until it fails");
-        turn(advice, remedy, KNOB_LAYERS, 20);
+        turn(advice, remedy, SETTING_LAYERS, 20);
     }
 }
 
@@ -142,7 +150,7 @@ static void shorter_context(struct plim_advice *advice)
                           "half of the context: %" PRId64 " tokens instead of %" PRId64, length, n_ctx)
             : plim_advise(advice, PLIM_UNKNOWN, "conversations longer than that are cut off",
                           "a shorter context: %" PRId64 " tokens", length);
-    turn(advice, remedy, KNOB_CONTEXT, length);
+    turn(advice, remedy, SETTING_CONTEXT, length);
 }
 
 /* --- what a backend adds --- */
@@ -217,8 +225,9 @@ static void backend_extras(struct plim_advice *advice)
                                         "allow pieces over 4 GiB, which Level Zero refuses unless it is told"),
                             "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1 llama-server -m %s", model);
     if (is_backend(advice, "HIP"))
-        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see how full the card is, and of whom"),
-                            "rocm-smi --showpids --showmeminfo vram");
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "nothing", "see how full the card is, and which processes use it"),
+            "rocm-smi --showpids --showmeminfo vram");
 }
 
 /* --- by stage --- */
@@ -239,8 +248,8 @@ static void weights(struct plim_advice *advice)
 /* Recurrent models: a state for each sequence, as large for one token as for a million. */
 static void states(struct plim_advice *advice)
 {
-    turn(advice, plim_advise(advice, PLIM_UNKNOWN, "requests wait for each other", "one slot: one state"), KNOB_SLOTS,
-         1);
+    turn(advice, plim_advise(advice, PLIM_UNKNOWN, "requests wait for each other", "one slot: one state"),
+         SETTING_SLOTS, 1);
     fewer_layers(advice, -1);
     ask_fit(advice, "let plimsoll compute what fits");
     plim_advise_useless(advice, "a shorter context", "a state has the same size at any length");
@@ -278,24 +287,24 @@ static void context(struct plim_advice *advice)
         length = is_ollama ? 4096 : 8192;
         remedy = plim_advise(advice, PLIM_UNKNOWN, "conversations longer than that are cut off",
                              "a context of %" PRId64 " tokens: without the knob it is %s", length,
-                             is_ollama ? "chosen by the card, or by who asks" : "the longest that the model knows");
+                             is_ollama ? "chosen by the card, or by the client" : "the longest that the model knows");
     }
-    turn(advice, remedy, KNOB_CONTEXT, length);
+    turn(advice, remedy, SETTING_CONTEXT, length);
     remedy = plim_advise(
         advice, plim_is_known(a->tried_bytes) ? (int64_t)((1 - q8_0_ratio) * (double)a->tried_bytes) : PLIM_UNKNOWN,
         "a little accuracy", "the cache in 8 bits: 53 %% of its bytes");
-    turn(advice, remedy, KNOB_CACHE, 0);
+    turn(advice, remedy, SETTING_CACHE, 0);
     if (plim_is_known(n_seq) && n_seq > 1)
         turn(advice,
              plim_advise(advice, PLIM_UNKNOWN, "requests wait for each other", "one slot instead of %" PRId64, n_seq),
-             KNOB_SLOTS, 1);
+             SETTING_SLOTS, 1);
     if (plim_is_known(layers) && layers > 4) {
         const int64_t model = plim_advice_number(advice, PLIM_N_MODEL_BYTES);
         bool can = plim_is_known(a->tried_bytes) && plim_is_known(model) && model >= 0;
         /* a quarter of the layers leaves with its weights and its cache */
         remedy = plim_advise(advice, can ? a->tried_bytes / 4 + model / 4 : PLIM_UNKNOWN, "speed",
                              "fewer layers on the card: the cache of a layer lives where the layer does");
-        turn(advice, remedy, KNOB_LAYERS, layers * 3 / 4);
+        turn(advice, remedy, SETTING_LAYERS, layers * 3 / 4);
     }
     backend_extras(advice);
     if (!plim_advice_is(advice, "ollama"))
@@ -309,7 +318,7 @@ static void flash_attention(struct plim_advice *advice)
     turn(advice,
          plim_advise(advice, PLIM_UNKNOWN, "nothing, on cards that can do it",
                      "flash attention: the working memory no longer grows with the context"),
-         KNOB_ATTENTION, 0);
+         SETTING_ATTENTION, 0);
 }
 
 /* The default of -ub. */
@@ -328,7 +337,7 @@ static void working_memory(struct plim_advice *advice)
                                           a->tried_bytes > (int64_t)(100 * PLIM_GIB));
     if (is_absurd && plim_advice_is(advice, "llama.cpp"))
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "the cards work one after the other",
-                                        "build with one copy of the buffers: %s is asked for when several cards keep "
+                                        "build with one copy of the buffers: %s is requested when several cards keep "
                                         "several copies",
                                         plim_say(&texts, a->tried_bytes)),
                             "cmake -B build -DGGML_CUDA=ON -DGGML_SCHED_MAX_COPIES=1 && cmake --build build -j");
@@ -339,7 +348,7 @@ static void working_memory(struct plim_advice *advice)
     remedy = plim_advise(advice, PLIM_UNKNOWN, "prompts are read somewhat slower",
                          "a micro-batch of %" PRId64 " instead of %" PRId64 "%s", now / 2, now,
                          plim_is_known(n_ubatch) ? "" : ", the default");
-    turn(advice, remedy, KNOB_BATCH, now / 2);
+    turn(advice, remedy, SETTING_BATCH, now / 2);
     if (is_large)
         shorter_context(advice);
     else
@@ -348,7 +357,7 @@ static void working_memory(struct plim_advice *advice)
         turn(advice,
              plim_advise(advice, PLIM_UNKNOWN, "speed", "two layers less on the card: %" PRId64 " instead of %" PRId64,
                          layers - 2, layers),
-             KNOB_LAYERS, layers - 2);
+             SETTING_LAYERS, layers - 2);
     else
         fewer_layers(advice, -1);
     backend_extras(advice);
@@ -372,14 +381,14 @@ static void apple(struct plim_advice *advice)
         turn(advice,
              plim_advise_exact(advice, PLIM_UNKNOWN, "conversations longer than that are cut off",
                                "a context of %" PRId64 " tokens instead of %" PRId64, length, n_ctx),
-             KNOB_CONTEXT, length);
+             SETTING_CONTEXT, length);
     else
         shorter_context(advice);
     plim_advise_wired_limit(advice, all_buffers(advice));
     turn(advice,
          plim_advise(advice, PLIM_UNKNOWN, "prompts are read somewhat slower",
                      "a micro-batch of 256, half of the default"),
-         KNOB_BATCH, DEFAULT_UBATCH / 2);
+         SETTING_BATCH, DEFAULT_UBATCH / 2);
     ask_fit(advice, "a smaller file of the same model: plimsoll says which fits");
     plim_advise_useless(advice, "closing other programs alone", "the mark is a part of the RAM, whatever else is free");
 }
@@ -390,7 +399,7 @@ static void any_stage(struct plim_advice *advice)
     fewer_layers(advice, -1);
     shorter_context(advice);
     turn(advice, plim_advise(advice, PLIM_UNKNOWN, "a little accuracy", "the cache in 8 bits: 53 %% of its bytes"),
-         KNOB_CACHE, 0);
+         SETTING_CACHE, 0);
     backend_extras(advice);
     ask_fit(advice, "let plimsoll compute what fits");
 }

@@ -189,7 +189,7 @@ static void share_of_empty_pool(struct plim_advice *advice)
                                   least, most, from, least);
     } else if (now < most) {
         remedy = plim_advise(advice, PLIM_UNKNOWN, "less is left for other programs",
-                             "a larger share of the card%s, if nobody else uses it", from);
+                             "a larger share of the card%s, if no other process uses it", from);
     }
     plim_advise_command(remedy,
                         is_sglang ? "python -m sglang.launch_server --model-path %s --mem-fraction-static %.2f"

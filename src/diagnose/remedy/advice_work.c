@@ -135,7 +135,7 @@ static void step_of_pictures(struct plim_advice *advice)
     plim_advise(advice, PLIM_UNKNOWN, "detail; enlarge it in tiles afterwards",
                 "a smaller picture, fewer frames, or a batch of 1");
     if (plim_advice_is(advice, "comfyui")) {
-        plim_advise(advice, PLIM_UNKNOWN, "a little time", "VAE Decode (Tiled) in place of VAE Decode");
+        plim_advise(advice, PLIM_UNKNOWN, "a little time", "VAE Decode (Tiled) instead of VAE Decode");
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "time", "keep less on the card"),
                             "python main.py --lowvram");
     } else if (plim_advice_is(advice, "a1111")) {
@@ -278,7 +278,7 @@ void plim_advise_growth(struct plim_advice *advice)
                         "outputs.append(y.detach().cpu())");
     plim_advise_command(
         plim_advise(advice, PLIM_UNKNOWN, "a slower run, once",
-                    "see who holds it: record, run some steps, write a snapshot"),
+                    "find the objects that hold it: record, run some steps, write a snapshot"),
         "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_snapshot(\"oom.pickle\")");
     plim_advise(advice, PLIM_UNKNOWN, "time to load again", "until it is found: a new process for each job");
     plim_advise_useless(advice, "empty_cache()", "what a variable still holds is not in the cache");

@@ -31,7 +31,7 @@ struct plim_knowledge_entry {
     size_t first_row, n_rows; /* of the table */
 };
 
-/* A field's text, and what follows its " | ": the command of a fix, what is so after a belief; "" when there is none.
+/* A field's text, and what follows its " | ": the command of a fix, the truth about a belief; "" when there is no bar.
  */
 struct plim_field_text {
     const char *text, *rest;
@@ -43,7 +43,7 @@ struct plim_knowledge_entry plim_knowledge_entry(size_t n);
 /* The n-th text of this field; text is NULL when there are fewer. */
 struct plim_field_text plim_entry_field(const struct plim_knowledge_entry *entry, enum plim_field field, size_t n);
 
-/* False: there is none. */
+/* False: no such entry. */
 bool plim_knowledge_by_id(const char *id, struct plim_knowledge_entry *ret_entry);
 
 /* The entry of a finding: that of its kind, else that of its cause. */

@@ -34,9 +34,9 @@ static void add_entry(struct plim_advice *advice, const struct plim_knowledge_en
 /* A program of any kind, and nothing known but that the card was full. */
 static void advise_anybody(struct plim_advice *advice)
 {
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see how full the card is, and of whom"), "%s",
-                        !strcmp(plim_advice_backend(advice), "HIP") ? "rocm-smi --showpids --showmeminfo vram"
-                                                                    : "nvidia-smi");
+    plim_advise_command(
+        plim_advise(advice, PLIM_UNKNOWN, "nothing", "see how full the card is, and which processes use it"), "%s",
+        !strcmp(plim_advice_backend(advice), "HIP") ? "rocm-smi --showpids --showmeminfo vram" : "nvidia-smi");
     plim_advise(advice, PLIM_UNKNOWN, "more steps for the same work", "less at once: a smaller input, smaller pieces");
 }
 

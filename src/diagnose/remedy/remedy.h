@@ -20,11 +20,11 @@ enum {
 
 struct plim_remedy {
     char change[PLIM_REMEDY_TEXT_BYTES];     /* "a context of 29232 tokens instead of 131072" */
-    char command[PLIM_REMEDY_COMMAND_BYTES]; /* to paste; "" when there is none */
-    char costs[PLIM_REMEDY_TEXT_BYTES];      /* what is given up; "nothing" is said as such */
-    int64_t frees_bytes;                     /* PLIM_UNKNOWN: cannot be said */
+    char command[PLIM_REMEDY_COMMAND_BYTES]; /* to paste; "" when no command helps */
+    char costs[PLIM_REMEDY_TEXT_BYTES];      /* what is given up, "nothing" included */
+    int64_t frees_bytes;                     /* PLIM_UNKNOWN: not known */
     bool is_exact;                           /* its value was computed from figures of the log */
-    char verified[PLIM_REMEDY_CHECK_BYTES];  /* what a bill said about it; "" when there was none */
+    char verified[PLIM_REMEDY_CHECK_BYTES];  /* the result of a bill for it; "" without a bill */
 };
 
 struct plim_useless {

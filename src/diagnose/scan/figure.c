@@ -7,7 +7,7 @@ enum { MAX_FRACTION = 9, MILLION = 1000000 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Bytes of the unit at the start of text: "GiB", "GB", "G", "kB", "Mi", "bytes"; 0 when it is none. */
+/* Bytes of the unit at the start of text: "GiB", "GB", "G", "kB", "Mi", "bytes"; 0 when it is not a unit. */
 static int64_t unit_bytes(const char *text, size_t n)
 {
     static const char letters[] = "KMGTPE";

@@ -17,7 +17,7 @@ enum plim_figure {
 
 /*
  * text[0..n): "2.00 GiB", "1900,00 MiB", "273. GiB", "1,234,567", "0.9", "90%". unit is what one of it counts when
- * no unit is printed. What COUNT and RATIO print with a unit is none. Rounded to the nearest.
+ * no unit is printed. A COUNT or RATIO with a unit is not a figure. Rounded to the nearest.
  */
 enum plim_figure plim_figure_read(const char *text, size_t n, enum plim_number_kind kind, int64_t unit,
                                   int64_t *ret_value);

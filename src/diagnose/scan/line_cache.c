@@ -67,23 +67,23 @@ uint64_t plim_line_cache_hash(const char *text, size_t n, size_t most, size_t *r
     return hash | 1; /* 0: none */
 }
 
-static struct plim_line_kind *places_of(struct plim_line_cache *seen, uint64_t hash)
+static struct plim_line_kind *slots_of(struct plim_line_cache *cache, uint64_t hash)
 {
-    return seen->lines[hash >> (64 - PLIM_LINE_CACHE_BITS)];
+    return cache->lines[hash >> (64 - PLIM_LINE_CACHE_BITS)];
 }
 
-struct plim_line_kind *plim_line_cache_find(struct plim_line_cache *seen, uint64_t hash)
+struct plim_line_kind *plim_line_cache_find(struct plim_line_cache *cache, uint64_t hash)
 {
-    struct plim_line_kind *line = places_of(seen, hash);
+    struct plim_line_kind *line = slots_of(cache, hash);
     for (int i = 0; i < PLIM_LINE_CACHE_WAYS; i++)
         if (line[i].hash == hash)
             return &line[i];
     return NULL;
 }
 
-struct plim_line_kind *plim_line_cache_add(struct plim_line_cache *seen, uint64_t hash, struct plim_line_kind *group)
+struct plim_line_kind *plim_line_cache_add(struct plim_line_cache *cache, uint64_t hash, struct plim_line_kind *group)
 {
-    struct plim_line_kind *line = places_of(seen, hash), *oldest = line;
+    struct plim_line_kind *line = slots_of(cache, hash), *oldest = line;
     for (int i = 1; i < PLIM_LINE_CACHE_WAYS; i++)
         if (line[i].last_read < oldest->last_read)
             oldest = &line[i];

@@ -13,7 +13,7 @@
 
 enum {
     PLIM_LINE_CACHE_BITS = 10,
-    PLIM_LINE_CACHE_WAYS = 4,            /* places that a kind can have */
+    PLIM_LINE_CACHE_WAYS = 4,            /* slots that a kind can be in */
     PLIM_LINE_CACHE_IN_FULL = 8,         /* texts of a kind that are read in full ... */
     PLIM_LINE_CACHE_GROUP_IN_FULL = 128, /* ... until so many of all kinds of the group were ... */
     PLIM_LINE_CACHE_LEAST_IN_FULL = 2,
@@ -25,7 +25,7 @@ enum {
 struct plim_line_kind {
     uint64_t hash;                /* 0: nothing is here */
     uint64_t last_read;           /* offset of the last one that was read in full */
-    uint64_t found_at;            /* offset of the line that told the finding */
+    uint64_t found_at;            /* offset of the line that the finding was read from */
     struct plim_line_kind *group; /* what there is only so much time for; itself when it is one */
     uint32_t n, apart_bytes;
     int finding; /* that such a line is, or -1 */
@@ -41,11 +41,11 @@ struct plim_line_cache {
  */
 uint64_t plim_line_cache_hash(const char *text, size_t n, size_t most, size_t *ret_n);
 
-/* What is known of texts of this kind; NULL: nothing. */
-struct plim_line_kind *plim_line_cache_find(struct plim_line_cache *seen, uint64_t hash);
+/* The kind with this hash; NULL: not known. */
+struct plim_line_kind *plim_line_cache_find(struct plim_line_cache *cache, uint64_t hash);
 
-/* A new kind; it may take an old one's place. */
-struct plim_line_kind *plim_line_cache_add(struct plim_line_cache *seen, uint64_t hash, struct plim_line_kind *group);
+/* A new kind; it may replace an old one. */
+struct plim_line_kind *plim_line_cache_add(struct plim_line_cache *cache, uint64_t hash, struct plim_line_kind *group);
 
 /* True when the text at this offset is to be read in full; and that it was. */
 bool plim_line_cache_wants(const struct plim_line_kind *line, uint64_t offset);

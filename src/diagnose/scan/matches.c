@@ -38,8 +38,8 @@ static bool is_wrapper(const struct plim_match *m)
 }
 
 /*
- * Of two findings that overlap the one of a form that is known is right, then the one that names its program, then the
- * one that explains more of the text, then the one with more figures, then the one that comes first in the table.
+ * Of two findings that overlap the one whose pattern is not general is right, then the one that names its program, then
+ * the one that explains more of the text, then the one with more figures, then the one that comes first in the table.
  */
 static bool is_weaker(const struct plim_match *a, const struct plim_match *b)
 {
@@ -63,7 +63,7 @@ static void drop_weaker(struct plim_matches *m)
 {
     struct {
         uint32_t start, end;
-    } spans[PLIM_MAX_MATCHES]; /* matches are large: what is not near each other is told apart without them */
+    } spans[PLIM_MAX_MATCHES]; /* matches are large: spans that do not overlap need no look at them */
     for (uint32_t i = 0; i < m->n; i++) {
         spans[i].start = m->list[i].start;
         spans[i].end = m->list[i].end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prefixes only matter where a message goes on in the next line: there they would stand in the middle of it. So a
- * prefix is taken for one only in its own form; what is not known stays.
+ * prefix is recognised only in its exact form; other text stays.
  */
 #include "diagnose/scan/prefix.h"
 

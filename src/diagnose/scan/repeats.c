@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    LINE_BEHIND = 256, /* a line's kind is told by all of it when it begins so near before the anchor ... */
+    LINE_BEHIND = 256, /* all of a line decides its kind when it begins so near before the anchor ... */
     LINE_BYTES = 512,  /* ... and by no more than this */
-    PIECE_BEHIND = 32, /* that of a longer one by a piece that begins so near before the anchor */
+    PIECE_BEHIND = 32, /* of a longer line, a piece that begins so near before the anchor */
     PIECE_BYTES = 192,
     NEAR_BYTES = 48, /* the text close to an anchor, from the anchor on */
     MAX_KINDS = 64,  /* of lines with a pattern; as many again of the text close to it */

@@ -56,7 +56,7 @@ static bool holds(struct plim_text_kinds *g, enum plim_prose_rule_id rule, const
     return g->codes[rule] && pcre2_match(g->codes[rule], (PCRE2_SPTR)text, size, 0, 0, g->data, g->limits) >= 0;
 }
 
-/* The first place in the window that is not before the one in the raw bytes. */
+/* The first position in the window that is not before the one in the raw bytes. */
 static size_t place_of(const struct plim_window *w, uint32_t raw)
 {
     size_t low = 0, high = w->length;
@@ -134,7 +134,7 @@ static bool is_comment(const char *raw, uint32_t at)
                               (raw[start] == '#' && raw[start + 1] == ' ' && is_indented));
 }
 
-/* A traceback whose lines were joined: `raise ValueError("...") ValueError: what is said of it`. */
+/* A traceback whose lines were joined: `raise ValueError("...") ValueError: the message`. */
 static bool is_behind_raise(const char *line, const char *at)
 {
     unsigned n_quotes = 0;

@@ -4,7 +4,7 @@
 
 /*
  * What kind of text the words of a failure stand in. A log says that memory ran out. A page explains when it does, code
- * handles it, a list of changes has mended it, a help text offers to avoid it: none of these is a failure.
+ * handles it, a list of changes mentions a fix, a help text offers to avoid it: these are not failures.
  */
 
 #include "diagnose/scan/window.h"
@@ -23,7 +23,7 @@ struct plim_text_kinds;
 struct plim_text_kinds *plim_text_kinds_new(void);
 void plim_text_kinds_free(struct plim_text_kinds *text_kinds);
 
-/* Of the words between two places in the raw bytes that the window was built of. */
+/* Of the words between two positions in the raw bytes that the window was built of. */
 enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *text_kinds, const struct plim_window *window,
                                       const char *raw, uint32_t start, uint32_t end);
 

@@ -21,7 +21,7 @@ struct builder {
     bool has_tasks; /* the number of a task before each line */
     bool has_space; /* a blank is due before the next character */
     uint8_t join;   /* ... or at least one line end was here: plim_window.is_join */
-    bool has_alarm; /* a prefix was here that said ERROR */
+    bool has_alarm; /* a prefix with ERROR was here */
     uint32_t space_from;
 };
 
@@ -85,7 +85,7 @@ static void put_code(struct builder *b, unsigned code, size_t from)
     }
 }
 
-/* --- escapes: each returns how many bytes it took, 0 when it is none --- */
+/* --- escapes: each returns how many bytes it took, 0 when it is not one --- */
 
 /* "[31m", "[0;1m" behind an escape character in any spelling, or with the character lost */
 static size_t sequence_bytes(const char *text, size_t n)
@@ -254,7 +254,7 @@ static size_t take_escape(struct builder *b, size_t at)
     return c & 0x80 ? take_typography(b, at) : 0;
 }
 
-/* Mail says so in several ways; "batch=20" alone is none of them. */
+/* The signs of a mail's encoding; "batch=20" alone is not one. */
 static bool is_mail(const char *raw, size_t size)
 {
     for (const char *p = raw, *end = raw + size; (p = memchr(p, '=', (size_t)(end - p))); p++) {

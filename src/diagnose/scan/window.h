@@ -23,7 +23,7 @@ struct plim_window {
     uint32_t from[PLIM_WINDOW_BYTES + 1];    /* where in the raw bytes; of the end, too */
     uint8_t is_join[PLIM_WINDOW_BYTES + 1];  /* a blank that was a line end, or the byte behind a line end without one;
                                                 or PLIM_NEW_LINE */
-    uint8_t is_alarm[PLIM_WINDOW_BYTES + 1]; /* first of a line whose prefix said ERROR or the like */
+    uint8_t is_alarm[PLIM_WINDOW_BYTES + 1]; /* first of a line with a prefix like ERROR */
 };
 
 /* Not only a line end: the next line has a stamp of its own, or an empty one is between. */

@@ -10,7 +10,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_figure_char(char c) { return is_digit(c) || c == '.' || c == ','; }
 
-/* The end of a sentence is none. */
+/* The point at the end of a sentence is not part of a figure. */
 static bool is_figure_end(const char *text, size_t at)
 {
     return is_digit(text[at]) || (is_figure_char(text[at]) && at > 0 && is_digit(text[at - 1]));

@@ -90,7 +90,7 @@ bool plim_expression_find(struct plim_expression *e, const char *text, const cha
         e->n_bytes += (uint32_t)(end - from);
         e->is_fast = e->n_bytes >= BYTES_BEFORE_JIT;
         if (e->is_fast)
-            pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE); /* where there is none, the interpreter goes on */
+            pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE); /* without a JIT, the interpreter goes on */
     }
     return pcre2_match(e->code, (PCRE2_SPTR)subject, end, from, 0, scratch->data, scratch->limits) > 0;
 }

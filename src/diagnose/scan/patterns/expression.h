@@ -32,7 +32,7 @@ struct plim_expression {
     struct plim_group groups[PLIM_MAX_GROUPS];
 };
 
-/* What expressions share while they run: where the last one matched, and what it may take. */
+/* What expressions share while they run: the groups of the last match, and the limits. */
 struct plim_expression_scratch {
     pcre2_match_data *data;
     pcre2_match_context *limits;

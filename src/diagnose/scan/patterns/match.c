@@ -23,7 +23,7 @@ struct compiled {
 struct plim_matcher {
     struct compiled *patterns;
     struct plim_expression_scratch scratch;
-    const struct plim_match *known; /* messages of forms that are known: general patterns pass over them */
+    const struct plim_match *known; /* matches of patterns that are not general: general patterns pass over them */
     uint32_t n_known;
 };
 

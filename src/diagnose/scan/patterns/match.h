@@ -36,10 +36,10 @@ void plim_matcher_free(struct plim_matcher *matcher);
 uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window *window, uint16_t pattern, bool is_end,
                           struct plim_match *ret_matches, uint32_t most);
 
-/* What was found in the window that is run next, for as long as `matches` lives; nothing: n is 0. */
+/* Matches in the window that is run next, for as long as `matches` lives; n is 0 to forget them. */
 void plim_matcher_know(struct plim_matcher *matcher, const struct plim_match *matches, uint32_t n);
 
-/* True when the pattern's regular expressions compile; else what is wrong with which, for tests. */
+/* True when the pattern's regular expressions compile; else ret_what names the expression and the error, for tests. */
 bool plim_matcher_compiles(struct plim_matcher *matcher, uint16_t pattern, char *ret_what, size_t size);
 
 #endif

@@ -3,8 +3,8 @@
 #define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_PATTERN_H
 
 /*
- * The forms of messages, compiled in from the .patterns files of data/errors by tools/embed_patterns.py: the keys are
- * explained there.
+ * The patterns of messages, compiled in from the .patterns files of data/errors by tools/embed_patterns.py: the keys
+ * are explained there.
  */
 
 #include "diagnose/finding.h"
@@ -35,12 +35,12 @@ enum plim_line_place {
 
 enum plim_keep { PLIM_KEEP_LAST, PLIM_KEEP_FIRST, PLIM_KEEP_MIN, PLIM_KEEP_MAX, PLIM_KEEP_SUM };
 
-/* Lists end with NULL (texts) or -1 (numbers); none is NULL itself. */
+/* Lists end with NULL (texts) or PLIM_VALUE_END (values); a list without items is NULL. */
 struct plim_pattern {
     const char *id;        /* `kind` in JSON */
-    const char *framework; /* an id of the design */
-    const char *stage;     /* "" when it has none */
-    const char *note;      /* "" when it has none */
+    const char *framework; /* an id of data/frameworks.csv */
+    const char *stage;     /* "": not known */
+    const char *note;      /* "": no note */
     enum plim_pattern_role role;
     enum plim_cause cause; /* PLIM_CAUSE_UNKNOWN: for the rules to say */
     enum plim_keep keep;
@@ -88,7 +88,7 @@ extern const uint16_t plim_n_patterns;
 extern const struct plim_trigger plim_triggers[];
 extern const uint16_t plim_n_triggers;
 
-/* NULL: there is none. */
+/* NULL: no such pattern. */
 const struct plim_pattern *plim_pattern_find(const char *id);
 
 /* True when the id is in a list of ids. */

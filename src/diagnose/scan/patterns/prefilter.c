@@ -160,7 +160,7 @@ bool plim_prefilter_agrees(uint16_t trigger, const char *data, size_t size, size
            agrees_behind(data, at, t->anchor, t->at);
 }
 
-/* The first position from `at`, below `end`, with a gram of the bitmap; `end` or more when there is none. */
+/* The first position from `at`, below `end`, with a gram of the bitmap; `end` or more when no position has one. */
 static size_t skip(const struct plim_prefilter *prefilter, const char *data, size_t at, size_t end)
 {
     enum { STEP = AHEAD * PLIM_GRAM_STRIDE };

@@ -19,7 +19,7 @@ struct plim_prefilter;
 struct plim_prefilter *plim_prefilter_new(void);
 void plim_prefilter_free(struct plim_prefilter *prefilter);
 
-/* A place with the word of some triggers: plim_triggers[first] to before [last]. */
+/* A position with the word of some triggers: plim_triggers[first] to before [last]. */
 struct plim_candidate {
     size_t at;
     uint16_t first, last;
@@ -27,8 +27,8 @@ struct plim_candidate {
 
 /*
  * Look at positions from *next, a stride apart, below `end`; return true with the next candidate, false when there is
- * none. *next moves on. data[0..size) may be looked at, size >= end. Several words at one place come one by one:
- * *ref_link is 0 at first and kept between calls; set to 0 again when *next is moved.
+ * no further one. *next moves on. data[0..size) may be looked at, size >= end. Several words at one position come one
+ * by one: *ref_link is 0 at first and kept between calls; set to 0 again when *next is moved.
  */
 bool plim_prefilter_next(const struct plim_prefilter *prefilter, const char *data, size_t size, size_t end,
                          size_t *next, uint32_t *ref_link, struct plim_candidate *ret_candidate);
