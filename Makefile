@@ -7,19 +7,19 @@ FUZZ_SECONDS ?= 600
 .PHONY: help run build check test test-all test-engines portable bench fuzz install format docs clean
 
 help:
-	@echo 'make run      build, and answer for a bundled sample: an 8B model on an 8 GB card'
-	@echo 'make build    build into $(BUILD)/'
-	@echo 'make check    the loop during work: one build, static checks, unit tests, command line; offline, installs nothing'
-	@echo 'make test     sets everything up: these, documentation, logs, sanitizers; the last line counts them'
-	@echo 'make test-all every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
+	@echo 'make run           build, and answer for a bundled sample: an 8B model on an 8 GB card'
+	@echo 'make build         build into $(BUILD)/'
+	@echo 'make check         the loop during work: one build, static checks, unit tests, command line; offline, installs nothing'
+	@echo 'make test          sets everything up: these, documentation, logs, sanitizers; the last line counts them'
+	@echo 'make test-all      every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
 	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes'
-	@echo 'make portable  compile what needs no Linux for WebAssembly, Windows and macOS; downloads a compiler'
-	@echo 'make bench    speed: bills per second, start to verdict, other readers beside it'
-	@echo 'make fuzz     each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
-	@echo 'make install  to PREFIX ($(PREFIX)) under DESTDIR'
-	@echo 'make format   clang-format over all C files'
-	@echo 'make docs     write into README.md and docs/ what their examples print now'
-	@echo 'make clean    remove what was built'
+	@echo 'make portable      compile what needs no Linux for WebAssembly, Windows and macOS; downloads a compiler'
+	@echo 'make bench         speed: bills per second, start to verdict, other readers beside it'
+	@echo 'make fuzz          each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
+	@echo 'make install       to PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make format        clang-format over all C files'
+	@echo 'make docs          write into README.md and docs/ what their examples print now'
+	@echo 'make clean         remove what was built'
 
 run:
 	@sh tools/run.sh $(BUILD)

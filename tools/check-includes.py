@@ -117,7 +117,7 @@ def check_public():
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     complaints = [*check_sources(), *check_public()]
-    print("\n".join(complaints) if complaints else "includes point down")
+    print("\n".join(complaints) if complaints else "includes follow the order of the folders")
     return 1 if complaints else 0
 
 

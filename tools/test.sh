@@ -95,7 +95,7 @@ with_clang() { CC=clang CXX=clang++ "$@"; }
 static_checks() {
     section 'static checks'
     check 'clang-format' sh tools/format.sh --check
-    check 'includes point down' python3 tools/check-includes.py
+    check 'includes follow the order of the folders' python3 tools/check-includes.py
     check 'licence and line length of every file' python3 tools/check-files.py
     check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
     check 'bundled sample is what its script makes' python3 data/samples/make.py --check
