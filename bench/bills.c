@@ -39,15 +39,15 @@ static int walk(struct pass *pass, const uint32_t *contexts, uint32_t n_contexts
 {
     struct plim_setup setup;
     int result = 0;
-    plim_setup_init(&setup);
+    plim_setup_init(&setup, NULL);
     for (uint32_t c = 0; c < n_contexts; c++)
         for (size_t t = 0; t < n_types; t++)
             for (size_t u = 0; u < COUNT(ubatches); u++)
                 for (uint32_t step = 0; result == 0 && step < n_steps; step++) {
-                    setup.n_ctx = contexts ? contexts[c] : (c + 1) * CONTEXT_STEP;
-                    setup.type_k = setup.type_v = cache_types[t];
-                    setup.n_batch = setup.n_ubatch = ubatches[u];
-                    setup.n_gpu_layers = step ? (int32_t)step - 1 : PLIM_NGL_ALL;
+                    setup.llamacpp.n_ctx = contexts ? contexts[c] : (c + 1) * CONTEXT_STEP;
+                    setup.llamacpp.type_k = setup.llamacpp.type_v = cache_types[t];
+                    setup.llamacpp.n_batch = setup.llamacpp.n_ubatch = ubatches[u];
+                    setup.llamacpp.n_gpu_layers = step ? (int32_t)step - 1 : PLIM_NGL_ALL;
                     result = add(pass, &setup);
                 }
     return result;
@@ -91,7 +91,7 @@ static int measure(const struct plim_model *model, const struct grid *grid)
     pass = (struct pass){ .machine = { .n_cards = 1, .host = { .total_bytes = (uint64_t)HOST_GIB << 30 } } };
     plim_card_of_size(CARD_GIB, &pass.machine.card[0]);
     for (; result == 0 && elapsed < SECONDS; n_passes++) {
-        result = plim_engine_new(model, NULL, &pass.engine, &pass.error);
+        result = plim_engine_new(model, NULL, NULL, &pass.engine, &pass.error);
         if (result < 0)
             break;
         plim_engine_shape(pass.engine, &pass.shape);

@@ -24,23 +24,23 @@ static void choose_setup(const uint8_t bytes[SETUP_BYTES], struct plim_setup *se
     static const uint32_t contexts[] = { 0, 1, 512, 4096, 32768, 131072, 1 << 20, 1 << 30 };
     static const uint32_t batches[] = { 0, 1, 33, 64, 512, 2048, 8192, 1 << 20 };
     static const enum plim_dtype types[] = { PLIM_DTYPE_UNKNOWN, PLIM_DTYPE_Q8_0, PLIM_DTYPE_Q4_0, PLIM_DTYPE_F32 };
-    plim_setup_init(setup);
-    setup->n_ctx = contexts[bytes[0] & 7];
-    setup->n_ubatch = batches[bytes[0] >> 3 & 7];
-    setup->client = (enum plim_client)(bytes[0] >> 6);
-    setup->n_parallel = bytes[1] & 15;
-    setup->type_k = types[bytes[1] >> 4 & 3];
-    setup->type_v = types[bytes[1] >> 6];
-    setup->n_gpu_layers = (int8_t)bytes[2];
-    setup->flash_attn = (enum plim_switch)(bytes[3] % 3);
-    setup->kv_unified = (enum plim_switch)(bytes[3] / 3 % 3);
-    setup->swa_full = (enum plim_switch)(bytes[3] / 9 % 3);
-    setup->mmap = (enum plim_switch)(bytes[3] / 27 % 3);
-    setup->split_mode = (enum plim_split_mode)(bytes[4] & 3);
-    setup->n_cpu_moe = bytes[4] >> 2 & 7;
-    setup->mtp = bytes[4] >> 5 & 1;
-    setup->embedding = (enum plim_switch)(bytes[4] >> 6 & 1);
-    setup->backend = (enum plim_backend)(bytes[5] % PLIM_BACKEND_MAX_);
+    plim_setup_init(setup, NULL);
+    setup->llamacpp.n_ctx = contexts[bytes[0] & 7];
+    setup->llamacpp.n_ubatch = batches[bytes[0] >> 3 & 7];
+    setup->llamacpp.client = (enum plim_client)(bytes[0] >> 6);
+    setup->llamacpp.n_parallel = bytes[1] & 15;
+    setup->llamacpp.type_k = types[bytes[1] >> 4 & 3];
+    setup->llamacpp.type_v = types[bytes[1] >> 6];
+    setup->llamacpp.n_gpu_layers = (int8_t)bytes[2];
+    setup->llamacpp.flash_attn = (enum plim_switch)(bytes[3] % 3);
+    setup->llamacpp.kv_unified = (enum plim_switch)(bytes[3] / 3 % 3);
+    setup->llamacpp.swa_full = (enum plim_switch)(bytes[3] / 9 % 3);
+    setup->llamacpp.mmap = (enum plim_switch)(bytes[3] / 27 % 3);
+    setup->llamacpp.split_mode = (enum plim_split_mode)(bytes[4] & 3);
+    setup->llamacpp.n_cpu_moe = bytes[4] >> 2 & 7;
+    setup->llamacpp.mtp = bytes[4] >> 5 & 1;
+    setup->llamacpp.embedding = (enum plim_switch)(bytes[4] >> 6 & 1);
+    setup->llamacpp.backend = (enum plim_backend)(bytes[5] % PLIM_BACKEND_MAX_);
     machine->n_cards = bytes[5] / PLIM_BACKEND_MAX_ % 4;
     for (uint32_t i = 0; i < machine->n_cards; i++)
         plim_card_of_size(6 + 8 * i, &machine->card[i]);
@@ -94,7 +94,7 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
 {
     static struct plim_command command;
     struct plim_error error = { 0 };
-    struct plim_setup start;
+    static struct plim_adjustment start;
     if (command.n_words == 0)
         plim_command_add(&command, "llama-server");
     struct plim_answer a = {
@@ -108,22 +108,22 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
     if (part == FOR_FIXES &&
         plim_plan_fixes(engine, setup, machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &a.n_fixes, &error) < 0)
         return;
-    if (part == FOR_STARTS_WITH && plim_engine_autofit(engine, setup, machine, &start, &error) == 1 &&
-        plim_engine_bill(engine, &start, machine, NULL, &other, &error) == 0) {
+    if (part == FOR_STARTS_WITH && plim_engine_adjust(engine, setup, machine, &bill, &start, &error) == 1 &&
+        plim_engine_bill(engine, &start.setup, machine, NULL, &other, &error) == 0) {
         check_bill(&other);
-        a.starts_with = &start;
-        a.starts_with_bill = &other;
+        a.adjustment = &start;
+        a.adjusted_bill = &other;
     }
-    if (part == FOR_REPORTS || a.n_fixes || a.starts_with)
+    if (part == FOR_REPORTS || a.n_fixes || a.adjustment)
         write_reports(&a);
 }
 
 static void requantize(const struct plim_model *model, uint8_t which)
 {
-    const struct plim_quant_recipe *mixture = plim_quant_recipe_at(which);
+    const struct plim_quant_recipe *recipe = plim_quant_recipe_at(which);
     struct plim_error error = { 0 };
     struct plim_model *made = NULL;
-    if (mixture && plim_model_requantize(model, mixture->name, &made, &error) < 0)
+    if (recipe && plim_model_requantize(model, recipe->name, &made, &error) < 0)
         FUZZ_REQUIRE(error.code && error.what[0] && !made);
     plim_model_free(made);
 }
@@ -139,7 +139,7 @@ static void read_and_answer(const unsigned char *header, size_t size, const uint
         return;
     const enum part part = (enum part)(setup_bytes[7] % N_PARTS);
     choose_setup(setup_bytes, &setup, &machine);
-    if (plim_engine_new(model, NULL, &engine, &error) == 0)
+    if (plim_engine_new(model, NULL, NULL, &engine, &error) == 0)
         answer(engine, &setup, &machine, part);
     else
         FUZZ_REQUIRE(error.code && error.what[0]);

@@ -2,7 +2,7 @@
 /* Cards as people name them: a card of the catalogue or an error with a hint. */
 #include "fuzz.h"
 
-#include "cli/machine.h"
+#include "cli/fit_machine.h"
 
 #include <string.h>
 
@@ -35,6 +35,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&error, 0, sizeof error);
     result = plim_cli_machine(&options, &machine, &notes, &error);
     FUZZ_REQUIRE(result >= 0 || (error.code == result && error.what[0]));
-    FUZZ_REQUIRE(machine.n_cards <= PLIM_SETUP_MAX_DEVICES);
+    FUZZ_REQUIRE(machine.n_cards <= PLIM_MAX_DEVICES);
     return 0;
 }

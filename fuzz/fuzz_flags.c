@@ -5,8 +5,9 @@
  */
 #include "fuzz.h"
 
+#include "cli/fit_machine.h"
 #include "cli/fit_options.h"
-#include "cli/machine.h"
+#include "engine/type.h"
 #include "gguf_writer.h"
 #include "plimsoll/plan.h"
 
@@ -67,7 +68,10 @@ static void check_commands(const struct plim_fit_options *o, uint32_t n_fixes)
     for (uint32_t i = 0; i < n_fixes; i++) {
         if (plim_command_text(&o->command, fixes[i].changes, fixes[i].n_changes, text))
             FUZZ_REQUIRE(strlen(text) < PLIM_COMMAND_BYTES);
-        plim_ollama_text(&fixes[i], 2, text);
+        const struct plim_engine_type *type;
+        for (size_t k = 0; (type = plim_engine_type_at(k)); k++)
+            if (type->paste && !strcmp(type->rules, o->arguments.setup.type->rules))
+                type->paste(&fixes[i], &bill, text, sizeof text);
     }
 }
 
@@ -77,12 +81,13 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     struct plim_error error = { 0 };
     struct plim_engine *engine = NULL;
     struct plim_notes notes = { 0 };
-    struct plim_setup start;
+    static struct plim_adjustment start;
     uint32_t n_fixes = 0;
     o->ram_bytes = o->ram_bytes ? o->ram_bytes : 1;
     if (o->n_cards == 0 && o->n_budgets == 0)
         o->budget_bytes[o->n_budgets++] = 1 << 24; /* the fuzzer's own machine has no say */
-    if (plim_cli_machine(o, &machine, &notes, &error) < 0 || plim_engine_new(model, o->engine, &engine, &error) < 0) {
+    if (plim_cli_machine(o, &machine, &notes, &error) < 0 ||
+        plim_engine_new(model, o->arguments.setup.type, o->version, &engine, &error) < 0) {
         FUZZ_REQUIRE(error.what[0]);
         return;
     }
@@ -92,7 +97,7 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     } else if (is_with_fixes && plim_plan_fixes(engine, setup, &machine, &o->margin, &bill, fixes, PLIM_MAX_FIXES,
                                                 &n_fixes, &error) == 0) {
         check_commands(o, n_fixes);
-        if (plim_engine_autofit(engine, setup, &machine, &start, &error) < 0)
+        if (plim_engine_adjust(engine, setup, &machine, &bill, &start, &error) < 0)
             FUZZ_REQUIRE(error.what[0]);
     }
     plim_engine_free(engine);

@@ -5,13 +5,16 @@
 /*
  * A bill: what a setup will allocate, line by line and device by device, and whether it fits.
  *
- * The lines of a device add up to its need. What the driver keeps and what others hold are lines too, so that the need
- * is compared with the whole card. A bill is a plain struct that owns nothing; labels and reasons are static text.
+ * A line is held in some phases of a run, or in all. The need of a device is the largest sum of the lines that are held
+ * in one phase; where no line has phases of its own, it is the sum of all lines. The driver's reserve and the memory of
+ * other processes are lines too, so that the need is compared with the whole card. A bill is a plain struct that owns
+ * nothing; labels and reasons are static text.
  */
 
 #include "plimsoll/basis.h"
 #include "plimsoll/card.h"
-#include "plimsoll/setup.h"
+#include "plimsoll/dtype.h"
+#include "plimsoll/option.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,14 +35,31 @@ enum plim_pillar {
     PLIM_PILLAR_MAX_
 };
 
-enum { PLIM_BILL_MAX_LINES = 20, PLIM_WHY_ARGUMENTS = 6, PLIM_WHY_BYTES = 256 };
+/* The phases of a run, in the order in which they follow each other. */
+enum plim_phase {
+    PLIM_PHASE_LOAD = 0,
+    PLIM_PHASE_PREFILL,
+    PLIM_PHASE_DECODE,
+    PLIM_PHASE_FORWARD,
+    PLIM_PHASE_BACKWARD,
+    PLIM_PHASE_STEP, /* of the optimizer */
+    PLIM_PHASE_EVALUATE,
+    PLIM_PHASE_MAX_
+};
+
+#define PLIM_IN_PHASE(phase) (1U << (phase))
+
+enum { PLIM_BILL_MAX_LINES = 20, PLIM_BILL_MAX_SETTINGS = 24, PLIM_WHY_ARGUMENTS = 6, PLIM_WHY_BYTES = 256 };
 
 struct plim_line {
     const char *label; /* the engine's own words where it has them: "model buffer", "KV buffer", "compute buffer" */
     enum plim_pillar pillar;
     enum plim_basis basis;
+    unsigned phases; /* PLIM_IN_PHASE() of those in which it is held; 0: all */
     uint64_t bytes, low_bytes, high_bytes;
-    const char *why; /* a template: plim_line_why() fills in the arguments */
+    bool is_elastic;      /* it takes what the others leave (plim_bill_stretch()), ... */
+    uint64_t least_bytes; /* ... and at least this much */
+    const char *why;      /* a template: plim_line_why() fills in the arguments */
     uint64_t argument[PLIM_WHY_ARGUMENTS];
     const char *text_argument;
 };
@@ -51,7 +71,9 @@ struct plim_device_bill {
     uint64_t total_low_bytes;
     uint64_t free_bytes;
     enum plim_basis total_basis;
-    uint64_t need_bytes, need_low_bytes, need_high_bytes; /* the sums of the lines */
+    uint64_t need_bytes, need_low_bytes, need_high_bytes; /* the largest sum of lines held in one phase */
+    bool has_phases;                                      /* some line is not held in all of them: */
+    enum plim_phase binding;                              /* then the phase of need_bytes */
     uint64_t idle_bytes; /* of the need: mapped from a file but never read, so that no RAM is held */
     uint32_t n_lines;
     struct plim_line line[PLIM_BILL_MAX_LINES];
@@ -65,22 +87,23 @@ enum plim_verdict {
     PLIM_VERDICT_MAX_
 };
 
-/* What the engine makes of the setup: every default filled in, every number rounded. */
-struct plim_resolved {
-    uint32_t n_ctx, n_ctx_seq, n_batch, n_ubatch, n_seq, n_outputs_max, n_gpu_layers, n_layer;
-    enum plim_dtype type_k, type_v;
-    bool flash_attn, kv_unified, swa_full, kv_offload, mmap;
-    bool is_default_ctx; /* the context was not asked for: it is the model's own */
+/* The work that fits into the elastic lines, for engines that size their cache by what is left; 0: no such figure. */
+struct plim_capacity {
+    uint64_t kv_n_tokens;
+    uint32_t n_seq, n_ctx; /* so many sequences of this length */
 };
 
 struct plim_bill {
-    struct plim_resolved resolved;
+    uint32_t n_settings; /* the setup as the engine understands it */
+    struct plim_setting settings[PLIM_BILL_MAX_SETTINGS];
     uint32_t n_devices; /* the GPUs, then the host */
-    struct plim_device_bill device[PLIM_SETUP_MAX_DEVICES + 1];
+    struct plim_device_bill device[PLIM_MAX_DEVICES + 1];
+    struct plim_capacity capacity;
     enum plim_verdict verdict;
     uint32_t limiting_device;                   /* the device that decides */
     const struct plim_line *limiting_line;      /* and its largest line that a setup can change; NULL: none */
     double tokens_per_s_low, tokens_per_s_high; /* of one sequence; 0: unknown */
+    bool is_bound;                              /* the figures are upper bounds: no verdict follows from them */
     bool is_refused;                            /* the engine would not start with this setup at all: */
     const char *refusal;
     const char *caveat; /* why the figures are not called exact; NULL: nothing against it */
@@ -94,6 +117,12 @@ struct plim_margin {
 
 const char *plim_pillar_name(enum plim_pillar pillar);    /* "weights", "kv_cache" ... */
 const char *plim_verdict_name(enum plim_verdict verdict); /* "fits", "tight", "no", "unknown" */
+
+const char *plim_phase_name(enum plim_phase phase); /* "load", "prefill" ... */
+
+/* The setting of this key ("n_ctx"), or NULL; and its number, 0 when there is no such setting. */
+const struct plim_setting *plim_bill_setting(const struct plim_bill *bill, const char *key);
+int64_t plim_bill_setting_integer(const struct plim_bill *bill, const char *key);
 
 /* The reason of a line in words, with its numbers: "32 layers x 8192 cells x ...". Returns buffer. */
 char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES]);

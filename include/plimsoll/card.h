@@ -9,7 +9,6 @@
 
 #include "plimsoll/basis.h"
 #include "plimsoll/error.h"
-#include "plimsoll/setup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +17,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum { PLIM_MAX_DEVICES = 16 }; /* of one machine */
 
 enum plim_vendor {
     PLIM_VENDOR_UNKNOWN = 0,
@@ -47,21 +48,6 @@ struct plim_card {
     bool is_unified;       /* shares the memory of the host */
     uint64_t shared_bytes; /* when unified: all of that memory; the card may be given less of it. 0: unknown */
 };
-
-/* The backend llama.cpp has for the cards of a vendor: no other than CUDA is modelled, and none is called exact. */
-static inline enum plim_backend plim_vendor_backend(enum plim_vendor vendor)
-{
-    switch (vendor) {
-    case PLIM_VENDOR_AMD:
-        return PLIM_BACKEND_HIP;
-    case PLIM_VENDOR_INTEL:
-        return PLIM_BACKEND_VULKAN;
-    case PLIM_VENDOR_APPLE:
-        return PLIM_BACKEND_METAL;
-    default:
-        return PLIM_BACKEND_CUDA;
-    }
-}
 
 /* What programs can still get: total less what the driver and others hold. */
 uint64_t plim_card_free_bytes(const struct plim_card *card);
@@ -104,7 +90,7 @@ struct plim_host {
 
 struct plim_machine {
     uint32_t n_cards;
-    struct plim_card card[PLIM_SETUP_MAX_DEVICES];
+    struct plim_card card[PLIM_MAX_DEVICES];
     struct plim_host host;
 };
 

@@ -5,8 +5,8 @@
 /*
  * Engines: the rules of one runtime, applied to one model. model + setup + machine -> bill.
  *
- * An engine is made once per model and then writes any number of bills. It keeps scratch memory, so it is for one
- * thread at a time; several may be made of one model.
+ * An engine type is a runtime; an engine is its rules made ready for one model, which then writes any number of bills.
+ * An engine keeps scratch memory, so it is for one thread at a time; several may be made of one model.
  */
 
 #include "plimsoll/bill.h"
@@ -20,19 +20,38 @@ extern "C" {
 
 struct plim_engine;
 
+/* --- runtimes --- */
+
+/* The i-th runtime that is known, NULL past the last. The first is the default. */
+const struct plim_engine_type *plim_engine_type_at(size_t i);
+
 /*
- * The rules of this runtime for this model. spec is "llama.cpp", "llama.cpp@v0.5.0" or "llama.cpp@b10256"; NULL is the
- * newest version that is proven. The model must outlive the engine. Fails for runtimes that are not known, for files
- * that do not run by themselves (mmproj, LoRA), and for models that lack what the runtime requires.
+ * The runtime that a spec names: "llama.cpp", "ollama", "llama.cpp@v0.5.0"; NULL is the default. *ret_version is the
+ * text after the @, or NULL; it may be NULL itself.
  */
-int plim_engine_new(const struct plim_model *model, const char *spec, struct plim_engine **ret_engine,
-                    struct plim_error *reterr);
+int plim_engine_type_named(const char *spec, const struct plim_engine_type **ret_type, const char **ret_version,
+                           struct plim_error *reterr);
+
+const char *plim_engine_type_name(const struct plim_engine_type *type); /* "llama.cpp", "ollama" */
+unsigned plim_engine_type_tasks(const struct plim_engine_type *type);   /* of enum plim_task */
+
+/* --- one of them, for one model --- */
+
+/*
+ * The rules of a runtime for this model. version NULL is the newest that is proven; type NULL is the default. The model
+ * must outlive the engine. Fails for versions that are not known, for files that do not run by themselves (mmproj,
+ * LoRA), and for models that lack what the runtime requires.
+ */
+int plim_engine_new(const struct plim_model *model, const struct plim_engine_type *type, const char *version,
+                    struct plim_engine **ret_engine, struct plim_error *reterr);
 
 /* NULL is fine; returns NULL. */
 struct plim_engine *plim_engine_free(struct plim_engine *engine);
 
-const char *plim_engine_name(const struct plim_engine *engine);    /* "llama.cpp" */
-const char *plim_engine_version(const struct plim_engine *engine); /* "v0.5.0" */
+/* The rules that are applied: "llama.cpp" for Ollama as well, which starts llama-server; and their version, "v0.5.0".
+ */
+const char *plim_engine_name(const struct plim_engine *engine);
+const char *plim_engine_version(const struct plim_engine *engine);
 const struct plim_model *plim_engine_model(const struct plim_engine *engine);
 
 /* True when the runtime's version has rules for the model's architecture. */
@@ -48,18 +67,29 @@ void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape
 
 /*
  * Write the bill of a setup on a machine, with its verdict. Fails with PLIM_E_USAGE for setups that make no sense (a
- * bad -ot pattern, a device that is not there).
+ * bad -ot pattern, a device that is not there), or that are another engine's.
  */
 int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                      const struct plim_margin *margin, struct plim_bill *ret_bill, struct plim_error *reterr);
 
+/* The setup that a runtime would start with, and how it differs. */
+struct plim_adjustment {
+    struct plim_setup setup;
+    uint32_t n_settings;
+    struct plim_setting settings[8]; /* what the runtime decides; NONE: as in the bill of the setup */
+    struct plim_layer_range layers[PLIM_MAX_DEVICES];
+    char flags[160];     /* as one would type it: "-c 9216 -ngl 31" */
+    char more[64];       /* that has no flag: "the experts of 3 layers in RAM"; may be empty */
+    char short_more[32]; /* the same for a table: "experts of 3 in RAM" */
+};
+
 /*
  * What the runtime itself makes of a setup when it starts: llama.cpp's --fit fills in what is unset so that it fits.
- * Returns 1 and the setup it would start with when that differs, 0 when it would change nothing. What it would start
- * with need not fit either: it gives up where it would have to change what is set.
+ * Returns 1 and the setup it would start with when that differs, 0 when it would change nothing. That setup need not
+ * fit either: the runtime gives up where it would have to change what is set. `bill` is that of the setup as it is.
  */
-int plim_engine_autofit(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
-                        struct plim_setup *ret_setup, struct plim_error *reterr);
+int plim_engine_adjust(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                       const struct plim_bill *bill, struct plim_adjustment *ret_adjustment, struct plim_error *reterr);
 
 #ifdef __cplusplus
 }

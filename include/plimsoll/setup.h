@@ -3,124 +3,43 @@
 #define PLIMSOLL_SETUP_H
 
 /*
- * A setup: how a model will be run. The fields carry llama.cpp's own flag names; what is left unset takes the engine's
- * default for the client (llama-server, llama-cli, or a program that uses the library).
+ * A setup: how a model will be run. The engine's own settings are a plain struct with the engine's flag names; settings
+ * can also be made by name, as on a command line. A setup is copied by value and owns nothing: the texts and models
+ * that it points to must outlive it.
  */
 
-#include "plimsoll/dtype.h"
 #include "plimsoll/error.h"
+#include "plimsoll/llamacpp.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct plim_model;
+struct plim_engine_type;
 
-enum {
-    PLIM_SETUP_MAX_DEVICES = 16,
-    PLIM_SETUP_MAX_OVERRIDES = 64,
-    PLIM_SETUP_MAX_LORAS = 8,
-};
+enum plim_task { PLIM_TASK_INFER = 1 << 0, PLIM_TASK_TRAIN = 1 << 1 };
 
-/*
- * Which program runs the model: their defaults for slots, outputs, KV layout and --fit differ. Ollama runs llama-server
- * with settings of its own.
- */
-enum plim_client { PLIM_CLIENT_SERVER = 0, PLIM_CLIENT_CLI, PLIM_CLIENT_LIBRARY, PLIM_CLIENT_OLLAMA, PLIM_CLIENT_MAX_ };
-
-enum plim_backend {
-    PLIM_BACKEND_CUDA = 0,
-    PLIM_BACKEND_HIP,
-    PLIM_BACKEND_VULKAN,
-    PLIM_BACKEND_METAL,
-    PLIM_BACKEND_CPU,
-    PLIM_BACKEND_MAX_
-};
-
-enum plim_switch { PLIM_UNSET = 0, PLIM_OFF, PLIM_ON };
-
-enum plim_split_mode { PLIM_SPLIT_LAYER = 0, PLIM_SPLIT_NONE, PLIM_SPLIT_ROW, PLIM_SPLIT_TENSOR, PLIM_SPLIT_MAX_ };
-
-enum {
-    PLIM_NGL_AUTO = -1, /* all that fit: everything, unless --fit lowers it */
-    PLIM_NGL_ALL = -2,
-};
-
-/* "regex=buffer type" of -ot: tensors whose name matches go there. Device -1 is the CPU. */
-struct plim_override {
-    const char *pattern; /* lives at least as long as the setup */
-    int device;
-};
-
-/*
- * Part of a layer that --fit can keep on its device: everything but what is named. Its further layers keep everything
- * but their experts.
- */
-enum plim_overflow_part {
-    PLIM_OVERFLOW_EXPERTS = 0,   /* the experts go */
-    PLIM_OVERFLOW_FFN,           /* gate, up and down go: attention stays */
-    PLIM_OVERFLOW_GATE_AND_DOWN, /* up stays too */
-    PLIM_OVERFLOW_DOWN,          /* and gate */
-};
-
-/* n_layers layers from first whose experts are on the CPU; of the first, `part` is on `device` (-1: the CPU). */
-struct plim_overflow {
-    uint32_t first, n_layers;
-    enum plim_overflow_part part;
-    int device;
-};
+enum { PLIM_SETUP_OWN_BYTES = 2560 };
 
 struct plim_setup {
-    enum plim_client client;
-    enum plim_backend backend;
-
-    uint32_t n_ctx;                 /* 0: the model's own */
-    uint32_t n_batch;               /* 0: 2048 */
-    uint32_t n_ubatch;              /* 0: 512 */
-    uint32_t n_parallel;            /* slots; 0: the client's default */
-    uint32_t n_outputs_max;         /* 0: the client's default */
-    uint32_t n_rs_seq;              /* extra recurrent states per sequence, for speculative decoding */
-    int32_t n_gpu_layers;           /* or PLIM_NGL_* */
-    enum plim_dtype type_k, type_v; /* PLIM_DTYPE_UNKNOWN: f16 */
-    enum plim_switch flash_attn;    /* unset: auto */
-    enum plim_switch kv_offload, kv_unified, swa_full, op_offload, mmap, fit, embedding;
-
-    enum plim_split_mode split_mode;
-    uint32_t main_gpu;
-    uint32_t n_tensor_split; /* entries given with -ts; 0: by free memory */
-    double tensor_split[PLIM_SETUP_MAX_DEVICES];
-
-    bool cpu_moe;       /* -cmoe */
-    uint32_t n_cpu_moe; /* -ncmoe: the lowest N layers */
-    uint32_t n_cpu_ffn; /* -ncffn: the same for dense feed-forward weights */
-    uint32_t n_overrides;
-    struct plim_override override[PLIM_SETUP_MAX_OVERRIDES];
-    uint32_t n_overflows; /* what --fit would decide */
-    struct plim_overflow overflow[PLIM_SETUP_MAX_DEVICES];
-
-    uint32_t fit_ctx;          /* smallest context --fit may choose; 0: 4096, UINT32_MAX: it may not change it (-c 0) */
-    uint64_t fit_target_bytes; /* what --fit leaves free per device; 0: 1 GiB */
-    int32_t cache_ram_mib;     /* prompt cache of llama-server in host RAM; PLIM_CACHE_RAM_DEFAULT, -1: no limit */
-
-    /* files that are loaded beside the model: they outlive the setup, and a draft the engines that have seen it */
-    const struct plim_model *mmproj;
-    enum plim_switch mmproj_offload;
-    uint32_t n_loras;
-    const struct plim_model *lora[PLIM_SETUP_MAX_LORAS];
-    const struct plim_model *draft;
-    int32_t n_gpu_layers_draft;
-    enum plim_dtype type_k_draft, type_v_draft;
-    uint32_t n_draft; /* tokens drafted per step; 0: the default when there is a draft model or mtp */
-    bool mtp;         /* draft with the model's own next-token-prediction layers */
+    const struct plim_engine_type *type; /* the runtime whose settings these are */
+    enum plim_task task;
+    union {
+        struct plim_llamacpp_setup llamacpp;     /* llama.cpp and Ollama */
+        unsigned char own[PLIM_SETUP_OWN_BYTES]; /* room for those of any engine */
+    };
 };
 
-enum { PLIM_CACHE_RAM_DEFAULT = INT32_MIN };
+/* Everything unset. type NULL: the default engine, llama.cpp. */
+void plim_setup_init(struct plim_setup *setup, const struct plim_engine_type *type);
 
-/* Everything unset. */
-void plim_setup_init(struct plim_setup *setup);
+/*
+ * Set one option by its key or by one of its names ("n_ctx" or "--ctx-size", "8192"); value NULL for a switch. Fails
+ * with PLIM_E_USAGE for options the engine does not have, values it does not take, and options that name files.
+ */
+int plim_setup_set(struct plim_setup *setup, const char *option, const char *value, struct plim_error *reterr);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,6 @@ enum {
 
     /* A model: llama.cpp itself stops at 512 layers (LLAMA_MAX_LAYERS). */
     PLIM_MAX_LAYERS = 512,
-    PLIM_MAX_DEVICES = 16,
     PLIM_MAX_EXPERTS_USED = 128,
 
     /* Command lines and the files of /proc and /sys. */

@@ -94,3 +94,15 @@ double plim_decimal(const char *text, const char **ret_end)
         *ret_end = is_number ? p : text;
     return !is_number ? 0 : is_negative ? -(digits / scale) : digits / scale;
 }
+
+bool plim_text_has_word(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    while (list && *list) {
+        size_t length = strcspn(list, " ");
+        if (length == n && !memcmp(list, word, n))
+            return true;
+        list += length + strspn(list + length, " ");
+    }
+    return false;
+}

@@ -15,6 +15,9 @@ void plim_text_clean(char *text);
  */
 bool plim_text_is_near(const char *a, const char *b);
 
+/* True when `word` is one of the words in a list separated by spaces; a list of NULL is empty. */
+bool plim_text_has_word(const char *list, const char *word);
+
 /*
  * The decimal number that text begins with ("7.5", "-0.25"; no exponent), 0 when it begins with no number.
  * *ret_end is the rest, text itself without a number; ret_end may be NULL. Unlike strtod(), the point is a point in

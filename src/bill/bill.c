@@ -18,6 +18,30 @@ const char *plim_pillar_name(enum plim_pillar pillar)
     return pillar < PLIM_PILLAR_MAX_ ? names[pillar] : "unknown";
 }
 
+/* --- settings --- */
+
+void plim_bill_add_setting(struct plim_bill *bill, const struct plim_option *option, const char *key,
+                           enum plim_setting_kind kind, int64_t integer, const char *text)
+{
+    if (bill->n_settings < PLIM_BILL_MAX_SETTINGS)
+        bill->settings[bill->n_settings++] =
+            (struct plim_setting){ .option = option, .key = key, .kind = kind, .integer = integer, .text = text };
+}
+
+const struct plim_setting *plim_bill_setting(const struct plim_bill *bill, const char *key)
+{
+    for (uint32_t i = 0; i < bill->n_settings; i++)
+        if (!strcmp(bill->settings[i].key, key))
+            return &bill->settings[i];
+    return NULL;
+}
+
+int64_t plim_bill_setting_integer(const struct plim_bill *bill, const char *key)
+{
+    const struct plim_setting *setting = plim_bill_setting(bill, key);
+    return setting ? setting->integer : 0;
+}
+
 /* --- lines --- */
 
 struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
@@ -37,7 +61,13 @@ struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_
         return NULL;
     }
     struct plim_line *line = &device->line[device->n_lines++];
-    *line = (struct plim_line){ label, pillar, basis, bytes, low_bytes, high_bytes, "", { 0 }, NULL };
+    *line = (struct plim_line){ .label = label,
+                                .pillar = pillar,
+                                .basis = basis,
+                                .bytes = bytes,
+                                .low_bytes = low_bytes,
+                                .high_bytes = high_bytes,
+                                .why = "" };
     return line;
 }
 

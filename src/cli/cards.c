@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll cards: the catalogue, and the cards of this machine. */
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "plimsoll/card.h"
@@ -12,7 +13,7 @@
 
 enum option { OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.cards/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
@@ -20,7 +21,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 struct arguments {
@@ -37,9 +38,9 @@ static int parse(int argc, char **argv, struct arguments *a)
         size_t n = strlen(a->query);
         if (argv[i][0] != '-')
             snprintf(a->query + n, sizeof a->query - n, "%s%s", n ? " " : "", argv[i]);
-        else if (plim_flag_is_in(argv[i], rows[OPTION_JSON].names))
+        else if (plim_text_has_word(rows[OPTION_JSON].names, argv[i]))
             a->is_json = true;
-        else if (plim_flag_is_in(argv[i], rows[OPTION_HELP].names))
+        else if (plim_text_has_word(rows[OPTION_HELP].names, argv[i]))
             a->is_help = true;
         else if (!strcmp(argv[i], "--color") && i + 1 < argc)
             a->color = argv[++i];
@@ -48,7 +49,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         else
             return usage(argv[i]);
     }
-    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+    if (a->color && !plim_text_has_word("auto always never", a->color))
         return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
     return PLIM_EXIT_YES;
 }

@@ -2,6 +2,7 @@
 /* plimsoll check: a bill beside a receipt or an engine's log. */
 #include "report/receipt/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/check_input.h"
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -11,7 +12,7 @@
 
 enum option { OPTION_RECEIPT_FROM, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_RECEIPT_FROM] = { "--receipt-from", "", "LOG", "print the allocations in this log; no bill is needed" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.check/1; a receipt: plimsoll.receipt/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
@@ -20,7 +21,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 struct arguments {
@@ -41,9 +42,9 @@ static int take_own(int argc, char **argv, int *i, struct arguments *a)
 {
     const char *word = argv[*i];
     const bool has_next = *i + 1 < argc;
-    if (plim_flag_is_in(word, rows[OPTION_JSON].names)) {
+    if (plim_text_has_word(rows[OPTION_JSON].names, word)) {
         a->is_json = true;
-    } else if (plim_flag_is_in(word, rows[OPTION_HELP].names)) {
+    } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
         a->is_help = true;
     } else if (!strncmp(word, "--color=", 8)) {
         a->color = word + 8;
@@ -80,7 +81,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         else
             a->rest[a->n_rest++] = argv[i];
     }
-    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+    if (a->color && !plim_text_has_word("auto always never", a->color))
         return plim_cli_usage("write auto, always or never",
                               "invalid value '%s' for --color: not auto, always or never", a->color);
     if (a->is_help)

@@ -4,10 +4,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/system.h"
-#include "cli/beside.h"
-#include "cli/machine.h"
+#include "cli/fit_machine.h"
+#include "engine/aux_files.h"
 #include "engine/log.h"
-#include "plimsoll/engine.h"
+#include "engine/type.h"
 #include "report/receipt/documents.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ bool plim_check_is_model(const char *path)
 static uint32_t count_cards(const struct plim_receipt *log)
 {
     char id[PLIM_RECEIPT_ID_BYTES];
-    for (uint32_t n = PLIM_SETUP_MAX_DEVICES; n > 0; n--) {
+    for (uint32_t n = PLIM_MAX_DEVICES; n > 0; n--) {
         snprintf(id, sizeof id, "gpu%u", n - 1);
         if (plim_receipt_find(log, id))
             return n;
@@ -118,11 +118,16 @@ static uint32_t count_cards(const struct plim_receipt *log)
     return 0;
 }
 
+static bool has_no_cards(const struct plim_setup *setup)
+{
+    return setup->type->cards_use && setup->type->cards_use(setup) == PLIM_CARDS_UNUSED;
+}
+
 /* By name where the catalogue knows it, else by size. Free memory decides how several cards share a model. */
 static void use_cards_of_log(const struct plim_receipt *log, struct plim_fit_options *o)
 {
     uint32_t n = count_cards(log);
-    if (o->n_cards || o->n_budgets || o->arguments.setup.backend == PLIM_BACKEND_CPU)
+    if (o->n_cards || o->n_budgets || has_no_cards(&o->arguments.setup))
         return;
     if (n == 0)
         o->cards[o->n_cards++] = "none";
@@ -150,11 +155,11 @@ static int bill_of(const struct plim_fit_options *o, const struct plim_machine *
     int result = bill ? plim_model_open(o->paths[0], &model, reterr)
                       : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
     if (result == 0)
-        result = plim_engine_new(model, o->engine, &engine, reterr);
+        result = plim_engine_new(model, o->arguments.setup.type, o->version, &engine, reterr);
     if (result == 0)
         result = plim_engine_bill(engine, &o->arguments.setup, machine, &o->margin, bill, reterr);
     if (result == 0) {
-        plim_receipt_of_bill(bill, ret_bill);
+        plim_receipt_of_bill(bill, plim_engine_name(engine), ret_bill);
         snprintf(ret_bill->version, sizeof ret_bill->version, "%s", plim_engine_version(engine));
         snprintf(ret_bill->model, sizeof ret_bill->model, "%s", plim_model_name(model));
     } else {
@@ -170,7 +175,7 @@ int plim_check_bill(int argc, char **argv, const struct plim_receipt *log, struc
                     struct plim_error *reterr)
 {
     struct plim_fit_options options;
-    struct plim_beside beside = { 0 };
+    struct plim_aux_files files = { 0 };
     struct plim_notes notes = { 0 };
     struct plim_machine *machine = plim_alloc(1, sizeof *machine);
     int result = machine ? plim_fit_options_parse(argc, argv, &options, reterr)
@@ -184,10 +189,10 @@ int plim_check_bill(int argc, char **argv, const struct plim_receipt *log, struc
         result = plim_cli_machine(&options, machine, &notes, reterr);
     }
     if (result >= 0)
-        result = plim_beside_open(&options.arguments, &options.arguments.setup, &beside, reterr);
+        result = plim_aux_files_open(&options.arguments, &files, reterr);
     if (result >= 0)
         result = bill_of(&options, machine, ret_bill, reterr);
-    plim_beside_done(&beside);
+    plim_aux_files_done(&files);
     plim_fit_options_done(&options);
     plim_free(machine);
     return result;

@@ -6,8 +6,8 @@
  * The program: one file per command. Only here is anything printed, the environment read, or an exit status chosen.
  */
 
-#include "emit/flags.h"
-#include "plimsoll/error.h"
+#include "base/error.h"
+#include "plimsoll/option.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +18,14 @@ enum { PLIM_EXIT_YES = 0, PLIM_EXIT_NO = 1, PLIM_EXIT_USAGE = 2, PLIM_EXIT_INTER
 /* Options under one heading: --help, the manual and the completions are made of them. */
 struct plim_cli_options {
     const char *heading;
-    const struct plim_flag_info *rows;
-    size_t n;
+    const struct plim_option_help *first;
+    size_t n, stride_bytes; /* from one row to the next: rows may be part of something larger */
 };
+
+static inline const struct plim_option_help *plim_cli_option_at(const struct plim_cli_options *options, size_t i)
+{
+    return (const struct plim_option_help *)((const char *)options->first + i * options->stride_bytes);
+}
 
 enum { PLIM_CLI_MAX_GROUPS = 2 };
 

@@ -15,7 +15,7 @@
 
 enum option { OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.errors/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
@@ -23,7 +23,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 struct arguments {
@@ -58,9 +58,9 @@ static int parse(int argc, char **argv, struct arguments *a)
             is_words = true;
         else if (!strcmp(argv[i], "-"))
             a->is_stdin = true;
-        else if (plim_flag_is_in(argv[i], rows[OPTION_JSON].names))
+        else if (plim_text_has_word(rows[OPTION_JSON].names, argv[i]))
             a->is_json = true;
-        else if (plim_flag_is_in(argv[i], rows[OPTION_HELP].names))
+        else if (plim_text_has_word(rows[OPTION_HELP].names, argv[i]))
             a->is_help = true;
         else if (!strcmp(argv[i], "--color") && i + 1 < argc)
             a->color = argv[++i];
@@ -69,7 +69,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         else if (argv[i][0])
             return usage(argv[i]);
     }
-    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+    if (a->color && !plim_text_has_word("auto always never", a->color))
         return plim_cli_usage("write auto, always or never", "invalid value '%s' for --color", a->color);
     return PLIM_EXIT_YES;
 }

@@ -19,7 +19,7 @@
 
 enum option { OPTION_EXIT_STATUS, OPTION_FOLLOW, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_EXIT_STATUS] = { "--exit-status", "", "N",
                              "how the command ended: 137 is killed, and the log may not say so" },
     [OPTION_FOLLOW] = { "-f --follow", "", NULL, "go on reading as the log grows, like tail -F; explain each failure" },
@@ -30,7 +30,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 struct arguments {
@@ -74,11 +74,11 @@ static int parse(int argc, char **argv, struct arguments *a)
 {
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value;
-        if (plim_flag_is_in(word, rows[OPTION_JSON].names)) {
+        if (plim_text_has_word(rows[OPTION_JSON].names, word)) {
             a->is_json = true;
-        } else if (plim_flag_is_in(word, rows[OPTION_FOLLOW].names)) {
+        } else if (plim_text_has_word(rows[OPTION_FOLLOW].names, word)) {
             a->is_follow = true;
-        } else if (plim_flag_is_in(word, rows[OPTION_HELP].names)) {
+        } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
             a->is_help = true;
             return PLIM_EXIT_YES;
         } else if ((value = value_of(argc, argv, &i, "--color"))) {
@@ -88,15 +88,16 @@ static int parse(int argc, char **argv, struct arguments *a)
             if (status != PLIM_EXIT_YES)
                 return status;
         } else if (word[0] == '-' && word[1]) {
-            return plim_flag_is_in(word, "--color --exit-status") ? usage("%s needs a value", word)
-                                                                  : plim_help_unknown_option(&plim_cli_explain, word);
+            return plim_text_has_word("--color --exit-status", word)
+                       ? usage("%s needs a value", word)
+                       : plim_help_unknown_option(&plim_cli_explain, word);
         } else if (a->log) {
             return usage("one log at a time: '%s' is a second", word);
         } else {
             a->log = word;
         }
     }
-    if (a->color && !plim_flag_is_in(a->color, "auto always never"))
+    if (a->color && !plim_text_has_word("auto always never", a->color))
         return plim_cli_usage("write auto, always or never", "invalid value '%s' for --color", a->color);
     if (!a->log && plim_system_is_terminal(fileno(stdin)) && a->exit_status == NO_STATUS)
         return usage("%s", "no log to read: name a file, or pipe one in");

@@ -5,7 +5,8 @@
 #include "base/system.h"
 #include "base/units.h"
 #include "card/processes.h"
-#include "emit/command.h"
+#include "engine/command.h"
+#include "engine/type.h"
 #include "plimsoll/engine.h"
 #include "plimsoll/plan.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 16, VALUE_BYTES = 24, MAX_CHECKED = 3 };
+enum { VALUE_BYTES = 24, MAX_CHECKED = 3 };
 
 /* Everything large, so that it is one allocation. */
 struct trial {
@@ -24,6 +25,7 @@ struct trial {
     struct plim_fix fixes[PLIM_MAX_FIXES];
     uint32_t n_fixes;
     struct plim_remedies remedies;
+    char path[PLIM_WORD_BYTES], values[8][VALUE_BYTES];
 };
 
 /* --- a bill for each remedy --- */
@@ -35,37 +37,44 @@ static bool is_file(const char *path)
     return *path && *path != '-' && plim_system_look(path, true, &status) == 0 && status.kind == PLIM_KIND_FILE;
 }
 
-/* The command line of the run that failed, as far as the log shows it. */
-static int read_command(const struct plim_log_context *context, struct trial *t)
+/* Settings that a log shows, by the key of the engine's option. */
+static const struct {
+    const char *key;
+    enum plim_number number;
+    int64_t usual; /* the default, which is not written */
+} shown[] = { { "n_ctx", PLIM_N_N_CTX, PLIM_UNKNOWN },
+              { "n_batch", PLIM_N_N_BATCH, 2048 },
+              { "n_ubatch", PLIM_N_N_UBATCH, 512 },
+              { "n_seq", PLIM_N_N_SEQ, PLIM_UNKNOWN },
+              { "n_gpu_layers", PLIM_N_N_GPU_LAYERS, PLIM_UNKNOWN } };
+
+enum { N_SHOWN = sizeof shown / sizeof *shown };
+
+static int add_option(struct trial *t, const struct plim_option *option, const char *value)
 {
-    static const struct {
-        const char *flag;
-        enum plim_number number;
-        int64_t usual; /* the default, which is not written */
-    } flags[] = { { "-c", PLIM_N_N_CTX, PLIM_UNKNOWN },
-                  { "-b", PLIM_N_N_BATCH, 2048 },
-                  { "-ub", PLIM_N_N_UBATCH, 512 },
-                  { "-np", PLIM_N_N_SEQ, PLIM_UNKNOWN },
-                  { "-ngl", PLIM_N_N_GPU_LAYERS, PLIM_UNKNOWN } };
-    static char values[sizeof flags / sizeof flags[0]][VALUE_BYTES];
-    static char program[] = "llama-server", model_flag[] = "-m";
-    static char names[sizeof flags / sizeof flags[0]][8], path[PLIM_WORD_BYTES];
-    char *argv[MAX_ARGUMENTS];
-    int argc = 0;
-    snprintf(path, sizeof path, "%s", context->words.text[PLIM_W_MODEL]);
-    argv[argc++] = program;
-    argv[argc++] = model_flag;
-    argv[argc++] = path;
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        int64_t value = plim_number(&context->numbers, flags[i].number);
-        if (value == flags[i].usual || value < 0 || value > INT32_MAX)
+    plim_command_add_option(&t->command, option, option->help.names, strcspn(option->help.names, " "), value);
+    return plim_option_apply(option, true, value, &t->arguments, NULL);
+}
+
+/* The command line of the run that failed, as far as the log shows it. */
+static int read_command(const struct plim_engine_type *type, const struct plim_log_context *context, struct trial *t)
+{
+    int result = 0;
+    plim_setup_init(&t->arguments.setup, type);
+    plim_command_add(&t->command, type->program(&t->arguments.setup));
+    snprintf(t->path, sizeof t->path, "%s", context->words.text[PLIM_W_MODEL]);
+    for (size_t i = 0; i < type->n_options && result >= 0; i++)
+        if (type->options[i].kind == PLIM_OPTION_MODEL)
+            result = add_option(t, &type->options[i], t->path);
+    for (size_t i = 0; i < N_SHOWN && result >= 0; i++) {
+        const int64_t value = plim_number(&context->numbers, shown[i].number);
+        const struct plim_option *option = plim_option_with_key(type, shown[i].key);
+        if (!option || value == shown[i].usual || value < 0 || value > INT32_MAX)
             continue;
-        snprintf(values[i], VALUE_BYTES, "%" PRId64, value);
-        snprintf(names[i], sizeof names[i], "%s", flags[i].flag);
-        argv[argc++] = names[i];
-        argv[argc++] = values[i];
+        snprintf(t->values[i], VALUE_BYTES, "%" PRId64, value);
+        result = add_option(t, option, t->values[i]);
     }
-    return plim_command_read(argc, argv, &t->arguments, &t->command, NULL);
+    return result;
 }
 
 /* The card as it was when the model was loaded: the memory that was free then is its capacity. */
@@ -97,17 +106,19 @@ static void add_fix(struct trial *t, const struct plim_fix *fix)
     remedy->is_exact = true;
 }
 
-/* Those that a bill has proved, then what was there and is no flag of llama-server: a bill is better than a rule. */
+/* Those that a bill has proved, then what was there and is no flag of the program: a bill is better than a rule. */
 static void merge(struct trial *t, struct plim_remedies *remedies)
 {
+    const char *program = t->arguments.setup.type->program(&t->arguments.setup);
     for (uint32_t i = 0; i < remedies->n && t->remedies.n < PLIM_MAX_REMEDIES; i++)
-        if (strncmp(remedies->item[i].command, "llama-server", 12) != 0)
+        if (strncmp(remedies->item[i].command, program, strlen(program)) != 0)
             t->remedies.item[t->remedies.n++] = remedies->item[i];
     memcpy(remedies->item, t->remedies.item, sizeof remedies->item);
     remedies->n = t->remedies.n;
 }
 
-static void try_fixes(const struct plim_log_context *context, struct plim_remedies *remedies)
+static void try_fixes(const struct plim_engine_type *type, const struct plim_log_context *context,
+                      struct plim_remedies *remedies)
 {
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
@@ -115,8 +126,9 @@ static void try_fixes(const struct plim_log_context *context, struct plim_remedi
     if (!t)
         return;
     plim_arguments_init(&t->arguments);
-    if (read_command(context, t) == 0 && read_card(context, &t->machine) &&
-        plim_model_open(t->arguments.model, &model, NULL) == 0 && plim_engine_new(model, NULL, &engine, NULL) == 0 &&
+    if (read_command(type, context, t) == 0 && read_card(context, &t->machine) &&
+        plim_model_open(t->arguments.model, &model, NULL) == 0 &&
+        plim_engine_new(model, type, NULL, &engine, NULL) == 0 &&
         plim_engine_bill(engine, &t->arguments.setup, &t->machine, NULL, &t->bill, NULL) == 0 &&
         t->bill.verdict == PLIM_VERDICT_NO &&
         plim_plan_fixes(engine, &t->arguments.setup, &t->machine, NULL, &t->bill, t->fixes, PLIM_MAX_FIXES, &t->n_fixes,
@@ -128,7 +140,6 @@ static void try_fixes(const struct plim_log_context *context, struct plim_remedi
     }
     plim_engine_free(engine);
     plim_model_free(model);
-    plim_arguments_done(&t->arguments);
     plim_free(t);
 }
 
@@ -165,7 +176,9 @@ void plim_cli_explain_check(struct plim_explanation *explanation)
         return;
     bool is_of_setup = cause == PLIM_CAUSE_MODEL_TOO_BIG || cause == PLIM_CAUSE_KV_CACHE_CONTEXT ||
                        cause == PLIM_CAUSE_BATCH_OR_ACTIVATION;
-    if (is_of_setup && !strcmp(root->finding->framework, "llama.cpp") && is_file(context->words.text[PLIM_W_MODEL]))
-        try_fixes(context, &root->remedies);
+    const struct plim_engine_type *type;
+    if (is_of_setup && plim_engine_type_named(root->finding->framework, &type, NULL, NULL) == 0 &&
+        !strcmp(type->name, type->rules) && type->program && is_file(context->words.text[PLIM_W_MODEL]))
+        try_fixes(type, context, &root->remedies);
     add_processes(explanation);
 }

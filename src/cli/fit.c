@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll fit: will a model run on a card; the bill, the verdict and what to change first. */
 #include "base/mem.h"
-#include "cli/answer.h"
-#include "cli/beside.h"
 #include "cli/cli.h"
+#include "cli/fit_answer.h"
+#include "cli/fit_machine.h"
 #include "cli/help.h"
-#include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/roots.h"
+#include "engine/aux_files.h"
+#include "engine/type.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 struct question {
     struct plim_fit_options options;
     struct plim_paths paths;
-    struct plim_beside beside;
+    struct plim_aux_files files;
     struct plim_machine machine;
     struct plim_notes notes;
     struct plim_style style;
@@ -157,7 +158,7 @@ static int answer_model(struct question *q, const struct plim_path *path, struct
     if (result == 0 && path->is_found && !runs_by_itself(model))
         goto out;
     if (result == 0)
-        result = plim_engine_new(model, q->options.engine, &engine, &err);
+        result = plim_engine_new(model, q->options.arguments.setup.type, q->options.version, &engine, &err);
     if (result == 0)
         result = answer_engine(q, path, engine, r, &err);
     if (result < 0) {
@@ -223,8 +224,8 @@ static void note_flags(struct question *q)
         plim_note(&q->notes, "not known and ignored: %s", o->command.unknown);
     if (o->command.uncounted[0])
         plim_note(&q->notes, "what these take or save is not counted: %s", o->command.uncounted);
-    if (o->variables[0])
-        plim_note(&q->notes, "set in this environment, and counted: %s", o->variables);
+    if (o->command.variables[0])
+        plim_note(&q->notes, "set in this environment, and counted: %s", o->command.variables);
 }
 
 /* Make the question ready; what it holds is freed by forget(). */
@@ -246,15 +247,15 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     if (result < 0)
         return result;
     q->has_models = q->paths.n > 1 || q->paths.has_directory;
-    const struct plim_ollama_model *ollama = q->paths.n == 1 ? q->paths.paths[0].ollama : NULL;
-    if (ollama && ollama->projector[0] && !o->arguments.mmproj)
-        o->arguments.mmproj = ollama->projector;
-    return plim_beside_open(&o->arguments, &o->arguments.setup, &q->beside, err);
+    const struct plim_stored_model *stored = q->paths.n == 1 ? q->paths.paths[0].stored : NULL;
+    if (stored && stored->projector[0])
+        result = plim_aux_files_add(&o->arguments, PLIM_MODEL_PROJECTOR, stored->projector, err);
+    return result < 0 ? result : plim_aux_files_open(&o->arguments, &q->files, err);
 }
 
 static void forget(struct question *q)
 {
-    plim_beside_done(&q->beside);
+    plim_aux_files_done(&q->files);
     plim_paths_done(&q->paths);
     plim_fit_options_done(&q->options);
     plim_free(q);
@@ -279,9 +280,11 @@ static int run(int argc, char **argv)
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", plim_fit_option_info(PLIM_FIT_NONE + 1), PLIM_FIT_MAX_ - 1 };
-    ret_groups[1] =
-        (struct plim_cli_options){ "llama.cpp's flags", plim_flag_info(PLIM_FLAG_NONE + 1), PLIM_FLAG_MAX_ - 1 };
+    const struct plim_engine_type *type = plim_engine_type_at(0);
+    ret_groups[0] = (struct plim_cli_options){ "Options", plim_fit_option_info(PLIM_FIT_NONE + 1), PLIM_FIT_MAX_ - 1,
+                                               sizeof(struct plim_option_help) };
+    ret_groups[1] = (struct plim_cli_options){ "llama.cpp's flags", &type->options[0].help, type->n_options,
+                                               sizeof(struct plim_option) };
 }
 
 const struct plim_cli_command plim_cli_fit = {

@@ -10,23 +10,24 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "engine/type.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct plim_flag_info own[PLIM_FIT_MAX_] = {
+static const struct plim_option_help own[PLIM_FIT_MAX_] = {
 #define INFO(id, names, value, help) [PLIM_FIT_##id] = { names, "", value, help },
     PLIM_FIT_OPTIONS(INFO)
 #undef INFO
 };
 
-const struct plim_flag_info *plim_fit_option_info(enum plim_fit_option option) { return &own[option]; }
+const struct plim_option_help *plim_fit_option_info(enum plim_fit_option option) { return &own[option]; }
 
 static enum plim_fit_option option_named(const char *name)
 {
     for (int i = PLIM_FIT_NONE + 1; i < PLIM_FIT_MAX_; i++)
-        if (plim_flag_is_in(name, own[i].names))
+        if (plim_text_has_word(own[i].names, name))
             return (enum plim_fit_option)i;
     return PLIM_FIT_NONE;
 }
@@ -35,7 +36,8 @@ static enum plim_fit_option option_named(const char *name)
 
 static int usage(struct plim_error *reterr, const char *name, const char *value, const char *expected)
 {
-    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s: '%.60s' is not %s", name, value, expected);
+    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "invalid value '%.60s' for %s: expected %s", value, name,
+                     expected);
 }
 
 static int take_size(const char *name, const char *text, uint64_t *ret_bytes, struct plim_error *reterr)
@@ -46,23 +48,57 @@ static int take_size(const char *name, const char *text, uint64_t *ret_bytes, st
 /* Of one more card. */
 static int take_budget(struct plim_fit_options *o, const char *text, struct plim_error *reterr)
 {
-    if (o->n_budgets == PLIM_SETUP_MAX_DEVICES)
-        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--budget: at most %d", PLIM_SETUP_MAX_DEVICES);
+    if (o->n_budgets == PLIM_MAX_DEVICES)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--budget: at most %d", PLIM_MAX_DEVICES);
     return take_size("--budget", text, &o->budget_bytes[o->n_budgets++], reterr);
 }
 
-static int take_choice(const char *name, const char *text, const char *const *choices, int *ret_choice,
-                       struct plim_error *reterr)
+/* An engine, with or without a version. Its setup takes over what both engines know. */
+static int take_engine(struct plim_fit_options *o, const char *spec, struct plim_error *reterr)
 {
-    char list[96] = "one of";
-    for (int i = 0; choices[i]; i++) {
-        if (!strcmp(text, choices[i])) {
-            *ret_choice = i;
-            return 0;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", choices[i]);
+    const struct plim_engine_type *type;
+    int result = plim_engine_type_named(spec, &type, &o->version, reterr);
+    if (result < 0)
+        return result;
+    if (strcmp(o->arguments.setup.type->rules, type->name) != 0) /* else --client has chosen one of these rules */
+        plim_setup_change_type(&o->arguments.setup, type);
+    return 0;
+}
+
+static bool is_client(const struct plim_engine_type *other, const struct plim_engine_type *type)
+{
+    return !strcmp(other->rules, type->rules) && strcmp(other->name, other->rules) != 0;
+}
+
+static int unknown_client(const struct plim_engine_type *type, const char *name, struct plim_error *reterr)
+{
+    const struct plim_option *clients = plim_option_with_key(type, "client");
+    const struct plim_engine_type *other;
+    char list[96] = "";
+    for (size_t i = 0; clients && clients->choices[i]; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", clients->choices[i]);
+    for (size_t i = 0; (other = plim_engine_type_at(i)); i++)
+        if (is_client(other, type))
+            snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", other->name);
+    return usage(reterr, "--client", name, list);
+}
+
+/* A client of the engine; or an engine that runs another one's rules as a client does. */
+static int take_client(struct plim_fit_options *o, const char *name, struct plim_error *reterr)
+{
+    struct plim_setup *setup = &o->arguments.setup;
+    const struct plim_engine_type *type;
+    o->client = name;
+    if (plim_engine_type_named(name, &type, NULL, NULL) == 0 && is_client(type, setup->type)) {
+        plim_setup_change_type(setup, type);
+        return 0;
     }
-    return usage(reterr, name, text, list);
+    int result = plim_engine_type_named(setup->type->rules, &type, NULL, reterr);
+    if (result == 0)
+        plim_setup_change_type(setup, type);
+    if (result == 0)
+        result = plim_setup_set(setup, "client", name, NULL);
+    return result < 0 ? unknown_client(setup->type, name, reterr) : 0;
 }
 
 /* "512MiB" or "5%" */
@@ -83,9 +119,6 @@ static int take_margin(const char *text, struct plim_margin *margin, struct plim
 
 static int apply(struct plim_fit_options *o, enum plim_fit_option option, const char *value, struct plim_error *reterr)
 {
-    static const char *const clients[] = { "server", "cli", "library", "ollama", NULL };
-    static const char *const backends[] = { "cuda", "hip", "vulkan", "metal", "cpu", NULL };
-    int choice = 0, result = 0;
     switch (option) {
     case PLIM_FIT_CARD:
         if (o->n_cards == PLIM_CLI_MAX_CARDS)
@@ -97,17 +130,11 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
     case PLIM_FIT_RAM:
         return take_size("--ram", value, &o->ram_bytes, reterr);
     case PLIM_FIT_ENGINE:
-        o->engine = value;
-        return 0;
+        return take_engine(o, value, reterr);
     case PLIM_FIT_CLIENT:
-        result = take_choice("--client", value, clients, &choice, reterr);
-        o->arguments.setup.client = (enum plim_client)choice;
-        o->has_client = true;
-        return result;
+        return take_client(o, value, reterr);
     case PLIM_FIT_BACKEND:
-        result = take_choice("--backend", value, backends, &choice, reterr);
-        o->arguments.setup.backend = (enum plim_backend)choice;
-        return result;
+        return plim_setup_set(&o->arguments.setup, "backend", value, reterr);
     case PLIM_FIT_MARGIN:
         return take_margin(value, &o->margin, reterr);
     case PLIM_FIT_STRICT:
@@ -121,8 +148,9 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
         return 0;
     case PLIM_FIT_COLOR:
         o->color = value;
-        return plim_flag_is_in(value, "auto always never") ? 0
-                                                           : usage(reterr, "--color", value, "auto, always or never");
+        return plim_text_has_word("auto always never", value)
+                   ? 0
+                   : usage(reterr, "--color", value, "auto, always or never");
     case PLIM_FIT_HELP:
         o->is_help = true;
         return 0;
@@ -138,7 +166,7 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
 static int unknown_option(const char *name, struct plim_error *reterr)
 {
     int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown option '%.60s'", name);
-    plim_error_hint(reterr, "'plimsoll fit --help' lists the options; a whole llama.cpp command goes after '--'");
+    plim_error_hint(reterr, "'plimsoll fit --help' lists the options; a whole command of the engine goes after '--'");
     return code;
 }
 
@@ -150,10 +178,10 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
     snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - argument) : (int)sizeof name - 1, argument);
     bool on = true;
     enum plim_fit_option option = option_named(name);
-    enum plim_flag flag = option ? PLIM_FLAG_NONE : plim_flag_named(name, &on);
-    if (option == PLIM_FIT_NONE && flag == PLIM_FLAG_NONE)
+    const struct plim_option *other = option ? NULL : plim_option_named(o->arguments.setup.type, name, &on);
+    if (option == PLIM_FIT_NONE && !other)
         return unknown_option(name, reterr);
-    const char *placeholder = option ? own[option].value : plim_flag_info(flag)->value;
+    const char *placeholder = option ? own[option].value : other->help.value;
     const char *value = equals ? equals + 1 : NULL;
     if (equals && !placeholder)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s takes no value", name);
@@ -164,49 +192,27 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
     }
     if (option)
         return apply(o, option, value ? value : "", reterr);
-    plim_command_add_flag(&o->command, flag, argument, strlen(name), value); /* the fixes repeat what was given */
-    return plim_flag_apply(flag, on, value, &o->arguments, reterr);
-}
-
-/* The program would read this environment as well. */
-static int take_environment(struct plim_fit_options *o, struct plim_error *reterr)
-{
-    for (char **entry = plim_system_environment(); *entry; entry++) {
-        char name[64];
-        const char *equals = strchr(*entry, '=');
-        if (!equals || (size_t)(equals - *entry) >= sizeof name)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
-        int result = plim_flag_apply_variable(name, equals + 1, &o->arguments, reterr);
-        if (result < 0)
-            return result;
-        size_t n = strlen(o->variables);
-        if (result > 0)
-            snprintf(o->variables + n, sizeof o->variables - n, "%s%s", n ? " " : "", name);
-    }
-    return 0;
+    plim_command_add_option(&o->command, other, argument, strlen(name), value); /* the fixes repeat what was given */
+    return plim_option_apply(other, on, value, &o->arguments, reterr);
 }
 
 /* An engine's own command line, as it is. */
 static int take_command(struct plim_fit_options *o, int argc, char **argv, struct plim_error *reterr)
 {
-    enum plim_client client = o->arguments.setup.client;
     if (o->command.n_words) {
         const struct plim_command_word *word = &o->command.words[0];
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
                          "%.*s goes after '--', with the other flags of the command", (int)word->length, word->text);
     }
     o->has_command = true;
-    int result = take_environment(o, reterr);
-    if (result == 0)
-        result = plim_command_read(argc, argv, &o->arguments, &o->command, reterr);
+    int result = plim_command_read(argc, argv, plim_system_environment(), &o->arguments, &o->command, reterr);
     if (result < 0)
         return result;
     if (o->command.is_cut)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the command has more than %d words",
                          PLIM_COMMAND_WORDS);
-    if (o->has_client)
-        o->arguments.setup.client = client;
+    if (o->client)
+        result = take_client(o, o->client, reterr);
     if (o->arguments.model && o->n_paths)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
                          "two models are named: '%.60s', and '%.60s' by the command", o->paths[0], o->arguments.model);
@@ -240,7 +246,6 @@ int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_o
 
 void plim_fit_options_done(struct plim_fit_options *options)
 {
-    plim_arguments_done(&options->arguments);
     plim_free(options->paths);
     options->paths = NULL;
 }

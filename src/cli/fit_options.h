@@ -2,10 +2,9 @@
 #ifndef PLIMSOLL_CLI_FIT_OPTIONS_H
 #define PLIMSOLL_CLI_FIT_OPTIONS_H
 
-/* The options of `plimsoll fit` that are its own; the others are llama.cpp's flags (emit/flags.h). */
+/* The options of `plimsoll fit` that are its own; the others are the engine's (engine/option.h). */
 
-#include "emit/command.h"
-#include "emit/flags.h"
+#include "engine/command.h"
 #include "plimsoll/bill.h"
 
 /* X(identifier, names, value placeholder, help) */
@@ -13,7 +12,7 @@
     X(CARD, "--card", "NAME", "card to answer for: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")   \
     X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB; several: repeat")       \
     X(RAM, "--ram", "SIZE", "host memory to count with (default: this machine's)")                                     \
-    X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256")                           \
+    X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256; ollama")                   \
     X(CLIENT, "--client", "NAME", "whose defaults: server (default), cli, library or ollama")                          \
     X(BACKEND, "--backend", "NAME", "cuda (default), hip, vulkan, metal or cpu")                                       \
     X(MARGIN, "--margin", "SIZE|%", "what must stay free (default: 512MiB or 5%, the larger)")                         \
@@ -27,23 +26,23 @@
 enum plim_fit_option { PLIM_FIT_NONE = 0, PLIM_FIT_OPTIONS(PLIM_FIT_OPTION_ENUM) PLIM_FIT_MAX_ };
 #undef PLIM_FIT_OPTION_ENUM
 
-const struct plim_flag_info *plim_fit_option_info(enum plim_fit_option option);
+const struct plim_option_help *plim_fit_option_info(enum plim_fit_option option);
 
 enum { PLIM_CLI_MAX_CARDS = 16 };
 
 struct plim_fit_options {
     struct plim_arguments arguments;
     struct plim_command command; /* what the fixes change */
-    char variables[160];         /* of this environment that count for it: for a note */
     const char *cards[PLIM_CLI_MAX_CARDS];
     int n_cards;
-    uint64_t budget_bytes[PLIM_SETUP_MAX_DEVICES]; /* one for each card */
+    uint64_t budget_bytes[PLIM_MAX_DEVICES]; /* one for each card */
     int n_budgets;
     uint64_t ram_bytes;
-    const char *engine, *color;
+    const char *version; /* of the engine; NULL: the newest that is proven */
+    const char *color;
     struct plim_margin margin;
     bool is_strict, is_json, is_verbose, is_help;
-    bool has_client;    /* --client was given */
+    const char *client; /* of --client; NULL: not given */
     bool has_command;   /* an engine's own command line follows "--" */
     const char **paths; /* of models; owned */
     int n_paths;

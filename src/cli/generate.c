@@ -16,7 +16,7 @@ static void print_escaped(FILE *out, const char *text, const char *special)
     }
 }
 
-static void print_manual_row(FILE *out, const struct plim_flag_info *row)
+static void print_manual_row(FILE *out, const struct plim_option_help *row)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
@@ -40,15 +40,15 @@ static void generate_manual(FILE *out, const struct plim_cli_command *command)
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++) {
         fprintf(out, "## %s\n\n", groups[g].heading);
         for (size_t i = 0; i < groups[g].n; i++)
-            print_manual_row(out, &groups[g].rows[i]);
+            print_manual_row(out, plim_cli_option_at(&groups[g], i));
     }
 }
 
 /* --- completions --- */
 
-typedef void print_name(FILE *out, const struct plim_flag_info *row, const char *name, int length);
+typedef void print_name(FILE *out, const struct plim_option_help *row, const char *name, int length);
 
-static void each_name(FILE *out, const struct plim_flag_info *row, print_name *print)
+static void each_name(FILE *out, const struct plim_option_help *row, print_name *print)
 {
     for (int k = 0; k < 2; k++)
         for (const char *list = k ? row->negative : row->names; *list;) {
@@ -58,14 +58,14 @@ static void each_name(FILE *out, const struct plim_flag_info *row, print_name *p
         }
 }
 
-static void print_word(FILE *out, const struct plim_flag_info *row, const char *name, int length)
+static void print_word(FILE *out, const struct plim_option_help *row, const char *name, int length)
 {
     (void)row;
     fprintf(out, " %.*s", length, name);
 }
 
 /* In single quotes for zsh, where brackets and colons separate the parts. */
-static void print_zsh_name(FILE *out, const struct plim_flag_info *row, const char *name, int length)
+static void print_zsh_name(FILE *out, const struct plim_option_help *row, const char *name, int length)
 {
     fprintf(out, "    '*%.*s[", length, name);
     for (const char *p = row->help; *p; p++) {
@@ -79,7 +79,7 @@ static void print_zsh_name(FILE *out, const struct plim_flag_info *row, const ch
 
 static const char *fish_command; /* the command whose options are being printed */
 
-static void print_fish_name(FILE *out, const struct plim_flag_info *row, const char *name, int length)
+static void print_fish_name(FILE *out, const struct plim_option_help *row, const char *name, int length)
 {
     const char *kind = name[1] == '-' ? "-l" : length == 2 ? "-s" : "-o";
     int dashes = name[1] == '-' ? 2 : 1;
@@ -96,7 +96,7 @@ static void each_option(FILE *out, const struct plim_cli_command *command, print
     command->options(groups);
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++)
         for (size_t i = 0; i < groups[g].n; i++)
-            each_name(out, &groups[g].rows[i], print);
+            each_name(out, plim_cli_option_at(&groups[g], i), print);
 }
 
 static void generate_bash(FILE *out, const struct plim_cli_command *const *commands)

@@ -37,7 +37,7 @@ void plim_help_main(FILE *out, const struct plim_cli_command *const *commands)
 }
 
 /* "-c, --ctx-size, --no-x" from the lists of a row. */
-void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size)
+void plim_help_names(const struct plim_option_help *row, char *buffer, size_t size)
 {
     size_t n = 0;
     buffer[0] = '\0';
@@ -51,7 +51,7 @@ void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size
     }
 }
 
-static void print_row(FILE *out, const struct plim_flag_info *row)
+static void print_row(FILE *out, const struct plim_option_help *row)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
@@ -73,14 +73,14 @@ int plim_help_command(FILE *out, const struct plim_cli_command *command)
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++) {
         fprintf(out, "\n%s:\n", groups[g].heading);
         for (size_t i = 0; i < groups[g].n; i++)
-            print_row(out, &groups[g].rows[i]);
+            print_row(out, plim_cli_option_at(&groups[g], i));
     }
     fprintf(out, "\nexamples:\n%s", command->examples);
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }
 
 /* The option of a row that `name` may be a slip of; false when it is near to none. */
-static bool find_near(const struct plim_flag_info *row, const char *name, char *option, size_t size)
+static bool find_near(const struct plim_option_help *row, const char *name, char *option, size_t size)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
@@ -100,7 +100,7 @@ static bool find_meant(const struct plim_cli_command *command, const char *name,
     command->options(groups);
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++)
         for (size_t i = 0; i < groups[g].n; i++)
-            if (find_near(&groups[g].rows[i], name, option, size))
+            if (find_near(plim_cli_option_at(&groups[g], i), name, option, size))
                 return true;
     return false;
 }

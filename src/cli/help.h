@@ -17,7 +17,7 @@ int plim_help_command(FILE *out, const struct plim_cli_command *command);
 int plim_help_unknown_option(const struct plim_cli_command *command, const char *name);
 
 /* "-c, --ctx-size" from the lists of a row. */
-void plim_help_names(const struct plim_flag_info *row, char *buffer, size_t size);
+void plim_help_names(const struct plim_option_help *row, char *buffer, size_t size);
 
 /* what: "man" (the options of a command, for scdoc), "bash", "zsh" or "fish". Returns an exit status. */
 int plim_help_generate(FILE *out, const struct plim_cli_command *const *commands, const char *what,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll hollow: the same model with a hole where the weights are. */
 #include "emit/hollow.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "report/report.h"
@@ -11,7 +12,7 @@
 
 enum option { OPTION_OUT, OPTION_FORCE, OPTION_JSON, OPTION_HELP, N_OPTIONS };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_OUT] = { "-o --output", "", "OUT", "where it goes: a folder, or a file name when it is one file" },
     [OPTION_FORCE] = { "--force", "", NULL, "replace files that are there" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.hollow/1)" },
@@ -20,7 +21,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 struct arguments {
@@ -38,7 +39,7 @@ static const char *out_at(int argc, char **argv, int *i)
 {
     if (!strncmp(argv[*i], "--output=", 9))
         return argv[*i] + 9;
-    if (!plim_flag_is_in(argv[*i], rows[OPTION_OUT].names))
+    if (!plim_text_has_word(rows[OPTION_OUT].names, argv[*i]))
         return NULL;
     return *i + 1 < argc ? argv[++*i] : "";
 }
@@ -58,11 +59,11 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->out = out;
         else if (!strcmp(word, "--"))
             is_over = true;
-        else if (plim_flag_is_in(word, rows[OPTION_FORCE].names))
+        else if (plim_text_has_word(rows[OPTION_FORCE].names, word))
             a->may_replace = true;
-        else if (plim_flag_is_in(word, rows[OPTION_JSON].names))
+        else if (plim_text_has_word(rows[OPTION_JSON].names, word))
             a->is_json = true;
-        else if (plim_flag_is_in(word, rows[OPTION_HELP].names))
+        else if (plim_text_has_word(rows[OPTION_HELP].names, word))
             a->is_help = true;
         else
             return plim_help_unknown_option(&plim_cli_hollow, word);

@@ -26,7 +26,7 @@ enum option {
     N_OPTIONS
 };
 
-static const struct plim_flag_info rows[N_OPTIONS] = {
+static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_CARD] = { "--card", "", "NAME",
                       "a card of the catalogue, '2x NAME', or a size like 7.5GiB; once for each" },
     [OPTION_UNTIL] = { "--until", "", "WHEN",
@@ -53,7 +53,7 @@ static const struct plim_flag_info rows[N_OPTIONS] = {
 
 void plim_rehearse_list(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS };
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
 }
 
 static int usage(const char *what, const char *value)
@@ -71,7 +71,7 @@ static int add_card(struct plim_rehearse_options *a, const char *text)
     const size_t n = strlen(a->card);
     const char last = *text ? text[strlen(text) - 1] : '0'; /* a number alone is a name: 4060 */
     if ((last < '0' || last > '9') && plim_size_parse(text, &size) && size > 0) {
-        if (a->machine.n_cards == PLIM_SETUP_MAX_DEVICES)
+        if (a->machine.n_cards == PLIM_MAX_DEVICES)
             return usage("too many cards: %s", text);
         plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);
     } else if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
@@ -175,7 +175,7 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
 static enum option option_named(const char *name)
 {
     for (int i = 0; i < N_OPTIONS; i++)
-        if (plim_flag_is_in(name, rows[i].names))
+        if (plim_text_has_word(rows[i].names, name))
             return (enum option)i;
     return N_OPTIONS;
 }

@@ -195,7 +195,7 @@ int plim_model_open(const char *path, struct plim_model **ret_model, struct plim
 int plim_model_find(const char *name, const struct plim_source_roots *roots, struct plim_model **ret_model,
                     struct plim_error *reterr)
 {
-    struct plim_ollama_model found;
+    struct plim_stored_model found;
     if (!roots || !plim_ollama_is_name(name))
         return plim_model_open(name, ret_model, reterr);
     int result = plim_ollama_find(name, roots, &found, reterr);

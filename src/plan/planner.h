@@ -4,14 +4,13 @@
 
 /* What the files of this folder share behind plimsoll/plan.h: trying a setup, searching for one, offering it. */
 
-#include "plimsoll/plan.h"
+#include "engine/lever.h"
 
 struct plim_planner {
     struct plim_engine *engine;
-    const struct plim_setup *setup;
+    struct plim_situation at; /* the setup that was asked for, and its bill */
     const struct plim_machine *machine;
     const struct plim_margin *margin;
-    const struct plim_bill *before;
     struct plim_bill *bill; /* of the setup tried last */
     struct plim_fix *fixes;
     uint32_t max, n;
@@ -23,38 +22,28 @@ struct plim_planner {
 enum plim_verdict plim_try(struct plim_planner *p, const struct plim_setup *setup);
 
 /*
- * Offer the setup that was tried last; NULL when it frees nothing where it matters or there is no more room. The
- * caller says what it changes and what it costs.
+ * The value of a lever that costs least and fits, in a setup in which others may have been pulled already; 0 when none
+ * fits, but of PLIM_LEVER_SMALLEST the largest.
  */
-struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, const struct plim_setup *setup);
+uint32_t plim_search(struct plim_planner *p, const struct plim_lever *lever, const struct plim_lever_range *range,
+                     const struct plim_setup *from);
+
+/*
+ * Offer the setup that was tried last; NULL when it frees nothing where it matters or there is no more room. The caller
+ * writes the change and its costs. lever NULL: a fix of another kind.
+ */
+struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, const struct plim_lever *lever,
+                            const struct plim_setup *setup);
 
 /* The speed a fix leaves, as part of what there was, into its costs. */
 void plim_offer_slowdown(const struct plim_planner *p, struct plim_fix *fix);
 
-/* True when one of the fixes so far makes it fit; and when one does at full speed, with a context of some use. */
+/* True when one of the fixes so far makes it fit. */
 bool plim_has_fix(const struct plim_planner *p);
-bool plim_has_mild_fix(const struct plim_planner *p);
-
-/* --- searching: the least change that fits --- */
-
-/* The largest context that fits, as a round number where that costs little; 0: none does. */
-uint32_t plim_search_context(struct plim_planner *p, const struct plim_setup *from);
-
-/* The most layers on the GPU that fit; 0: not even one does. */
-uint32_t plim_search_layers(struct plim_planner *p, const struct plim_setup *from);
-
-/* The fewest layers without their experts that fit; all of them when not even that does. */
-uint32_t plim_search_experts(struct plim_planner *p, const struct plim_setup *from);
-
-bool plim_can_change_context(const struct plim_planner *p);
-bool plim_can_move_experts(const struct plim_planner *p);
-bool plim_can_move_layers(const struct plim_planner *p);
 
 /* --- fixes with a file of their own --- */
 
 void plim_fix_together(struct plim_planner *p); /* two changes, or all, when no single one is enough */
-void plim_fix_quant(struct plim_planner *p);    /* another quant of the same model */
-
-enum { PLIM_CONTEXT_STEP = 256, PLIM_LEAST_CONTEXT = 1024, PLIM_SMALL_CONTEXT = 4096, PLIM_SMALL_UBATCH = 128 };
+void plim_fix_quant(struct plim_planner *p);    /* another quantization of the same model */
 
 #endif

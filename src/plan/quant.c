@@ -20,7 +20,7 @@
 enum { MAX_QUANTS = 64 };
 
 struct quant {
-    const struct plim_quant_recipe *mixture;
+    const struct plim_quant_recipe *recipe;
     double loss, bits; /* bits per weight, of Llama 3 8B */
 };
 
@@ -31,7 +31,7 @@ static double number_in(size_t row, const char *column)
     return plim_decimal(plim_table_cell(&plim_quants_table, row, plim_table_column(&plim_quants_table, column)), NULL);
 }
 
-/* What a mixture loses and how large it is; false when nobody has measured it. */
+/* What a quantization loses and how large it is; false when nobody has measured it. */
 static bool measured(const char *name, double *ret_loss, double *ret_bits)
 {
     const struct plim_table *t = &plim_quants_table;
@@ -55,12 +55,12 @@ static int by_loss(const void *a, const void *b)
 /* The quants worth choosing, from good to small: each is smaller than all that lose less. */
 static size_t list_quants(struct quant *quants)
 {
-    const struct plim_quant_recipe *mixture;
+    const struct plim_quant_recipe *recipe;
     size_t n = 0, n_kept = 0;
-    for (size_t i = 0; (mixture = plim_quant_recipe_at(i)) && n < MAX_QUANTS; i++) {
+    for (size_t i = 0; (recipe = plim_quant_recipe_at(i)) && n < MAX_QUANTS; i++) {
         struct quant *q = &quants[n];
-        q->mixture = mixture;
-        n += measured(mixture->name, &q->loss, &q->bits) && q->loss <= MOST_LOSS;
+        q->recipe = recipe;
+        n += measured(recipe->name, &q->loss, &q->bits) && q->loss <= MOST_LOSS;
     }
     qsort(quants, n, sizeof *quants, by_loss);
     for (size_t i = 0; i < n; i++)
@@ -71,11 +71,11 @@ static size_t list_quants(struct quant *quants)
 
 /* --- trying --- */
 
-/* The model as this mixture; false when llama-quantize would not make it, or memory runs out. */
+/* The model by this recipe; false when llama-quantize would not make it, or memory runs out. */
 static bool requantize(struct plim_planner *p, const struct quant *quant, struct plim_model **ret_model)
 {
     struct plim_error error = { 0 };
-    const int result = plim_model_requantize(plim_engine_model(p->engine), quant->mixture->name, ret_model, &error);
+    const int result = plim_model_requantize(plim_engine_model(p->engine), quant->recipe->name, ret_model, &error);
     if (result != PLIM_E_NOMEM)
         return result >= 0;
     p->result = result;
@@ -87,16 +87,14 @@ static bool requantize(struct plim_planner *p, const struct quant *quant, struct
 /* The verdict on the setup with another quant; its bill is then in p->bill. UNKNOWN: there can be no such file. */
 static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *quant)
 {
-    char spec[64];
     struct plim_model *made = NULL;
     struct plim_engine *engine = NULL, *before = p->engine;
     enum plim_verdict verdict = PLIM_VERDICT_UNKNOWN;
-    snprintf(spec, sizeof spec, "%s@%s", plim_engine_name(before), plim_engine_version(before));
     if (requantize(p, quant, &made))
-        p->result = plim_engine_new(made, spec, &engine, p->err);
+        p->result = plim_engine_new(made, p->at.setup->type, plim_engine_version(before), &engine, p->err);
     if (engine) {
         p->engine = engine;
-        verdict = plim_try(p, p->setup);
+        verdict = plim_try(p, p->at.setup);
         p->engine = before;
     }
     plim_engine_free(engine);
@@ -127,14 +125,14 @@ static int search(struct plim_planner *p, struct quant *quants, size_t n)
 
 static void describe(const struct plim_planner *p, const struct quant *quant, struct plim_fix *fix)
 {
-    const char *file_type = plim_model_file_type(plim_engine_model(p->engine)), *name = quant->mixture->name;
+    const char *file_type = plim_model_file_type(plim_engine_model(p->engine)), *name = quant->recipe->name;
     double loss = 0, bits;
     const bool is_full =
         file_type && (!strcmp(file_type, "F16") || !strcmp(file_type, "BF16") || !strcmp(file_type, "F32"));
     const bool is_known = file_type && measured(file_type, &loss, &bits);
-    fix->mixture = name;
+    fix->quant_recipe = name;
     fix->is_from_quantized = !is_full;
-    fix->needs_imatrix = quant->mixture->needs_imatrix;
+    fix->needs_imatrix = quant->recipe->needs_imatrix;
     snprintf(fix->change, sizeof fix->change, "the %s file of this model%s%s", name, file_type ? " instead of " : "",
              file_type ? file_type : "");
     int n = snprintf(fix->costs, sizeof fix->costs, "quality: perplexity +%.2f over f16", quant->loss);
@@ -155,7 +153,7 @@ void plim_fix_quant(struct plim_planner *p)
     const bool is_fit = try_quant(p, &quants[best]) == PLIM_VERDICT_FITS;
     if (!is_fit && p->n > 0)
         return; /* not even the smallest fits: no advice as long as there is other */
-    struct plim_fix *fix = plim_offer(p, PLIM_FIX_QUANT, p->setup);
+    struct plim_fix *fix = plim_offer(p, PLIM_FIX_QUANT, NULL, p->at.setup);
     if (fix)
         describe(p, &quants[best], fix);
 }

@@ -173,9 +173,12 @@ static void judge_line(struct plim_check *check, uint32_t nth, struct plim_check
 static void compare_setups(const struct plim_receipt *bill, const struct plim_receipt *receipt,
                            struct plim_check *check)
 {
-    for (int i = 0; i < PLIM_SETTING_MAX_; i++)
-        check->differs[i] =
-            bill->setting[i] >= 0 && receipt->setting[i] >= 0 && bill->setting[i] != receipt->setting[i];
+    for (uint32_t i = 0; i < bill->settings.n; i++) {
+        const struct plim_receipt_setting *billed = &bill->settings.item[i];
+        const struct plim_receipt_setting *found = plim_settings_find(&receipt->settings, billed->key);
+        if (found && plim_settings_differ(billed, found))
+            check->differs[check->n_differs++] = billed->key;
+    }
 }
 
 static void compare_device(const struct plim_receipt *bill, const struct plim_receipt *receipt, const char *id,

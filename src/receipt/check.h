@@ -36,8 +36,9 @@ struct plim_check {
     uint32_t n_outside;        /* of them, those outside the bill */
     uint32_t worst_device;     /* where the largest difference outside its band is */
     const struct plim_check_line *worst;
-    bool differs[PLIM_SETTING_MAX_]; /* settings that both sides know and that are not the same */
-    bool is_coarse;                  /* figures of the receipt are rounded to more than 0.01 MiB */
+    uint32_t n_differs;                     /* settings that both sides know and that are not the same: */
+    const char *differs[PLIM_SETTINGS_MAX]; /* their keys, in the bill */
+    bool is_coarse;                         /* figures of the receipt are rounded to more than 0.01 MiB */
     bool agrees;
 };
 

@@ -12,8 +12,6 @@ void plim_receipt_init(struct plim_receipt *receipt, const char *engine, const c
     memset(receipt, 0, sizeof *receipt);
     snprintf(receipt->engine, sizeof receipt->engine, "%s", engine);
     snprintf(receipt->from, sizeof receipt->from, "%s", from);
-    for (int i = 0; i < PLIM_SETTING_MAX_; i++)
-        receipt->setting[i] = -1;
     receipt->kv_n_tokens = -1;
 }
 
@@ -95,7 +93,7 @@ void plim_receipt_copy_engine(struct plim_receipt *receipt, const struct plim_re
     memcpy(receipt->engine, from->engine, sizeof receipt->engine);
     memcpy(receipt->version, from->version, sizeof receipt->version);
     memcpy(receipt->model, from->model, sizeof receipt->model);
-    memcpy(receipt->setting, from->setting, sizeof receipt->setting);
+    receipt->settings = from->settings;
 }
 
 static void add_device(const struct plim_device_bill *from, struct plim_receipt *receipt)
@@ -117,45 +115,22 @@ static void add_device(const struct plim_device_bill *from, struct plim_receipt 
     }
 }
 
-void plim_receipt_of_bill(const struct plim_bill *bill, struct plim_receipt *ret_receipt)
+static void add_setting(const struct plim_setting *from, struct plim_receipt_settings *to)
 {
-    const struct plim_resolved *r = &bill->resolved;
-    plim_receipt_init(ret_receipt, "llama.cpp", "bill");
-    for (uint32_t i = 0; i < bill->n_devices; i++)
-        add_device(&bill->device[i], ret_receipt);
-    int64_t *setting = ret_receipt->setting;
-    setting[PLIM_SETTING_N_CTX] = r->n_ctx;
-    setting[PLIM_SETTING_N_BATCH] = r->n_batch;
-    setting[PLIM_SETTING_N_UBATCH] = r->n_ubatch;
-    setting[PLIM_SETTING_N_SEQ] = r->n_seq;
-    setting[PLIM_SETTING_N_GPU_LAYERS] = r->n_gpu_layers;
-    setting[PLIM_SETTING_FLASH_ATTN] = r->flash_attn;
-    setting[PLIM_SETTING_KV_UNIFIED] = r->kv_unified;
-    setting[PLIM_SETTING_SWA_FULL] = r->swa_full;
-    setting[PLIM_SETTING_TYPE_K] = r->type_k;
-    setting[PLIM_SETTING_TYPE_V] = r->type_v;
-    ret_receipt->is_whole = true;
+    if (from->kind == PLIM_SETTING_BOOL)
+        plim_settings_put_bool(to, from->key, from->integer != 0);
+    else if (from->kind == PLIM_SETTING_INTEGER)
+        plim_settings_put_integer(to, from->key, from->integer);
+    else if (from->kind == PLIM_SETTING_TEXT)
+        plim_settings_put_text(to, from->key, from->text);
 }
 
-static const struct {
-    const char *name, *flag;
-} settings[PLIM_SETTING_MAX_] = {
-    [PLIM_SETTING_N_CTX] = { "n_ctx", "-c" },
-    [PLIM_SETTING_N_BATCH] = { "n_batch", "-b" },
-    [PLIM_SETTING_N_UBATCH] = { "n_ubatch", "-ub" },
-    [PLIM_SETTING_N_SEQ] = { "n_seq", "-np" },
-    [PLIM_SETTING_N_GPU_LAYERS] = { "n_gpu_layers", "-ngl" },
-    [PLIM_SETTING_FLASH_ATTN] = { "flash_attn", "-fa" },
-    [PLIM_SETTING_KV_UNIFIED] = { "kv_unified", "-kvu" },
-    [PLIM_SETTING_SWA_FULL] = { "swa_full", "--swa-full" },
-    [PLIM_SETTING_TYPE_K] = { "type_k", "-ctk" },
-    [PLIM_SETTING_TYPE_V] = { "type_v", "-ctv" },
-};
-
-const char *plim_setting_name(enum plim_receipt_setting setting) { return settings[setting].name; }
-const char *plim_setting_flag(enum plim_receipt_setting setting) { return settings[setting].flag; }
-
-bool plim_setting_is_switch(enum plim_receipt_setting setting)
+void plim_receipt_of_bill(const struct plim_bill *bill, const char *engine, struct plim_receipt *ret_receipt)
 {
-    return setting == PLIM_SETTING_FLASH_ATTN || setting == PLIM_SETTING_KV_UNIFIED || setting == PLIM_SETTING_SWA_FULL;
+    plim_receipt_init(ret_receipt, engine, "bill");
+    for (uint32_t i = 0; i < bill->n_devices; i++)
+        add_device(&bill->device[i], ret_receipt);
+    for (uint32_t i = 0; i < bill->n_settings; i++)
+        add_setting(&bill->settings[i], &ret_receipt->settings);
+    ret_receipt->is_whole = true;
 }

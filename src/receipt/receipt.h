@@ -11,9 +11,10 @@
 
 #include "plimsoll/bill.h"
 #include "receipt/allocation.h"
+#include "receipt/settings.h"
 
 enum {
-    PLIM_RECEIPT_MAX_DEVICES = PLIM_SETUP_MAX_DEVICES + 2, /* the GPUs, the host, and one that is elsewhere */
+    PLIM_RECEIPT_MAX_DEVICES = PLIM_MAX_DEVICES + 2, /* the GPUs, the host, and one that is elsewhere */
     PLIM_RECEIPT_MAX_LINES = 24,
     PLIM_RECEIPT_LABEL_BYTES = 40,
     PLIM_RECEIPT_ID_BYTES = 16,
@@ -41,21 +42,6 @@ struct plim_receipt_device {
     struct plim_receipt_line line[PLIM_RECEIPT_MAX_LINES];
 };
 
-/* Settings of the engine; -1: unknown. */
-enum plim_receipt_setting {
-    PLIM_SETTING_N_CTX,
-    PLIM_SETTING_N_BATCH,
-    PLIM_SETTING_N_UBATCH,
-    PLIM_SETTING_N_SEQ,
-    PLIM_SETTING_N_GPU_LAYERS,
-    PLIM_SETTING_FLASH_ATTN,
-    PLIM_SETTING_KV_UNIFIED,
-    PLIM_SETTING_SWA_FULL,
-    PLIM_SETTING_TYPE_K, /* enum plim_dtype */
-    PLIM_SETTING_TYPE_V,
-    PLIM_SETTING_MAX_,
-};
-
 /* A line of a log that stands for several lines of a bill. */
 struct plim_receipt_sum {
     const char *label;        /* in the receipt */
@@ -78,7 +64,7 @@ struct plim_receipt {
     char version[24]; /* "v0.5.0", "b3813"; may be empty */
     char from[16];    /* "log", "rehearse", "bill" */
     char model[PLIM_RECEIPT_NAME_BYTES];
-    int64_t setting[PLIM_SETTING_MAX_];
+    struct plim_receipt_settings settings;    /* that are known */
     const struct plim_receipt_labels *labels; /* of a log; NULL: those of a bill, and a missing line is unknown */
     uint32_t n_starts;                        /* of the engine in the log: the receipt is of the last one */
     bool is_whole;                            /* the engine came as far as its compute buffers */
@@ -107,12 +93,7 @@ void plim_receipt_sort(struct plim_receipt *receipt);
 /* Copy what an engine says of itself: its name and version, the model, the settings. */
 void plim_receipt_copy_engine(struct plim_receipt *receipt, const struct plim_receipt *from);
 
-/* The lines of a bill, as a receipt. */
-void plim_receipt_of_bill(const struct plim_bill *bill, struct plim_receipt *ret_receipt);
-
-/* "n_ctx" and the flag that sets it, "-c". */
-const char *plim_setting_name(enum plim_receipt_setting setting);
-const char *plim_setting_flag(enum plim_receipt_setting setting);
-bool plim_setting_is_switch(enum plim_receipt_setting setting);
+/* The lines of a bill, as a receipt of this engine. */
+void plim_receipt_of_bill(const struct plim_bill *bill, const char *engine, struct plim_receipt *ret_receipt);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/rehearsal.h"
 
-#include "engine/llamacpp/overhead.h"
+#include "card/cuda_overhead.h"
 #include "rehearse/attribution.h"
 #include "rehearse/parts.h"
 
@@ -167,9 +167,9 @@ void plim_rehearsal_finish(struct plim_rehearsal *rehearsal)
 
 void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_card *ret_card)
 {
-    struct plim_overhead_band context, kernels, cublas;
+    const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
+                                    cublas = plim_cublas_band(card);
     enum { DEFAULT_SM_COUNT = 64, DEFAULT_BUS_BITS = 256, DEFAULT_CAPABILITY = 89 };
-    plim_overhead_fixed(card, &context, &kernels, &cublas);
     snprintf(ret_card->name, sizeof ret_card->name, "%s%.70s", card->vendor == PLIM_VENDOR_NVIDIA ? "NVIDIA " : "",
              card->name);
     ret_card->total_bytes = card->total_bytes;

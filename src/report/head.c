@@ -2,6 +2,7 @@
 #include "report/head.h"
 
 #include "base/units.h"
+#include "engine/type.h"
 #include "report/columns.h"
 #include "report/paint.h"
 
@@ -20,29 +21,12 @@ static void print_model(FILE *out, const struct plim_answer *answer, const struc
     plim_print_wrapped(out, text, 2, 2);
 }
 
-static void append(char *text, size_t size, const char *more)
-{
-    size_t n = strlen(text);
-    snprintf(text + n, size - n, "%s", more);
-}
-
 static void print_setup(FILE *out, const struct plim_answer *answer)
 {
-    const struct plim_resolved *r = &answer->bill->resolved;
-    char text[320], part[96];
-    snprintf(text, sizeof text, "%s %s for %s: context %u%s", plim_engine_name(answer->engine),
-             plim_engine_version(answer->engine), plim_report_client(answer->setup->client), r->n_ctx,
-             r->is_default_ctx ? " (the model's own)" : "");
-    if (r->n_seq > 1) {
-        snprintf(part, sizeof part, r->kv_unified ? " shared by %u slots" : " for %u slots", r->n_seq);
-        append(text, sizeof text, part);
-    }
-    snprintf(part, sizeof part, ", %u of %u layers on %s", r->n_gpu_layers, r->n_layer + 1,
-             answer->machine->n_cards > 1 ? "GPUs" : "the GPU");
-    append(text, sizeof text, part);
-    snprintf(part, sizeof part, ", batch %u/%u, cache %s/%s, flash attention %s", r->n_batch, r->n_ubatch,
-             plim_dtype_name(r->type_k), plim_dtype_name(r->type_v), r->flash_attn ? "on" : "off");
-    append(text, sizeof text, part);
+    char setup[256], text[400];
+    answer->setup->type->describe(answer->bill, answer->machine->n_cards, setup, sizeof setup);
+    snprintf(text, sizeof text, "%s %s for %s: %s", plim_engine_name(answer->engine),
+             plim_engine_version(answer->engine), plim_report_client(answer), setup);
     fputs("  ", out);
     plim_print_wrapped(out, text, 2, 2);
 }

@@ -2,6 +2,7 @@
 /* Answers for programs: plimsoll.fit/1 and plimsoll.fits/1, as docs/json.md has them. Unknown is null. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "engine/type.h"
 #include "report/report.h"
 
 #include <jansson.h>
@@ -53,26 +54,80 @@ static json_t *speed_json(double low, double high)
                      round(high * 100) / 100);
 }
 
+static json_t *numbers_json(const struct plim_setting *setting)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < setting->n_items; i++)
+        json_array_append_new(list, json_real(setting->numbers[i]));
+    return list;
+}
+
+static json_t *layers_json(const struct plim_setting *setting)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < setting->n_items; i++)
+        json_array_append_new(list, json_pack("{s:i, s:i}", "first_layer", setting->layers[i].first, "n_layers",
+                                              setting->layers[i].n_layers));
+    return list;
+}
+
+static json_t *value_json(const struct plim_setting *setting)
+{
+    switch (setting->kind) {
+    case PLIM_SETTING_BOOL:
+        return json_boolean(setting->integer);
+    case PLIM_SETTING_INTEGER:
+        return json_integer(setting->integer);
+    case PLIM_SETTING_TEXT:
+        return text(setting->text);
+    case PLIM_SETTING_NUMBERS:
+        return numbers_json(setting);
+    case PLIM_SETTING_LAYERS:
+        return layers_json(setting);
+    case PLIM_SETTING_NONE:
+        break;
+    }
+    return json_null();
+}
+
 static json_t *setup_json(const struct plim_answer *answer)
 {
-    static const char *const clients[PLIM_CLIENT_MAX_] = { "server", "cli", "library", "ollama" };
-    static const char *const backends[PLIM_BACKEND_MAX_] = { "cuda", "hip", "vulkan", "metal", "cpu" };
-    const struct plim_resolved *r = &answer->bill->resolved;
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:s, s:s, s:b}",
-                     "task", "infer", "n_ctx", r->n_ctx, "n_batch", r->n_batch, "n_ubatch", r->n_ubatch, "n_seq",
-                     r->n_seq, "flash_attn", r->flash_attn, "type_k", plim_dtype_name(r->type_k), "type_v",
-                     plim_dtype_name(r->type_v), "n_gpu_layers", r->n_gpu_layers, "n_ctx_seq", r->n_ctx_seq,
-                     "n_outputs_max", r->n_outputs_max, "kv_unified", r->kv_unified, "swa_full", r->swa_full,
-                     "kv_offload", r->kv_offload, "mmap", r->mmap, "client", clients[answer->setup->client], "backend",
-                     backends[answer->setup->backend], "n_ctx_is_default", r->is_default_ctx);
+    const struct plim_bill *bill = answer->bill;
+    json_t *setup = json_pack("{s:s}", "task", answer->setup->task == PLIM_TASK_TRAIN ? "train" : "infer");
+    for (uint32_t i = 0; i < bill->n_settings; i++)
+        if (!bill->settings[i].option->is_unlisted)
+            json_object_set_new(setup, bill->settings[i].key, value_json(&bill->settings[i]));
+    for (uint32_t i = 0; i < bill->n_settings; i++)
+        if (bill->settings[i].option->reports_default) {
+            char key[64];
+            snprintf(key, sizeof key, "%s_is_default", bill->settings[i].key);
+            json_object_set_new(setup, key, json_boolean(bill->settings[i].is_default));
+        }
+    return setup;
+}
+
+/* The phases in which a line is held, where not in all. */
+static json_t *phases_json(unsigned phases)
+{
+    json_t *list = json_array();
+    for (unsigned phase = 0; list && phase < PLIM_PHASE_MAX_; phase++)
+        if (phases & PLIM_IN_PHASE(phase))
+            json_array_append_new(list, json_string(plim_phase_name((enum plim_phase)phase)));
+    return list;
 }
 
 static json_t *line_json(const struct plim_line *line)
 {
     char why[PLIM_WHY_BYTES];
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", plim_pillar_name(line->pillar), "label",
-                     line->label, "bytes", bytes(line->bytes), "low", bytes(line->low_bytes), "high",
-                     bytes(line->high_bytes), "basis", plim_basis_name(line->basis), "why", plim_line_why(line, why));
+    json_t *object =
+        json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", plim_pillar_name(line->pillar), "label", line->label,
+                  "bytes", bytes(line->bytes), "low", bytes(line->low_bytes), "high", bytes(line->high_bytes), "basis",
+                  plim_basis_name(line->basis), "why", plim_line_why(line, why));
+    if (line->phases)
+        json_object_set_new(object, "phases", phases_json(line->phases));
+    if (line->is_elastic)
+        json_object_set_new(object, "least_bytes", bytes(line->least_bytes));
+    return object;
 }
 
 static json_t *device_json(const struct plim_answer *answer, const struct plim_device_bill *device)
@@ -83,7 +138,7 @@ static json_t *device_json(const struct plim_answer *answer, const struct plim_d
         json_array_append_new(lines, line_json(&device->line[i]));
     const int64_t margin_bytes = (int64_t)device->total_bytes - (int64_t)device->need_bytes;
     json_t *margin = device->total_bytes ? json_integer(margin_bytes) : json_null();
-    return json_pack(
+    json_t *object = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id),
         "name", device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
         bytes_or_null(device->total_bytes), "free_bytes", device->total_bytes ? bytes(device->free_bytes) : json_null(),
@@ -91,6 +146,9 @@ static json_t *device_json(const struct plim_answer *answer, const struct plim_d
         bytes(device->need_high_bytes), "idle_bytes", bytes(device->idle_bytes), "margin_bytes", margin, "lines", lines,
         "total_basis", plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes),
         "verdict", plim_verdict_name(plim_device_verdict(device, &answer->margin)));
+    if (device->has_phases)
+        json_object_set_new(object, "phase", json_string(plim_phase_name(device->binding)));
+    return object;
 }
 
 static json_t *limiting_json(const struct plim_bill *bill)
@@ -101,35 +159,28 @@ static json_t *limiting_json(const struct plim_bill *bill)
                      label);
 }
 
-static json_t *starts_with_json(const struct plim_answer *answer)
+static json_t *adjustment_json(const struct plim_answer *answer)
 {
-    char flags[PLIM_STARTS_WITH_BYTES];
-    const struct plim_setup *s = answer->starts_with;
-    if (!s)
+    const struct plim_adjustment *a = answer->adjustment;
+    if (!a)
         return json_null();
-    json_t *split = json_array();
-    for (uint32_t i = 0; split && i < s->n_tensor_split; i++)
-        json_array_append_new(split, json_real(s->tensor_split[i]));
-    json_t *moved = json_array();
-    for (uint32_t i = 0; moved && i < s->n_overflows; i++)
-        json_array_append_new(
-            moved, json_pack("{s:i, s:i}", "first_layer", s->overflow[i].first, "n_layers", s->overflow[i].n_layers));
-    const struct plim_resolved *r = &answer->starts_with_bill->resolved;
-    return json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "n_ctx", r->n_ctx, "n_gpu_layers", r->n_gpu_layers,
-                     "tensor_split", split, "experts_on_cpu", moved, "flags", plim_report_starts_with(answer, flags),
-                     "verdict", plim_verdict_name(answer->starts_with_bill->verdict));
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < a->n_settings; i++) {
+        const struct plim_setting *billed = plim_bill_setting(answer->adjusted_bill, a->settings[i].key);
+        json_object_set_new(object, a->settings[i].key, value_json(billed ? billed : &a->settings[i]));
+    }
+    json_object_set_new(object, "flags", text(a->flags));
+    json_object_set_new(object, "verdict", json_string(plim_verdict_name(answer->adjusted_bill->verdict)));
+    return object;
 }
 
-/* What to paste; null when there is nothing to: another file, or no word for it. */
-static json_t *command_json(const struct plim_answer *answer, const struct plim_fix *fix, json_t *ollama)
+/* What to paste; null when there is nothing to: another file, a question without a program, or no setting for it. */
+static json_t *command_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
     char command[PLIM_COMMAND_BYTES];
-    if (plim_quantize_text(plim_engine_model(answer->engine), fix, command))
-        return text(command);
-    if (answer->is_for_ollama)
-        return json_incref(ollama);
-    if (fix->n_changes == 0 || answer->command->is_flags_only ||
-        !plim_command_text(answer->command, fix->changes, fix->n_changes, command))
+    bool is_unsupported;
+    const bool is_flags = !fix->quant_recipe && !answer->setup->type->paste;
+    if ((is_flags && answer->command->is_flags_only) || !plim_report_paste(answer, fix, command, &is_unsupported))
         return json_null();
     return text(command);
 }
@@ -142,15 +193,27 @@ static json_t *flags_json(const struct plim_fix *fix)
     return fix->n_changes && plim_command_text(&none, fix->changes, fix->n_changes, flags) ? text(flags) : json_null();
 }
 
+/* The fix in the words of each runtime of these rules that has words of its own: "ollama". */
+static void add_pastes(const struct plim_answer *answer, const struct plim_fix *fix, json_t *object)
+{
+    const struct plim_engine_type *type;
+    for (size_t i = 0; (type = plim_engine_type_at(i)); i++) {
+        char lines[PLIM_COMMAND_BYTES];
+        if (type->paste && !strcmp(type->rules, answer->setup->type->rules))
+            json_object_set_new(object, type->name,
+                                type->paste(fix, answer->bill, lines, sizeof lines) ? text(lines) : json_null());
+    }
+}
+
 static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
-    char lines[PLIM_COMMAND_BYTES];
-    json_t *ollama = plim_ollama_text(fix, answer->bill->resolved.n_seq, lines) ? text(lines) : json_null();
-    json_t *command = command_json(answer, fix, ollama);
-    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "change", fix->change, "frees_bytes",
-                     json_integer(fix->frees_bytes), "costs", fix->costs, "verdict_after",
-                     plim_verdict_name(fix->verdict_after), "command", command, "flags", flags_json(fix), "ollama",
-                     ollama, "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
+    json_t *object = json_pack("{s:s, s:o, s:s, s:s, s:o, s:o}", "change", fix->change, "frees_bytes",
+                               json_integer(fix->frees_bytes), "costs", fix->costs, "verdict_after",
+                               plim_verdict_name(fix->verdict_after), "command", command_json(answer, fix), "flags",
+                               flags_json(fix));
+    add_pastes(answer, fix, object);
+    json_object_set_new(object, "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
+    return object;
 }
 
 static json_t *answer_json(const struct plim_answer *answer)
@@ -163,13 +226,19 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
         json_array_append_new(notes, text(answer->notes[i]));
-    return json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
-                     "plimsoll.fit/1", "model", model_json(answer->engine), "engine", "name",
-                     plim_engine_name(answer->engine), "version", plim_engine_version(answer->engine), "speed",
-                     speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer),
-                     "devices", devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with",
-                     starts_with_json(answer), "limiting", limiting_json(bill), "fixes", fixes, "notes", notes,
-                     "refusal", bill->is_refused ? text(bill->refusal) : json_null());
+    json_t *object = json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
+                               "plimsoll.fit/1", "model", model_json(answer->engine), "engine", "name",
+                               plim_engine_name(answer->engine), "version", plim_engine_version(answer->engine),
+                               "speed", speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup",
+                               setup_json(answer), "devices", devices, "verdict", plim_verdict_name(bill->verdict),
+                               "would_start_with", adjustment_json(answer), "limiting", limiting_json(bill), "fixes",
+                               fixes, "notes", notes, "refusal", bill->is_refused ? text(bill->refusal) : json_null());
+    const struct plim_capacity *c = &bill->capacity;
+    if (c->kv_n_tokens)
+        json_object_set_new(
+            object, "capacity",
+            json_pack("{s:o, s:i, s:i}", "kv_n_tokens", bytes(c->kv_n_tokens), "n_seq", c->n_seq, "n_ctx", c->n_ctx));
+    return object;
 }
 
 /* --- whole documents --- */

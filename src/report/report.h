@@ -4,13 +4,13 @@
 
 /* Answers for people and for programs. The only code that formats either. */
 
-#include "emit/command.h"
 #include "emit/hollow.h"
+#include "engine/command.h"
 #include "plimsoll/plan.h"
 
 #include <stdio.h>
 
-enum { PLIM_REPORT_MAX_NOTES = 16, PLIM_STARTS_WITH_BYTES = 160, PLIM_DEVICE_ID_BYTES = 16 };
+enum { PLIM_REPORT_MAX_NOTES = 16, PLIM_DEVICE_ID_BYTES = 16 };
 
 struct plim_style {
     bool has_colour;
@@ -26,12 +26,11 @@ struct plim_answer {
     struct plim_margin margin;
     const struct plim_fix *fixes;
     uint32_t n_fixes;
-    const struct plim_command *command;   /* the command line the fixes change */
-    const struct plim_setup *starts_with; /* what the engine would start with; NULL: the setup as it is */
-    const struct plim_bill *starts_with_bill;
-    const char *notes[PLIM_REPORT_MAX_NOTES]; /* what was assumed, what was left out */
+    const struct plim_command *command;       /* the command line that the fixes change */
+    const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
+    const struct plim_bill *adjusted_bill;
+    const char *notes[PLIM_REPORT_MAX_NOTES]; /* assumptions, and parts that were left out */
     uint32_t n_notes;
-    bool is_for_ollama; /* fixes in Ollama's words first */
 };
 
 /* --- for people: at most 80 columns but for commands, the most important line last --- */
@@ -73,17 +72,21 @@ bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow);
 
 /* --- for both --- */
 
-/* The flags that --fit has changed in answer->starts_with, as one would type them: "-c 9216 -ngl 31". Returns buffer.
- */
-char *plim_report_starts_with(const struct plim_answer *answer, char buffer[PLIM_STARTS_WITH_BYTES]);
+/* How the engine would start by itself: "-c 9216 and the experts of 3 layers in RAM". Returns buffer. */
+enum { PLIM_ADJUSTMENT_BYTES = 240 };
+char *plim_report_adjustment(const struct plim_answer *answer, char buffer[PLIM_ADJUSTMENT_BYTES]);
 
-/* Layers whose experts --fit would keep in RAM. */
-unsigned plim_report_expert_layers(const struct plim_setup *starts_with);
+/*
+ * A fix to paste: a command, lines of a configuration, or a command that makes another file. False: there is nothing to
+ * paste; *ret_is_unsupported says whether the runtime has no setting for it.
+ */
+bool plim_report_paste(const struct plim_answer *answer, const struct plim_fix *fix, char buffer[PLIM_COMMAND_BYTES],
+                       bool *ret_is_unsupported);
 
 /* "gpu0", "host". Returns buffer. */
 char *plim_report_device_id(const struct plim_device_bill *device, char buffer[PLIM_DEVICE_ID_BYTES]);
 
-/* "llama-server" */
-const char *plim_report_client(enum plim_client client);
+/* The program that the answer is for: "llama-server". */
+const char *plim_report_client(const struct plim_answer *answer);
 
 #endif

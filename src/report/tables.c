@@ -49,27 +49,25 @@ void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const s
     plim_report_head(out, answer, style);
     fprintf(out, "\n%s%-*s %11s %11s  %-7s  ", plim_paint(style, PLIM_BOLD), CARD_WIDTH, "card", "need", "left",
             "verdict");
-    if (answer->starts_with)
-        fprintf(out, "%s by itself starts with", plim_report_client(answer->setup->client));
+    if (answer->adjustment)
+        fprintf(out, "%s by itself starts with", plim_report_client(answer));
     fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
+    const struct plim_adjustment *a = answer->adjustment;
     const struct plim_bill *bill = answer->bill;
     const struct plim_device_bill *device = limiting_device(bill);
-    char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], starts[PLIM_STARTS_WITH_BYTES];
+    char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
     const char *size = strstr(answer->machine->card[0].name, " of ");
     fprintf(out, "%-*s %11s %11s  ", CARD_WIDTH, size ? size + 4 : answer->machine->card[0].name,
             plim_size_text(need, gpu_bytes(bill)), left_text(device, left));
     print_verdict(out, bill->verdict, 7, style);
-    if (answer->starts_with) {
-        unsigned n_expert_layers = plim_report_expert_layers(answer->starts_with);
-        fprintf(out, "  %s", plim_report_starts_with(answer, starts));
-        if (n_expert_layers)
-            fprintf(out, "%sexperts of %u in RAM", *starts ? ", " : "", n_expert_layers);
+    if (a) {
+        fprintf(out, "  %s%s%s", a->flags, *a->flags && *a->short_more ? ", " : "", a->short_more);
     } else if (device->is_host) {
-        fputs("  the RAM is short", out);
+        fputs("  not enough RAM", out);
     }
     fputc('\n', out);
 }

@@ -100,6 +100,8 @@ static void print_need(FILE *out, const struct plim_device_bill *device, const s
     int64_t left_bytes = plim_device_left_bytes(device);
     fprintf(out, "  %s%-*s %11s%s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "need",
             plim_size_text(need, device->need_bytes), plim_paint(style, PLIM_PLAIN));
+    if (device->has_phases)
+        fprintf(out, "  in %s", plim_phase_name(device->binding));
     if (device->total_bytes)
         fprintf(out, "  %s %s", plim_size_text(left, (uint64_t)(left_bytes < 0 ? -left_bytes : left_bytes)),
                 left_bytes < 0 ? "too much" : "left");
@@ -138,7 +140,7 @@ static void print_legend(FILE *out, const struct plim_bill *bill)
     for (int pillar = 0; pillar < PLIM_PILLAR_MAX_; pillar++)
         if (is_there[pillar])
             fprintf(out, "  %c %s", segments[pillar].letter, pillar_words[pillar]);
-    fputs(has_end ? "  | all there is\n" : "\n", out);
+    fputs(has_end ? "  | capacity\n" : "\n", out);
 }
 
 /* --- fixes --- */
@@ -153,20 +155,11 @@ static void print_lines(FILE *out, char *text)
 static void print_fix_command(FILE *out, const struct plim_answer *answer, const struct plim_fix *fix)
 {
     char text[PLIM_COMMAND_BYTES];
-    if (plim_quantize_text(plim_engine_model(answer->engine), fix, text)) {
-        fprintf(out, "    %s\n", text);
-        return;
-    }
-    if (fix->n_changes == 0)
-        return;
-    if (answer->is_for_ollama) {
-        if (plim_ollama_text(fix, answer->bill->resolved.n_seq, text))
-            print_lines(out, text);
-        else
-            fputs("    (Ollama has no setting for this)\n", out);
-    } else if (plim_command_text(answer->command, fix->changes, fix->n_changes, text)) {
-        fprintf(out, "    %s\n", text);
-    }
+    bool is_unsupported;
+    if (plim_report_paste(answer, fix, text, &is_unsupported))
+        print_lines(out, text);
+    else if (is_unsupported)
+        fprintf(out, "    (%s has no setting for this)\n", plim_report_client(answer));
 }
 
 static void print_fix(FILE *out, const struct plim_answer *answer, const struct plim_fix *fix, unsigned number,
@@ -202,19 +195,16 @@ static void print_speed(FILE *out, const struct plim_bill *bill)
                 high < 9.5, high);
 }
 
-static void print_starts_with(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+static void print_adjustment(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
-    char text[320], flags[PLIM_STARTS_WITH_BYTES], experts[48] = "";
-    if (!answer->starts_with || answer->bill->is_refused)
+    char text[400], adjustment[PLIM_ADJUSTMENT_BYTES];
+    if (!answer->adjustment || answer->bill->is_refused)
         return;
-    unsigned n_expert_layers = plim_report_expert_layers(answer->starts_with);
-    plim_report_starts_with(answer, flags);
-    if (n_expert_layers)
-        snprintf(experts, sizeof experts, "%sthe experts of %u layers in RAM", *flags ? " and " : "", n_expert_layers);
-    snprintf(text, sizeof text, "By itself %s starts with %s%s%s%s: %s%s%s.", plim_report_client(answer->setup->client),
-             plim_paint(style, PLIM_BOLD), flags, experts, plim_paint(style, PLIM_PLAIN),
-             plim_paint_verdict(style, answer->starts_with_bill->verdict),
-             plim_verdict_name(answer->starts_with_bill->verdict), plim_paint(style, PLIM_PLAIN));
+    plim_report_adjustment(answer, adjustment);
+    snprintf(text, sizeof text, "By itself %s starts with %s%s%s: %s%s%s.", plim_report_client(answer),
+             plim_paint(style, PLIM_BOLD), adjustment, plim_paint(style, PLIM_PLAIN),
+             plim_paint_verdict(style, answer->adjusted_bill->verdict),
+             plim_verdict_name(answer->adjusted_bill->verdict), plim_paint(style, PLIM_PLAIN));
     plim_print_wrapped(out, text, 0, 0);
 }
 
@@ -288,6 +278,6 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
         print_fix(out, answer, &answer->fixes[i], i + 1, style);
     fputc('\n', out);
     print_speed(out, bill);
-    print_starts_with(out, answer, style);
+    print_adjustment(out, answer, style);
     print_verdict(out, answer, style);
 }

@@ -104,7 +104,7 @@ static bool read_file(const char *path, int (*read)(struct plim_json *json, void
 /* The parameters of a Modelfile, of which three change what is allocated. */
 static int read_parameters(struct plim_json *json, void *to)
 {
-    struct plim_ollama_model *model = to;
+    struct plim_stored_model *model = to;
     struct plim_json_text key;
     int result = plim_json_object(json);
     while (result == 0 && (result = plim_json_member(json, &key)) > 0) {
@@ -126,7 +126,7 @@ static int read_parameters(struct plim_json *json, void *to)
 
 struct manifest {
     const char *store;
-    struct plim_ollama_model *model;
+    struct plim_stored_model *model;
 };
 
 static void add_layer(const struct manifest *m, const struct layer *layer)
@@ -165,16 +165,16 @@ static int read_manifest(struct plim_json *json, void *to)
 
 /* --- */
 
-static bool find_in(const char *store, const char *manifest, struct plim_ollama_model *model)
+static bool find_in(const char *store, const char *manifest, struct plim_stored_model *model)
 {
     char path[PLIM_STORE_PATH_BYTES];
     struct manifest m = { store, model };
     int n = snprintf(path, sizeof path, "%s/manifests/%s", store, manifest);
-    *model = (struct plim_ollama_model){ .num_gpu = -1 };
+    *model = (struct plim_stored_model){ .engine = "ollama", .num_gpu = -1 };
     return n > 0 && (size_t)n < sizeof path && read_file(path, read_manifest, &m) && model->model[0];
 }
 
-int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_ollama_model *ret_model,
+int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_stored_model *ret_model,
                      struct plim_error *reterr)
 {
     char manifest[NAME_BYTES + 64];

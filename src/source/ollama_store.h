@@ -12,7 +12,9 @@
 
 enum { PLIM_STORE_PATH_BYTES = 1024 };
 
-struct plim_ollama_model {
+/* A model of a store, and the parameters that are kept with it. */
+struct plim_stored_model {
+    const char *engine;                                                  /* the runtime whose store it is: "ollama" */
     char model[PLIM_STORE_PATH_BYTES], projector[PLIM_STORE_PATH_BYTES]; /* projector may be empty */
     uint32_t num_ctx, num_batch;                                         /* of its Modelfile; 0: not set */
     int32_t num_gpu;                                                     /* -1: not set */
@@ -22,7 +24,7 @@ struct plim_ollama_model {
 bool plim_ollama_is_name(const char *name);
 
 /* Find a model in the first of the stores that has one of this name. */
-int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_ollama_model *ret_model,
+int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_stored_model *ret_model,
                      struct plim_error *reterr);
 
 #endif

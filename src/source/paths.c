@@ -18,6 +18,9 @@ static int out_of_memory(struct plim_error *reterr)
     return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
 }
 
+/* Files of Ollama's store have names of their own. */
+static const char *store_of(const char *path) { return strstr(path, "/blobs/sha256-") ? "ollama" : NULL; }
+
 static int add(struct plim_paths *paths, const char *text, bool is_found, struct plim_error *reterr)
 {
     if (paths->n == PLIM_MAX_FILES)
@@ -25,7 +28,7 @@ static int add(struct plim_paths *paths, const char *text, bool is_found, struct
     char *copy = plim_arena_copy(&paths->arena, text, strlen(text));
     if (!copy)
         return out_of_memory(reterr);
-    paths->paths[paths->n++] = (struct plim_path){ copy, is_found, NULL };
+    paths->paths[paths->n++] = (struct plim_path){ .text = copy, .is_found = is_found, .store = store_of(text) };
     return 0;
 }
 
@@ -112,17 +115,18 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
 static int add_ollama(struct plim_paths *paths, const char *name, const struct plim_source_roots *roots,
                       struct plim_error *reterr)
 {
-    struct plim_ollama_model model;
+    struct plim_stored_model model;
     int result = plim_ollama_find(name, roots, &model, reterr);
     if (result == 0)
         result = add(paths, model.model, false, reterr);
     if (result < 0)
         return result;
-    struct plim_ollama_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
+    struct plim_stored_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
     if (!copy)
         return out_of_memory(reterr);
     *copy = model;
-    paths->paths[paths->n - 1].ollama = copy;
+    paths->paths[paths->n - 1].stored = copy;
+    paths->paths[paths->n - 1].store = model.engine;
     return 0;
 }
 

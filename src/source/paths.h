@@ -14,7 +14,8 @@
 struct plim_path {
     const char *text;
     bool is_found;                          /* in a directory: what does not run by itself is passed over in silence */
-    const struct plim_ollama_model *ollama; /* named as Ollama names it; NULL: named as a file */
+    const char *store;                      /* the runtime in whose store the file lies: "ollama"; NULL: in none */
+    const struct plim_stored_model *stored; /* named as Ollama names it; NULL: named as a file */
 };
 
 struct plim_paths {

@@ -9,7 +9,7 @@
 int main(void)
 {
     struct plim_setup setup;
-    plim_setup_init(&setup);
+    plim_setup_init(&setup, NULL);
     printf("%zu cards, type %s\n", plim_catalogue_size(), plim_dtype_name(PLIM_DTYPE_F16));
     return plim_catalogue_size() > 0 && plim_quant_recipe_named("q4_k_m") ? 0 : 1;
 }

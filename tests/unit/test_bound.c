@@ -11,7 +11,7 @@ enum { ALL = -1, MAX_RATIOS = 1 << 14 };
 static const struct {
     const char *what;
     int32_t layers;
-    struct plim_setup setup;
+    struct plim_llamacpp_setup setup;
 } setups[] = {
     { "512 tokens, 32 at once", ALL, { .n_ctx = 512, .n_ubatch = 32 } },
     { "4096 tokens", ALL, { .n_ctx = 4096 } },
@@ -51,7 +51,7 @@ static void compare(const char *path, const char *what, int n_gpu, const struct 
 }
 
 /* Whatever an architecture remembers of a token or a sequence. */
-static void compare_memory(const struct plim_engine *engine, const char *path, const char *what,
+static void compare_memory(const struct plim_llamacpp *engine, const char *path, const char *what,
                            const struct plim_buffers *b)
 {
     struct plim_llama_memory bound = { .is_known = false };
@@ -61,13 +61,13 @@ static void compare_memory(const struct plim_engine *engine, const char *path, c
             fail_msg("%s, %s, backend %d: the bound of the cache or the states is too low", path, what, i);
 }
 
-static void try_setup(struct plim_engine *engine, const char *path, size_t i, int n_gpu, struct ratios *ratios)
+static void try_setup(struct plim_llamacpp *engine, const char *path, size_t i, int n_gpu, struct ratios *ratios)
 {
     static const uint64_t free_bytes[] = { (uint64_t)24 << 30, (uint64_t)24 << 30 };
-    uint64_t bound[PLIM_SETUP_MAX_DEVICES + 1];
+    uint64_t bound[PLIM_MAX_DEVICES + 1];
     struct plim_error error = { 0 };
     struct plim_buffers b;
-    struct plim_setup setup = setups[i].setup;
+    struct plim_llamacpp_setup setup = setups[i].setup;
     setup.n_gpu_layers = setups[i].layers == ALL ? PLIM_NGL_ALL : setups[i].layers;
     if (plim_buffers_measure(engine->workspace, engine->llama, &engine->epoch, &setup, n_gpu, free_bytes, false, &b,
                              &error) < 0)
@@ -83,17 +83,17 @@ static void visit(const char *path, void *data)
 {
     struct plim_error error = { 0 };
     struct plim_model *model = NULL;
-    struct plim_engine *engine = NULL;
+    struct plim_llamacpp *engine = NULL;
     assert_int_equal(plim_model_open(path, &model, &error), 0);
     /* for one product of these experts CUDA has no kernel: the engine copies them all to the host */
     const bool runs = plim_model_kind(model) != PLIM_MODEL_PROJECTOR && plim_model_kind(model) != PLIM_MODEL_ADAPTER;
     if (runs && strcmp(plim_model_arch(model), "mistral4") != 0) {
-        engine = engine_of(model);
+        engine = (struct plim_llamacpp *)engine_of(model);
         for (size_t i = 0; i < COUNT(setups); i++)
             for (int n_gpu = 1; n_gpu <= 2; n_gpu++)
                 try_setup(engine, path, i, n_gpu, data);
     }
-    plim_engine_free(engine);
+    plim_engine_free(&engine->base);
     plim_model_free(model);
 }
 
@@ -119,12 +119,12 @@ static void test_hostile_numbers_do_not_wrap(void **state)
 {
     static const uint64_t free_bytes[] = { (uint64_t)24 << 30 };
     struct plim_model *model = zoo_model("llama-3.1-8b-Q4_K_M");
-    struct plim_engine *engine = engine_of(model);
-    struct plim_setup setup = { .n_ctx = UINT32_MAX,
-                                .n_batch = UINT32_MAX,
-                                .n_ubatch = UINT32_MAX,
-                                .flash_attn = PLIM_OFF,
-                                .n_gpu_layers = PLIM_NGL_ALL };
+    struct plim_llamacpp *engine = (struct plim_llamacpp *)engine_of(model);
+    struct plim_llamacpp_setup setup = { .n_ctx = UINT32_MAX,
+                                         .n_batch = UINT32_MAX,
+                                         .n_ubatch = UINT32_MAX,
+                                         .flash_attn = PLIM_OFF,
+                                         .n_gpu_layers = PLIM_NGL_ALL };
     uint64_t bound[2];
     struct plim_error error;
     struct plim_buffers b;
@@ -135,7 +135,7 @@ static void test_hostile_numbers_do_not_wrap(void **state)
     plim_bound_compute(engine->llama, &b.context, &b.place, bound);
     assert_true(bound[0] >= PLIM_MOST_BYTES);
     plim_buffers_done(&b);
-    plim_engine_free(engine);
+    plim_engine_free(&engine->base);
     plim_model_free(model);
 }
 

@@ -137,12 +137,13 @@ static void test_sums(void **state)
 static void test_setups(void **state)
 {
     (void)state;
-    bill.setting[PLIM_SETTING_N_CTX] = 8192;
+    plim_settings_put_integer(&bill.settings, "n_ctx", 8192);
     plim_check(&bill, &receipt, &result);
-    assert_false(result.differs[PLIM_SETTING_N_CTX]);
-    receipt.setting[PLIM_SETTING_N_CTX] = 4096;
+    assert_int_equal(result.n_differs, 0);
+    plim_settings_put_integer(&receipt.settings, "n_ctx", 4096);
     plim_check(&bill, &receipt, &result);
-    assert_true(result.differs[PLIM_SETTING_N_CTX] && result.agrees);
+    assert_true(result.n_differs == 1 && result.agrees);
+    assert_string_equal(result.differs[0], "n_ctx");
 }
 
 static void test_documents(void **state)
@@ -177,8 +178,8 @@ static void test_documents(void **state)
     assert_string_equal(line->label, "a?b");
     assert_true(line->bytes == 5 && line->low_bytes == 5 && line->high_bytes == 5);
     assert_int_equal(line->kind, PLIM_ALLOCATION_UNKNOWN);
-    assert_int_equal(receipt.setting[PLIM_SETTING_N_CTX], 8192);
-    assert_int_equal(receipt.setting[PLIM_SETTING_TYPE_K], PLIM_DTYPE_Q8_0);
+    assert_int_equal(plim_settings_find(&receipt.settings, "n_ctx")->integer, 8192);
+    assert_string_equal(plim_settings_find(&receipt.settings, "type_k")->text, "q8_0");
     assert_true(receipt.device[0].peak_bytes == 9 && receipt.is_whole);
 }
 

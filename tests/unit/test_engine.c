@@ -16,19 +16,20 @@ static struct plim_setup any_setup(uint64_t *random)
 {
     static const enum plim_dtype types[] = { PLIM_DTYPE_F16, PLIM_DTYPE_Q8_0, PLIM_DTYPE_Q4_0, PLIM_DTYPE_F32 };
     struct plim_setup setup;
-    plim_setup_init(&setup);
-    setup.client = (enum plim_client)random_below(random, PLIM_CLIENT_OLLAMA);
-    setup.n_ctx = 256u << random_below(random, 9);
-    setup.n_ubatch = 64u << random_below(random, 5);
-    setup.n_parallel = 1 + (uint32_t)random_below(random, 4);
-    setup.n_gpu_layers = random_below(random, 2) ? PLIM_NGL_ALL : (int32_t)random_below(random, 40);
-    setup.type_k = setup.type_v = types[random_below(random, COUNT(types))];
-    setup.flash_attn = plim_dtype_is_quantized(setup.type_v) ? PLIM_ON : (enum plim_switch)random_below(random, 3);
-    setup.kv_unified = (enum plim_switch)random_below(random, 3);
-    setup.swa_full = (enum plim_switch)random_below(random, 3);
-    setup.kv_offload = (enum plim_switch)random_below(random, 3);
-    setup.mmap = (enum plim_switch)random_below(random, 3);
-    setup.n_cpu_moe = (uint32_t)random_below(random, 8) / 4 * 3;
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.client = (enum plim_client)random_below(random, PLIM_CLIENT_RUNNER);
+    setup.llamacpp.n_ctx = 256u << random_below(random, 9);
+    setup.llamacpp.n_ubatch = 64u << random_below(random, 5);
+    setup.llamacpp.n_parallel = 1 + (uint32_t)random_below(random, 4);
+    setup.llamacpp.n_gpu_layers = random_below(random, 2) ? PLIM_NGL_ALL : (int32_t)random_below(random, 40);
+    setup.llamacpp.type_k = setup.llamacpp.type_v = types[random_below(random, COUNT(types))];
+    setup.llamacpp.flash_attn =
+        plim_dtype_is_quantized(setup.llamacpp.type_v) ? PLIM_ON : (enum plim_switch)random_below(random, 3);
+    setup.llamacpp.kv_unified = (enum plim_switch)random_below(random, 3);
+    setup.llamacpp.swa_full = (enum plim_switch)random_below(random, 3);
+    setup.llamacpp.kv_offload = (enum plim_switch)random_below(random, 3);
+    setup.llamacpp.mmap = (enum plim_switch)random_below(random, 3);
+    setup.llamacpp.n_cpu_moe = (uint32_t)random_below(random, 8) / 4 * 3;
     return setup;
 }
 
@@ -47,7 +48,7 @@ static struct plim_engine *open_engine(const char *path, struct plim_model **ret
     struct plim_engine *engine = NULL;
     if (plim_model_open(path, ret_model, &error) < 0)
         fail_msg("%s: %s", path, error.what);
-    if (plim_engine_new(*ret_model, NULL, &engine, &error) < 0) {
+    if (plim_engine_new(*ret_model, NULL, NULL, &engine, &error) < 0) {
         assert_true(plim_model_kind(*ret_model) != PLIM_MODEL_LANGUAGE);
         assert_int_equal(error.code, PLIM_E_UNSUPPORTED);
         *ret_model = plim_model_free(*ret_model);
@@ -135,7 +136,7 @@ static void visit_any(const char *path, void *data)
         bill_into(engine, &setup, &machine, &again);
         assert_same_figures(&bill, &again, path, "twice");
         if (i % 3 == 2) { /* nor does it matter what the engine has done before */
-            assert_int_equal(plim_engine_new(model, NULL, &fresh, &error), 0);
+            assert_int_equal(plim_engine_new(model, NULL, NULL, &fresh, &error), 0);
             bill_into(fresh, &setup, &machine, &again);
             assert_same_figures(&bill, &again, path, "by a new engine");
             plim_engine_free(fresh);
@@ -165,7 +166,7 @@ static void visit_folded(const char *path, void *data)
     if (!engine)
         return;
     struct plim_engine *unfolded = engine_of(model);
-    plim_workspace_unfold(unfolded->workspace);
+    plim_workspace_unfold(((struct plim_llamacpp *)unfolded)->workspace);
     for (int i = 0; i < 2; i++) {
         const struct plim_setup setup = any_setup(&run->random);
         const struct plim_machine machine = machine_of(1 + (unsigned)random_below(&run->random, 3), 24);
@@ -196,17 +197,17 @@ static void visit_contexts(const char *path, void *data)
     if (!engine)
         return;
     struct plim_setup setup = any_setup(&run->random);
-    setup.n_gpu_layers = PLIM_NGL_ALL;
-    setup.n_parallel = 1;
+    setup.llamacpp.n_gpu_layers = PLIM_NGL_ALL;
+    setup.llamacpp.n_parallel = 1;
     uint64_t cache = 0, need = 0;
-    for (setup.n_ctx = 512; setup.n_ctx <= 1 << 18; setup.n_ctx *= 2) {
+    for (setup.llamacpp.n_ctx = 512; setup.llamacpp.n_ctx <= 1 << 18; setup.llamacpp.n_ctx *= 2) {
         bill_into(engine, &setup, &machine, &bill);
         uint64_t cache_now = all_bytes_of(&bill, "KV buffer"), need_now = bill.device[0].need_high_bytes;
         if (cache_now < cache)
-            fail_msg("%s: the cache of %u tokens is smaller than that of half as many", path, setup.n_ctx);
+            fail_msg("%s: the cache of %u tokens is smaller than that of half as many", path, setup.llamacpp.n_ctx);
         /* the graph may be laid out better by chance: not by more than a hundredth */
         if (need_now + need / 100 < need)
-            fail_msg("%s: %u tokens need %llu bytes, half as many %llu", path, setup.n_ctx,
+            fail_msg("%s: %u tokens need %llu bytes, half as many %llu", path, setup.llamacpp.n_ctx,
                      (unsigned long long)need_now, (unsigned long long)need);
         cache = cache_now;
         need = need_now;
@@ -232,11 +233,11 @@ static void visit_layers(const char *path, void *data)
     if (!engine)
         return;
     struct plim_setup setup = any_setup(&run->random);
-    setup.mmap = PLIM_OFF; /* a mapped file lies in RAM whatever the GPU has */
+    setup.llamacpp.mmap = PLIM_OFF; /* a mapped file lies in RAM whatever the GPU has */
     uint64_t on_gpu = 0, on_host = UINT64_MAX, cache = 0;
     plim_engine_shape(engine, &shape);
     for (uint32_t n = 0; n <= shape.n_layer + 2; n += 1 + shape.n_layer / 12) {
-        setup.n_gpu_layers = (int32_t)n;
+        setup.llamacpp.n_gpu_layers = (int32_t)n;
         bill_into(engine, &setup, &machine, &bill);
         uint64_t gpu_now = bytes_of(&bill.device[0], "model buffer"),
                  host_now = bytes_of(&bill.device[1], "model buffer");
@@ -273,10 +274,10 @@ static void test_weights_are_those_of_the_file(void **state)
         struct plim_model *model = zoo_model(models[i]);
         struct plim_engine *engine = engine_of(model);
         struct plim_setup setup;
-        plim_setup_init(&setup);
-        setup.n_ctx = 4096;
-        setup.mmap = PLIM_OFF;
-        setup.n_gpu_layers = 0;
+        plim_setup_init(&setup, NULL);
+        setup.llamacpp.n_ctx = 4096;
+        setup.llamacpp.mmap = PLIM_OFF;
+        setup.llamacpp.n_gpu_layers = 0;
         bill_into(engine, &setup, &machine, &bill);
         const uint64_t weights = all_bytes_of(&bill, "model buffer"), file = plim_model_tensor_bytes(model);
         assert_true(weights >= file && weights < file + file / 100);
@@ -295,34 +296,36 @@ static void visit_start(const char *path, void *data)
     struct plim_model *model;
     struct plim_engine *engine = open_engine(path, &model);
     struct plim_error error = { 0 };
-    struct plim_setup setup, start, again;
+    struct plim_setup setup;
+    static struct plim_adjustment start, again;
     struct plim_model_shape shape;
     if (!engine)
         return;
     plim_engine_shape(engine, &shape);
-    plim_setup_init(&setup);
+    plim_setup_init(&setup, NULL);
     const bool has_context = random_below(&run->random, 2), has_layers = random_below(&run->random, 4) == 0;
-    setup.n_ctx = has_context ? 8192 : 0;
-    setup.n_gpu_layers = has_layers ? 5 : PLIM_NGL_AUTO;
-    int changed = plim_engine_autofit(engine, &setup, &machine, &start, &error);
+    setup.llamacpp.n_ctx = has_context ? 8192 : 0;
+    setup.llamacpp.n_gpu_layers = has_layers ? 5 : PLIM_NGL_AUTO;
+    bill_into(engine, &setup, &machine, &bill);
+    int changed = plim_engine_adjust(engine, &setup, &machine, &bill, &start, &error);
     if (changed < 0)
         fail_msg("%s: %s", path, error.what);
     if (changed) {
-        bill_into(engine, &start, &machine, &bill);
+        bill_into(engine, &start.setup, &machine, &bill);
         assert_sound(&bill, path);
         if (has_context)
-            assert_int_equal(start.n_ctx, 8192); /* what was asked for stays */
-        else if (start.n_ctx)
-            assert_true(start.n_ctx >= (shape.n_ctx_train < 4096 ? shape.n_ctx_train : 4096));
+            assert_int_equal(start.setup.llamacpp.n_ctx, 8192); /* what was asked for stays */
+        else if (start.setup.llamacpp.n_ctx)
+            assert_true(start.setup.llamacpp.n_ctx >= (shape.n_ctx_train < 4096 ? shape.n_ctx_train : 4096));
         if (has_layers)
-            assert_int_equal(start.n_gpu_layers, 5);
-        assert_int_equal(plim_engine_autofit(engine, &setup, &machine, &again, &error), changed);
-        assert_int_equal(again.n_ctx, start.n_ctx);
-        assert_int_equal(again.n_gpu_layers, start.n_gpu_layers);
+            assert_int_equal(start.setup.llamacpp.n_gpu_layers, 5);
+        assert_int_equal(plim_engine_adjust(engine, &setup, &machine, &bill, &again, &error), changed);
+        assert_int_equal(again.setup.llamacpp.n_ctx, start.setup.llamacpp.n_ctx);
+        assert_int_equal(again.setup.llamacpp.n_gpu_layers, start.setup.llamacpp.n_gpu_layers);
         run->n_bills++;
     }
-    setup.fit = PLIM_OFF;
-    assert_int_equal(plim_engine_autofit(engine, &setup, &machine, &start, &error), 0);
+    setup.llamacpp.fit = PLIM_OFF;
+    assert_int_equal(plim_engine_adjust(engine, &setup, &machine, &bill, &start, &error), 0);
     close_engine(engine, model);
 }
 
@@ -339,8 +342,8 @@ static void test_what_it_starts_with(void **state)
 static void test_requests_that_make_no_sense(void **state)
 {
     static struct plim_bill bill;
-    static const char *const specs[] = { "vllm",       "llama.cpp@",   "llama.cpp@x",       "llama.cpp@b1",
-                                         "llama.cppx", "llama.cpp@v0", "llama.cpp@b10256x", "ollama" };
+    static const char *const specs[] = { "nonesuch",   "llama.cpp@x",  "llama.cpp@b1",
+                                         "llama.cppx", "llama.cpp@v0", "llama.cpp@b10256x" };
     const struct plim_machine machine = machine_of(1, 24);
     struct plim_model *model = zoo_model("llama-3.2-1b-Q4_K_M"), *projector = zoo_model("mmproj-gemma-3-4b-F16");
     struct plim_engine *engine = engine_of(model), *other = NULL;
@@ -349,38 +352,44 @@ static void test_requests_that_make_no_sense(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(specs); i++) {
         memset(&error, 0, sizeof error);
-        if (strcmp(specs[i], "llama.cpp@") && plim_engine_new(model, specs[i], &other, &error) != PLIM_E_USAGE)
+        const struct plim_engine_type *type;
+        const char *version;
+        int result = plim_engine_type_named(specs[i], &type, &version, &error);
+        if (result == 0)
+            result = plim_engine_new(model, type, version, &other, &error);
+        if (result != PLIM_E_USAGE)
             fail_msg("'%s' is an engine", specs[i]);
     }
     memset(&error, 0, sizeof error);
-    assert_int_equal(plim_engine_new(projector, NULL, &other, &error), PLIM_E_UNSUPPORTED);
+    assert_int_equal(plim_engine_new(projector, NULL, NULL, &other, &error), PLIM_E_UNSUPPORTED);
     assert_non_null(strstr(error.hint, "--mmproj"));
     assert_null(other);
-    plim_setup_init(&setup);
-    setup.n_overrides = 1;
-    setup.override[0] = (struct plim_override){ "blk\\.(", -1 };
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.n_overrides = 1;
+    setup.llamacpp.override[0] = (struct plim_override){ "blk\\.(", 0, -1 };
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
     assert_non_null(strstr(error.what, "blk\\.("));
-    setup.override[0] = (struct plim_override){ "(.*)*(.*)*(.*)*(.*)*[A-Z]$", -1 }; /* tries every split of a name */
+    setup.llamacpp.override[0] =
+        (struct plim_override){ "(.*)*(.*)*(.*)*(.*)*[A-Z]$", 0, -1 }; /* tries every split of a name */
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
     assert_non_null(strstr(error.what, "limit"));
-    setup.n_overrides = PLIM_SETUP_MAX_OVERRIDES + 1;
+    setup.llamacpp.n_overrides = PLIM_LLAMACPP_MAX_OVERRIDES + 1;
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
-    setup.n_overrides = 1;
-    setup.override[0] = (struct plim_override){ "blk", 3 };
+    setup.llamacpp.n_overrides = 1;
+    setup.llamacpp.override[0] = (struct plim_override){ "blk", 0, 3 };
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
-    setup.n_overrides = 0;
-    setup.split_mode = PLIM_SPLIT_NONE;
-    setup.main_gpu = 1;
+    setup.llamacpp.n_overrides = 0;
+    setup.llamacpp.split_mode = PLIM_SPLIT_NONE;
+    setup.llamacpp.main_gpu = 1;
     memset(&error, 0, sizeof error);
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), PLIM_E_USAGE);
     assert_non_null(strstr(error.what, "-mg"));
-    setup.main_gpu = 0;
-    setup.n_parallel = 257;
+    setup.llamacpp.main_gpu = 0;
+    setup.llamacpp.n_parallel = 257;
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error), 0);
     assert_true(bill.is_refused && bill.verdict == PLIM_VERDICT_NO);
     plim_model_free(projector);

@@ -58,11 +58,14 @@ static struct plim_bill bill_of(const char *spec, const char *model_name, uint32
     struct plim_machine machine = { .n_cards = 1 };
     struct plim_setup setup;
     struct plim_bill bill;
-    assert_int_equal(plim_engine_new(model, spec, &engine, NULL), 0);
+    const struct plim_engine_type *type;
+    const char *version;
+    assert_int_equal(plim_engine_type_named(spec, &type, &version, NULL), 0);
+    assert_int_equal(plim_engine_new(model, type, version, &engine, NULL), 0);
     plim_card_of_budget((uint64_t)48 << 30, &machine.card[0]);
-    plim_setup_init(&setup);
-    setup.n_ctx = n_ctx;
-    setup.n_parallel = 1;
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.n_ctx = n_ctx;
+    setup.llamacpp.n_parallel = 1;
     assert_int_equal(plim_engine_bill(engine, &setup, &machine, NULL, &bill, NULL), 0);
     plim_engine_free(engine);
     plim_model_free(model);
@@ -86,11 +89,13 @@ static void test_defaults_of_their_time(void **state)
     const struct plim_bill now = bill_of("llama.cpp", "gemma-3-4b-Q4_K_M", 32768);
     const struct plim_bill before = bill_of("llama.cpp@b6000", "gemma-3-4b-Q4_K_M", 32768);
     const struct plim_bill long_ago = bill_of("llama.cpp@b5000", "gemma-3-4b-Q4_K_M", 32768);
-    assert_true(now.resolved.flash_attn && now.resolved.n_gpu_layers == 35);
+    assert_true(plim_bill_setting_integer(&now, "flash_attn") && plim_bill_setting_integer(&now, "n_gpu_layers") == 35);
     assert_null(now.caveat);
-    assert_true(!before.resolved.flash_attn && before.resolved.n_gpu_layers == 0);
+    assert_true(!plim_bill_setting_integer(&before, "flash_attn") &&
+                plim_bill_setting_integer(&before, "n_gpu_layers") == 0);
     assert_non_null(before.caveat);
-    assert_true(!before.resolved.swa_full && long_ago.resolved.swa_full); /* windows have their own cache since b5450 */
+    assert_true(!plim_bill_setting_integer(&before, "swa_full") &&
+                plim_bill_setting_integer(&long_ago, "swa_full")); /* windows have their own cache since b5450 */
     assert_true(long_ago.device[1].need_bytes > before.device[1].need_bytes);
 }
 

@@ -84,9 +84,10 @@ static int bill_all(struct plim_engine *engine, const struct plim_setup *setup, 
                     struct plim_bill *bill)
 {
     struct plim_error error = { 0 };
-    struct plim_setup start;
-    int result = plim_engine_autofit(engine, setup, machine, &start, &error);
-    if (result > 0 && plim_engine_bill(engine, &start, machine, NULL, bill, &error) == 0)
+    static struct plim_adjustment start;
+    bill->n_settings = 0;
+    int result = plim_engine_adjust(engine, setup, machine, bill, &start, &error);
+    if (result > 0 && plim_engine_bill(engine, &start.setup, machine, NULL, bill, &error) == 0)
         assert_sums(bill);
     memset(&error, 0, sizeof error);
     result = plim_engine_bill(engine, setup, machine, NULL, bill, &error);
@@ -104,15 +105,15 @@ static void try_model(struct plim_model *model)
     static const enum plim_switch flash[] = { PLIM_ON, PLIM_OFF };
     struct plim_engine *engine = NULL;
     struct plim_error error = { 0 };
-    if (plim_engine_new(model, NULL, &engine, &error) < 0) {
+    if (plim_engine_new(model, NULL, NULL, &engine, &error) < 0) {
         assert_true(error.what[0]);
     } else {
         for (unsigned n_cards = 0; n_cards <= 2; n_cards++)
             for (size_t i = 0; i < COUNT(flash); i++) {
                 const struct plim_machine machine = machine_of(n_cards, 8);
                 struct plim_setup setup;
-                plim_setup_init(&setup);
-                setup.flash_attn = flash[i];
+                plim_setup_init(&setup, NULL);
+                setup.llamacpp.flash_attn = flash[i];
                 assert_int_equal(bill_all(engine, &setup, &machine, &bill), 0);
             }
         plim_engine_free(engine);
@@ -216,9 +217,9 @@ static void test_caches_do_not_wrap_around(void **state)
         for (unsigned n_parallel = 1; n_parallel <= 256; n_parallel *= 16) {
             const struct plim_machine machine = machine_of(1, 24);
             struct plim_setup setup;
-            plim_setup_init(&setup);
-            setup.n_parallel = n_parallel;
-            setup.fit_ctx = 1 << 28;
+            plim_setup_init(&setup, NULL);
+            setup.llamacpp.n_parallel = n_parallel;
+            setup.llamacpp.fit_ctx = 1 << 28;
             assert_int_equal(bill_all(engine, &setup, &machine, &bill), 0);
             if (bill.device[0].need_high_bytes < (uint64_t)1 << 46)
                 fail_msg("%s: %u slots take %llu bytes", archs[i], n_parallel,
@@ -239,19 +240,21 @@ static void visit_setups(const char *path, void *data)
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
     assert_int_equal(plim_model_open(path, &model, NULL), 0);
-    if (plim_engine_new(model, NULL, &engine, NULL) == 0)
+    if (plim_engine_new(model, NULL, NULL, &engine, NULL) == 0)
         for (int i = 0; i < 2; i++) {
             const struct plim_machine machine = machine_of((unsigned)random_below(random, 3), 8);
             struct plim_setup setup;
-            plim_setup_init(&setup);
-            uint32_t *const fields[] = { &setup.n_ctx,    &setup.n_batch, &setup.n_ubatch,  &setup.n_parallel,
-                                         &setup.n_rs_seq, &setup.n_draft, &setup.n_cpu_moe, &setup.n_outputs_max };
+            plim_setup_init(&setup, NULL);
+            uint32_t *const fields[] = { &setup.llamacpp.n_ctx,     &setup.llamacpp.n_batch,
+                                         &setup.llamacpp.n_ubatch,  &setup.llamacpp.n_parallel,
+                                         &setup.llamacpp.n_rs_seq,  &setup.llamacpp.n_draft,
+                                         &setup.llamacpp.n_cpu_moe, &setup.llamacpp.n_outputs_max };
             for (size_t k = 0; k < COUNT(fields); k++)
                 if (random_below(random, 3) == 0)
                     *fields[k] = numbers[random_below(random, COUNT(numbers))];
-            setup.mtp = random_below(random, 2);
-            setup.kv_unified = (enum plim_switch)random_below(random, 3);
-            setup.fit_target_bytes = random_below(random, 2) ? UINT64_MAX / 2 : 0;
+            setup.llamacpp.mtp = random_below(random, 2);
+            setup.llamacpp.kv_unified = (enum plim_switch)random_below(random, 3);
+            setup.llamacpp.fit_target_bytes = random_below(random, 2) ? UINT64_MAX / 2 : 0;
             bill_all(engine, &setup, &machine, &bill);
         }
     plim_engine_free(engine);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What to change first: every fix keeps its promise, and they come in the order of the enum. */
+/* What to change first: every fix keeps its promise, and they come in their order. */
 #include "base/units.h"
+#include "engine/type.h"
 #include "plimsoll/plan.h"
 #include "plimsoll/quant_recipe.h"
 #include "unit.h"
@@ -23,8 +24,8 @@ static struct plim_bill bill_after(const struct plan *plan, const struct plim_fi
     struct plim_bill bill;
     if (fix->kind == PLIM_FIX_OTHERS)
         machine.card[plan->bill.limiting_device].others_bytes = 0;
-    if (fix->mixture) {
-        assert_int_equal(plim_model_requantize(plan->model, fix->mixture, &made, NULL), 0);
+    if (fix->quant_recipe) {
+        assert_int_equal(plim_model_requantize(plan->model, fix->quant_recipe, &made, NULL), 0);
         engine = engine_of(made);
     }
     assert_int_equal(plim_engine_bill(engine, &fix->setup, &machine, NULL, &bill, NULL), 0);
@@ -33,6 +34,18 @@ static struct plim_bill bill_after(const struct plan *plan, const struct plim_fi
         plim_model_free(made);
     }
     return bill;
+}
+
+/* Others first, the engine's levers in its order, several at once, another quantization last. */
+static int rank_of(const struct plim_fix *fix)
+{
+    int rank = 1;
+    if (fix->kind == PLIM_FIX_OTHERS)
+        return 0;
+    for (const struct plim_lever *const *lever = fix->setup.type->levers; *lever; lever++, rank++)
+        if (*lever == fix->lever)
+            return rank;
+    return rank + (fix->kind == PLIM_FIX_QUANT);
 }
 
 static void check(const struct plan *plan)
@@ -48,7 +61,8 @@ static void check(const struct plan *plan)
         assert_int_equal(fix->frees_bytes,
                          (int64_t)(plan->bill.device[device].need_bytes - bill.device[device].need_bytes));
         assert_true(fix->frees_bytes > 0 || plan->bill.is_refused);
-        assert_true(i == 0 || fix->kind > plan->fixes[i - 1].kind);
+        assert_true(i == 0 || rank_of(fix) > rank_of(&plan->fixes[i - 1]));
+        assert_true(plim_fix_name(fix)[0]);
         assert_true(fix->change[0] && fix->costs[0]);
         assert_true(fix->n_changes > 0 || fix->kind == PLIM_FIX_OTHERS || fix->kind == PLIM_FIX_QUANT);
         assert_false(has_fit && fix->verdict_after == PLIM_VERDICT_NO);
@@ -90,7 +104,13 @@ static const struct plim_fix *fix_of(const struct plan *plan, enum plim_fix_kind
     return NULL;
 }
 
-static const struct plim_setup plain = { .n_gpu_layers = PLIM_NGL_ALL, .cache_ram_mib = PLIM_CACHE_RAM_DEFAULT };
+static struct plim_setup plain_setup(void)
+{
+    struct plim_setup setup;
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.n_gpu_layers = PLIM_NGL_ALL;
+    return setup;
+}
 
 static void test_each_keeps_its_promise(void **state)
 {
@@ -102,11 +122,11 @@ static void test_each_keeps_its_promise(void **state)
     for (size_t i = 0; i < COUNT(models); i++)
         for (size_t k = 0; k < COUNT(sizes); k++) {
             static struct plan plan;
-            struct plim_setup setup = plain;
-            setup.n_ctx = k % 2 ? 4096 : 65536;
-            setup.flash_attn = k % 3 == 0 ? PLIM_OFF : PLIM_UNSET;
-            setup.n_ubatch = k == 4 ? 2048 : 0;
-            setup.n_parallel = k == 3 ? 8 : 0;
+            struct plim_setup setup = plain_setup();
+            setup.llamacpp.n_ctx = k % 2 ? 4096 : 65536;
+            setup.llamacpp.flash_attn = k % 3 == 0 ? PLIM_OFF : PLIM_UNSET;
+            setup.llamacpp.n_ubatch = k == 4 ? 2048 : 0;
+            setup.llamacpp.n_parallel = k == 3 ? 8 : 0;
             make_plan(models[i], sizes[k], &setup, &plan);
             find(&plan);
             assert_true(plan.bill.verdict == PLIM_VERDICT_FITS || plan.n > 0);
@@ -117,9 +137,9 @@ static void test_each_keeps_its_promise(void **state)
 static void test_others_come_first(void **state)
 {
     static struct plan plan;
-    struct plim_setup setup = plain;
+    struct plim_setup setup = plain_setup();
     (void)state;
-    setup.n_ctx = 8192;
+    setup.llamacpp.n_ctx = 8192;
     make_plan("llama-3.1-8b-Q4_K_M", 8, &setup, &plan);
     find(&plan);
     assert_null(fix_of(&plan, PLIM_FIX_OTHERS));
@@ -134,15 +154,16 @@ static void test_others_come_first(void **state)
 static void test_a_pair(void **state)
 {
     static struct plan plan;
-    struct plim_setup setup = plain;
+    struct plim_setup setup = plain_setup();
     unsigned n_pairs = 0;
     (void)state;
-    setup.n_ctx = 16384;
+    setup.llamacpp.n_ctx = 16384;
     for (double gib = 5; gib < 8; gib += 0.03125) {
         make_plan("llama-3.1-8b-Q4_K_M", gib, &setup, &plan);
         find(&plan);
         const struct plim_fix *pair = fix_of(&plan, PLIM_FIX_TOGETHER);
-        n_pairs += pair && pair->verdict_after == PLIM_VERDICT_FITS && pair->setup.n_gpu_layers == PLIM_NGL_ALL;
+        n_pairs +=
+            pair && pair->verdict_after == PLIM_VERDICT_FITS && pair->setup.llamacpp.n_gpu_layers == PLIM_NGL_ALL;
         done(&plan);
     }
     assert_true(n_pairs > 0);
@@ -152,9 +173,9 @@ static void test_a_pair(void **state)
 static void test_another_quant(void **state)
 {
     static struct plan plan;
-    struct plim_setup setup = plain;
+    struct plim_setup setup = plain_setup();
     (void)state;
-    setup.n_ctx = 4096;
+    setup.llamacpp.n_ctx = 4096;
     make_plan("phi-4-Q4_K_M", 8, &setup, &plan);
     find(&plan);
     const struct plim_fix *quant = fix_of(&plan, PLIM_FIX_QUANT);
@@ -169,9 +190,9 @@ static void test_another_quant(void **state)
 static void test_shared_memory(void **state)
 {
     static struct plan plan;
-    struct plim_setup setup = plain;
+    struct plim_setup setup = plain_setup();
     (void)state;
-    setup.n_ctx = 4096;
+    setup.llamacpp.n_ctx = 4096;
     make_plan("llama-3.1-8b-Q4_K_M", 16, &setup, &plan);
     assert_int_equal(plim_catalogue_find("Apple M2 16GB", &plan.machine.card[0], NULL), 0);
     plan.machine.host.total_bytes = plan.machine.card[0].shared_bytes;
@@ -192,9 +213,9 @@ static void test_shared_memory(void **state)
 static void test_no_fix_where_none_is_needed(void **state)
 {
     static struct plan plan;
-    struct plim_setup setup = plain;
+    struct plim_setup setup = plain_setup();
     (void)state;
-    setup.n_ctx = 4096;
+    setup.llamacpp.n_ctx = 4096;
     make_plan("llama-3.2-1b-Q4_K_M", 24, &setup, &plan);
     find(&plan);
     assert_int_equal(plan.bill.verdict, PLIM_VERDICT_FITS);

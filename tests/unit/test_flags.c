@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines: read as the engine reads them, changed, written, and read again. */
 #include "base/units.h"
-#include "emit/command.h"
+#include "engine/command.h"
+#include "engine/type.h"
 #include "unit.h"
 
 enum { MAX_WORDS = 64 };
@@ -44,14 +45,13 @@ struct read {
     int result;
 };
 
-/* To be ended with plim_arguments_done(). */
 static void read_line(const char *text, struct read *r)
 {
     memset(&r->error, 0, sizeof r->error);
     memset(&r->command, 0, sizeof r->command);
     split(text, &r->line);
     plim_arguments_init(&r->arguments);
-    r->result = plim_command_read(r->line.n, r->line.words, &r->arguments, &r->command, &r->error);
+    r->result = plim_command_read(r->line.n, r->line.words, NULL, &r->arguments, &r->command, &r->error);
 }
 
 static void test_a_server(void **state)
@@ -62,7 +62,7 @@ static void test_a_server(void **state)
         "/usr/bin/llama-server -m a.gguf -c 32768 -ngl 99 -ctk q8_0 -ctv Q4_0 -fa on -b 4096 -ub 1024 -np 3 "
         "--no-mmap -nkvo --kv-unified --swa-full -ts 3,1 -sm row -mg 1 -ncmoe 4 --host 0.0.0.0 --port 8080 --jinja",
         &r);
-    const struct plim_setup *s = &r.arguments.setup;
+    const struct plim_llamacpp_setup *s = &r.arguments.setup.llamacpp;
     assert_int_equal(r.result, 0);
     assert_int_equal(s->client, PLIM_CLIENT_SERVER);
     assert_string_equal(r.arguments.model, "a.gguf");
@@ -84,7 +84,6 @@ static void test_a_server(void **state)
     assert_int_equal(s->main_gpu, 1);
     assert_int_equal(s->n_cpu_moe, 4);
     assert_string_equal(r.command.unknown, "");
-    plim_arguments_done(&r.arguments);
 }
 
 static void test_clients(void **state)
@@ -97,16 +96,15 @@ static void test_clients(void **state)
         { "./build/bin/llama-cli -m a.gguf", PLIM_CLIENT_CLI },
         { "llama-perplexity -m a.gguf", PLIM_CLIENT_LIBRARY },
         { "env CUDA_VISIBLE_DEVICES=1 llama-server -m a.gguf", PLIM_CLIENT_SERVER },
-        { "ollama run llama3.1", PLIM_CLIENT_OLLAMA },
-        { "ollama serve", PLIM_CLIENT_OLLAMA },
+        { "ollama run llama3.1", PLIM_CLIENT_RUNNER },
+        { "ollama serve", PLIM_CLIENT_RUNNER },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct read r;
         read_line(rows[i].line, &r);
-        if (r.result < 0 || r.arguments.setup.client != rows[i].client)
-            fail_msg("%s: client %d, %s", rows[i].line, r.arguments.setup.client, r.error.what);
-        plim_arguments_done(&r.arguments);
+        if (r.result < 0 || r.arguments.setup.llamacpp.client != rows[i].client)
+            fail_msg("%s: client %d, %s", rows[i].line, r.arguments.setup.llamacpp.client, r.error.what);
     }
 }
 
@@ -148,8 +146,14 @@ static void test_values_that_are_refused(void **state)
         read_line(line, &r);
         if (r.result != PLIM_E_USAGE || !strstr(r.error.what, rows[i].names))
             fail_msg("%s: %d, \"%s\"", rows[i].flags, r.result, r.error.what);
-        plim_arguments_done(&r.arguments);
     }
+}
+
+static void assert_override(const struct plim_override *override, const char *pattern, int device)
+{
+    assert_int_equal(override->pattern_bytes, strlen(pattern));
+    assert_memory_equal(override->pattern, pattern, strlen(pattern));
+    assert_int_equal(override->device, device);
 }
 
 static void test_overrides(void **state)
@@ -157,58 +161,110 @@ static void test_overrides(void **state)
     static struct read r;
     (void)state;
     read_line("llama-server -ot '\\.ffn_.*_exps=CPU,blk\\.1\\.=CUDA1' -ot output=CUDA0", &r);
+    const struct plim_llamacpp_setup *s = &r.arguments.setup.llamacpp;
     assert_int_equal(r.result, 0);
-    assert_int_equal(r.arguments.setup.n_overrides, 3);
-    assert_string_equal(r.arguments.setup.override[0].pattern, "\\.ffn_.*_exps");
-    assert_int_equal(r.arguments.setup.override[0].device, -1);
-    assert_string_equal(r.arguments.setup.override[1].pattern, "blk\\.1\\.");
-    assert_int_equal(r.arguments.setup.override[1].device, 1);
-    assert_int_equal(r.arguments.setup.override[2].device, 0);
-    plim_arguments_done(&r.arguments);
+    assert_int_equal(s->n_overrides, 3);
+    assert_override(&s->override[0], "\\.ffn_.*_exps", -1);
+    assert_override(&s->override[1], "blk\\.1\\.", 1);
+    assert_override(&s->override[2], "output", 0);
 }
 
 /* --- changes --- */
 
+static struct plim_change change_of(const char *name, const char *value)
+{
+    struct plim_change change;
+    bool on;
+    change.option = plim_option_named(plim_engine_type_at(0), name, &on);
+    assert_non_null(change.option);
+    snprintf(change.value, sizeof change.value, "%s", value);
+    return change;
+}
+
 static void test_changes(void **state)
 {
     static const struct {
-        const char *before;
-        struct plim_flag_change change;
-        const char *after;
+        const char *before, *option, *value, *after;
     } rows[] = {
-        { "llama-server -m a.gguf", { "-c", "4096", false }, "llama-server -m a.gguf -c 4096" },
-        { "llama-server -c 8192 -m a.gguf", { "-c", "4096", false }, "llama-server -c 4096 -m a.gguf" },
-        { "llama-server --ctx-size 8192 -c 99 -m a", { "-c", "4096", false }, "llama-server --ctx-size 4096 -m a" },
-        { "llama-server -m 'my model.gguf'", { "-ub", "64", false }, "llama-server -m 'my model.gguf' -ub 64" },
-        { "llama-server -m a -cmoe", { "-cmoe", "", true }, "llama-server -m a -cmoe" },
-        { "llama-server -m a -p 'it'\\''s'", { "-np", "1", false }, "llama-server -m a -p 'it'\\''s' -np 1" },
+        { "llama-server -m a.gguf", "-c", "4096", "llama-server -m a.gguf -c 4096" },
+        { "llama-server -c 8192 -m a.gguf", "-c", "4096", "llama-server -c 4096 -m a.gguf" },
+        { "llama-server --ctx-size 8192 -c 99 -m a", "-c", "4096", "llama-server --ctx-size 4096 -m a" },
+        { "llama-server -m 'my model.gguf'", "-ub", "64", "llama-server -m 'my model.gguf' -ub 64" },
+        { "llama-server -m a -cmoe", "-cmoe", "", "llama-server -m a -cmoe" },
+        { "llama-server -m a -p 'it'\\''s'", "-np", "1", "llama-server -m a -p 'it'\\''s' -np 1" },
     };
     char text[PLIM_COMMAND_BYTES];
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct read r;
+        const struct plim_change change = change_of(rows[i].option, rows[i].value);
         read_line(rows[i].before, &r);
         assert_int_equal(r.result, 0);
-        assert_non_null(plim_command_text(&r.command, &rows[i].change, 1, text));
+        assert_non_null(plim_command_text(&r.command, &change, 1, text));
         assert_string_equal(text, rows[i].after);
-        plim_arguments_done(&r.arguments);
     }
 }
 
 static void test_ollama_words(void **state)
 {
+    static struct plim_bill bill;
+    const struct plim_engine_type *ollama;
     struct plim_fix fix = { .n_changes = 3 };
     char text[PLIM_COMMAND_BYTES];
     (void)state;
-    fix.changes[0] = (struct plim_flag_change){ "-c", "16384", false };
-    fix.changes[1] = (struct plim_flag_change){ "-ctk", "q8_0", false };
-    fix.changes[2] = (struct plim_flag_change){ "-ctv", "q8_0", false };
-    assert_true(plim_ollama_text(&fix, 2, text));
-    assert_non_null(strstr(text, "num_ctx 8192"));
-    assert_non_null(strstr(text, "OLLAMA_KV_CACHE_TYPE=q8_0"));
+    assert_int_equal(plim_engine_type_named("ollama", &ollama, NULL, NULL), 0);
+    bill.n_settings = 1;
+    bill.settings[0] = (struct plim_setting){ .key = "n_seq", .kind = PLIM_SETTING_INTEGER, .integer = 2 };
+    fix.changes[0] = change_of("-c", "16384");
+    fix.changes[1] = change_of("-ctk", "q8_0");
+    fix.changes[2] = change_of("-ctv", "q8_0");
+    assert_true(ollama->paste(&fix, &bill, text, sizeof text));
+    assert_string_equal(text, "PARAMETER num_ctx 8192\n"
+                              "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve");
     fix = (struct plim_fix){ .n_changes = 1 };
-    fix.changes[0] = (struct plim_flag_change){ "-ncmoe", "4", false };
-    assert_false(plim_ollama_text(&fix, 1, text)); /* Ollama has no words for it */
+    fix.changes[0] = change_of("-ncmoe", "4");
+    assert_false(ollama->paste(&fix, &bill, text, sizeof text)); /* Ollama has no setting for it */
+}
+
+/* Ollama's variables stand for options; its context is that of one slot. */
+static void test_ollama_variables(void **state)
+{
+    static struct read r;
+    (void)state;
+    read_line("OLLAMA_CONTEXT_LENGTH=4096 OLLAMA_NUM_PARALLEL=3 OLLAMA_KV_CACHE_TYPE=q8_0 ollama run llama3.1", &r);
+    const struct plim_llamacpp_setup *s = &r.arguments.setup.llamacpp;
+    assert_int_equal(r.result, 0);
+    assert_string_equal(plim_engine_type_name(r.arguments.setup.type), "ollama");
+    assert_string_equal(r.arguments.model, "llama3.1");
+    assert_int_equal(s->n_ctx, 3 * 4096);
+    assert_int_equal(s->n_parallel, 3);
+    assert_true(s->type_k == PLIM_DTYPE_Q8_0 && s->type_v == PLIM_DTYPE_Q8_0);
+}
+
+/* --- settings by name --- */
+
+static void test_set(void **state)
+{
+    struct plim_setup setup, before;
+    struct plim_error error = { 0 };
+    (void)state;
+    plim_setup_init(&setup, NULL);
+    assert_int_equal(plim_setup_set(&setup, "n_ctx", "8192", &error), 0);
+    assert_int_equal(plim_setup_set(&setup, "--cache-type-k", "q8_0", &error), 0);
+    assert_int_equal(plim_setup_set(&setup, "--no-mmap", NULL, &error), 0);
+    assert_int_equal(plim_setup_set(&setup, "client", "cli", &error), 0);
+    assert_int_equal(setup.llamacpp.n_ctx, 8192);
+    assert_int_equal(setup.llamacpp.type_k, PLIM_DTYPE_Q8_0);
+    assert_int_equal(setup.llamacpp.mmap, PLIM_OFF);
+    assert_int_equal(setup.llamacpp.client, PLIM_CLIENT_CLI);
+    before = setup;
+    assert_int_equal(plim_setup_set(&setup, "n_ctx", "lots", &error), PLIM_E_USAGE);
+    assert_string_equal(error.what, "invalid value 'lots' for -c: expected a number from 0 to 1073741824");
+    assert_int_equal(plim_setup_set(&setup, "-m", "a.gguf", NULL), PLIM_E_USAGE);
+    assert_int_equal(plim_setup_set(&setup, "n_ctx_seq", "1", NULL), PLIM_E_USAGE);
+    assert_int_equal(plim_setup_set(&setup, "-c", NULL, NULL), PLIM_E_USAGE);
+    assert_int_equal(plim_setup_set(&setup, "nonesuch", "1", NULL), PLIM_E_USAGE);
+    assert_memory_equal(&setup, &before, sizeof setup);
 }
 
 /* --- round trip --- */
@@ -240,39 +296,52 @@ static void test_round_trip(void **state)
         assert_non_null(plim_command_text(&first.command, NULL, 0, text));
         read_line(text, &second);
         assert_int_equal(second.result, 0);
-        for (uint32_t k = 0; k < first.arguments.setup.n_overrides; k++) {
-            assert_string_equal(first.arguments.setup.override[k].pattern, second.arguments.setup.override[k].pattern);
-            second.arguments.setup.override[k].pattern = first.arguments.setup.override[k].pattern;
+        struct plim_llamacpp_setup *a = &first.arguments.setup.llamacpp, *b = &second.arguments.setup.llamacpp;
+        for (uint32_t k = 0; k < a->n_overrides; k++) {
+            assert_int_equal(a->override[k].pattern_bytes, b->override[k].pattern_bytes);
+            assert_memory_equal(a->override[k].pattern, b->override[k].pattern, a->override[k].pattern_bytes);
+            b->override[k].pattern = a->override[k].pattern;
         }
         if (memcmp(&first.arguments.setup, &second.arguments.setup, sizeof first.arguments.setup))
             fail_msg("'%s' is written as '%s', which says something else", line, text);
-        plim_arguments_done(&first.arguments);
-        plim_arguments_done(&second.arguments);
     }
 }
 
-/* Every flag of the table is found by each of its names, and by no other flag's. */
-static void test_table(void **state)
+/* Every option of every engine is found by each of its names, and by no other option's; keys and variables are unique.
+ */
+static void check_option(const struct plim_engine_type *type, const struct plim_option *option)
 {
-    (void)state;
-    for (int flag = PLIM_FLAG_NONE + 1; flag < PLIM_FLAG_MAX_; flag++) {
-        const struct plim_flag_info *info = plim_flag_info((enum plim_flag)flag);
-        for (int is_negative = 0; is_negative < 2; is_negative++) {
-            char names[256];
-            snprintf(names, sizeof names, "%s", is_negative ? info->negative : info->names);
-            for (char *rest = names, *name; (name = strsep(&rest, " "));) {
-                bool on = false;
-                if (!*name)
-                    continue;
-                assert_int_equal(plim_flag_named(name, &on), flag);
-                assert_int_equal(on, !is_negative);
-            }
+    const struct plim_option_help *help = &option->help;
+    for (int is_negative = 0; is_negative < 2; is_negative++) {
+        char names[256];
+        snprintf(names, sizeof names, "%s", is_negative ? help->negative : help->names);
+        for (char *rest = names, *name; (name = strsep(&rest, " "));) {
+            bool on = false;
+            if (!*name)
+                continue;
+            assert_ptr_equal(plim_option_named(type, name, &on), option);
+            assert_int_equal(on, !is_negative);
         }
-        assert_non_null(info->help);
     }
+    assert_non_null(help->help);
+    assert_true(option->kind == PLIM_OPTION_OWN ? option->take != NULL : option->take == NULL);
+    assert_true(option->kind != PLIM_OPTION_CHOICE || option->choices);
+    if (option->key)
+        assert_ptr_equal(plim_option_with_key(type, option->key), option);
+    for (const struct plim_option *other = type->options; other < option; other++)
+        assert_true(!other->variable || !option->variable || strcmp(other->variable, option->variable) != 0);
+}
+
+static void test_tables(void **state)
+{
+    const struct plim_engine_type *type;
     bool on;
-    assert_int_equal(plim_flag_named("", &on), PLIM_FLAG_NONE);
-    assert_int_equal(plim_flag_named("-", &on), PLIM_FLAG_NONE);
+    (void)state;
+    for (size_t i = 0; (type = plim_engine_type_at(i)); i++) {
+        for (size_t k = 0; k < type->n_options; k++)
+            check_option(type, &type->options[k]);
+        assert_null(plim_option_named(type, "-", &on));
+    }
 }
 
 int main(void)
@@ -285,7 +354,9 @@ int main(void)
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_ollama_words),
         cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_ollama_variables),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

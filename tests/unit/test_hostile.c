@@ -103,12 +103,12 @@ static void bill_of(const struct plim_model *model, uint64_t *random)
     struct plim_error error = { 0 };
     struct plim_setup setup;
     uint32_t n_fixes;
-    if (plim_engine_new(model, NULL, &engine, &error) < 0) {
+    if (plim_engine_new(model, NULL, NULL, &engine, &error) < 0) {
         assert_true(error.what[0] && plim_error_exit_status(error.code) != 70);
         return;
     }
-    plim_setup_init(&setup);
-    setup.n_ctx = 1u << random_below(random, 20);
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.n_ctx = 1u << random_below(random, 20);
     if (plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error) == 0) {
         for (uint32_t i = 0; i < bill.n_devices; i++)
             assert_true(bill.device[i].need_low_bytes <= bill.device[i].need_high_bytes);

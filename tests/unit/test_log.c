@@ -227,14 +227,14 @@ static void test_settings(void **state)
     assert_string_equal(receipt.version, "b6115");
     assert_string_equal(receipt.device[0].name, "NVIDIA GeForce RTX 4060");
     assert_true(receipt.device[0].free_bytes == 7806 * PLIM_MIB);
-    assert_int_equal(receipt.setting[PLIM_SETTING_N_CTX], 8192);
-    assert_int_equal(receipt.setting[PLIM_SETTING_N_SEQ], 4);
-    assert_int_equal(receipt.setting[PLIM_SETTING_N_GPU_LAYERS], 31);
-    assert_int_equal(receipt.setting[PLIM_SETTING_FLASH_ATTN], 1);
-    assert_int_equal(receipt.setting[PLIM_SETTING_KV_UNIFIED], 0);
-    assert_int_equal(receipt.setting[PLIM_SETTING_TYPE_K], PLIM_DTYPE_Q8_0);
-    assert_int_equal(receipt.setting[PLIM_SETTING_TYPE_V], PLIM_DTYPE_F16);
-    assert_int_equal(receipt.setting[PLIM_SETTING_N_BATCH], -1);
+    assert_int_equal(plim_settings_find(&receipt.settings, "n_ctx")->integer, 8192);
+    assert_int_equal(plim_settings_find(&receipt.settings, "n_seq")->integer, 4);
+    assert_int_equal(plim_settings_find(&receipt.settings, "n_gpu_layers")->integer, 31);
+    assert_int_equal(plim_settings_find(&receipt.settings, "flash_attn")->integer, 1);
+    assert_int_equal(plim_settings_find(&receipt.settings, "kv_unified")->integer, 0);
+    assert_string_equal(plim_settings_find(&receipt.settings, "type_k")->text, "q8_0");
+    assert_string_equal(plim_settings_find(&receipt.settings, "type_v")->text, "f16");
+    assert_null(plim_settings_find(&receipt.settings, "n_batch"));
 }
 
 static void test_other_engines(void **state)

@@ -4,7 +4,6 @@
  * nothing is left behind.
  */
 #include "base/mem.h"
-#include "emit/command.h"
 #include "heap.h"
 #include "plimsoll/plan.h"
 #include "plimsoll/quant_recipe.h"
@@ -26,17 +25,17 @@ static int tell(const struct story *s, struct plim_error *error)
     static struct plim_fix fixes[PLIM_MAX_FIXES];
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
-    struct plim_setup start;
+    static struct plim_adjustment start;
     uint32_t n_fixes;
     int result = plim_model_open(s->path, &model, error);
     if (result == 0)
-        result = plim_engine_new(model, NULL, &engine, error);
+        result = plim_engine_new(model, NULL, NULL, &engine, error);
     if (result == 0)
         result = plim_engine_bill(engine, &s->setup, &s->machine, NULL, &bill, error);
     if (result == 0)
         result = plim_plan_fixes(engine, &s->setup, &s->machine, NULL, &bill, fixes, PLIM_MAX_FIXES, &n_fixes, error);
     if (result == 0)
-        result = plim_engine_autofit(engine, &s->setup, &s->machine, &start, error);
+        result = plim_engine_adjust(engine, &s->setup, &s->machine, &bill, &start, error);
     plim_engine_free(engine);
     plim_model_free(model);
     return result < 0 ? result : 0;
@@ -69,8 +68,8 @@ static void test_open_bill_fixes(void **state)
         snprintf(file, sizeof file, "zoo/%s.gguf", models[i]);
         /* fixes take a hundred bills: the first model alone has to have them */
         struct story s = { .path = zoo_path(file), .machine = i == 0 ? machine_of(2, 1) : machine_of(1, 80) };
-        plim_setup_init(&s.setup);
-        s.setup.n_ctx = i == 0 ? 32768 : 4096;
+        plim_setup_init(&s.setup, NULL);
+        s.setup.llamacpp.n_ctx = i == 0 ? 32768 : 4096;
         long n = fail_at_every_turn(tell, &s);
         print_message("%s: %ld allocations\n", models[i], n);
         assert_true(n > 5);
@@ -82,8 +81,8 @@ static void test_split(void **state)
     struct story s = { .path = zoo_path("zoo-split/qwen3-0.6b-Q4_K_M-00002-of-00003.gguf"),
                        .machine = machine_of(1, 24) };
     (void)state;
-    plim_setup_init(&s.setup);
-    s.setup.n_ctx = 4096;
+    plim_setup_init(&s.setup, NULL);
+    s.setup.llamacpp.n_ctx = 4096;
     assert_true(fail_at_every_turn(tell, &s) > 5);
 }
 
@@ -105,34 +104,15 @@ static void test_another_recipe(void **state)
     assert_true(fail_at_every_turn(requantize, &s) > 3);
 }
 
-static int parse(const struct story *s, struct plim_error *error)
-{
-    static const char *const words[] = { "llama-server", "-m", "a.gguf", "-ot", "a=CPU,b=CUDA0,c.*=CPU" };
-    struct plim_arguments arguments;
-    struct plim_command command;
-    (void)s;
-    plim_arguments_init(&arguments);
-    int result = plim_command_read(COUNT(words), (char *const *)(uintptr_t)words, &arguments, &command, error);
-    plim_arguments_done(&arguments);
-    return result;
-}
-
-static void test_command_line(void **state)
-{
-    const struct story s = { .path = "-ot" };
-    (void)state;
-    assert_int_equal(fail_at_every_turn(parse, &s), 3);
-}
-
 static void test_companions(void **state)
 {
     struct plim_model *projector = zoo_model("mmproj-gemma-3-4b-F16"), *draft = zoo_model("gemma-3-1b-Q4_K_M");
     struct story s = { .path = zoo_path("zoo/gemma-3-4b-Q4_K_M.gguf"), .machine = machine_of(1, 24) };
     (void)state;
-    plim_setup_init(&s.setup);
-    s.setup.n_ctx = 4096;
-    s.setup.mmproj = projector;
-    s.setup.draft = draft;
+    plim_setup_init(&s.setup, NULL);
+    s.setup.llamacpp.n_ctx = 4096;
+    s.setup.llamacpp.mmproj = projector;
+    s.setup.llamacpp.draft = draft;
     assert_true(fail_at_every_turn(tell, &s) > 5);
     plim_model_free(projector);
     plim_model_free(draft);
@@ -141,8 +121,9 @@ static void test_companions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_bill_fixes), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_another_recipe),  cmocka_unit_test(test_command_line),
+        cmocka_unit_test(test_open_bill_fixes),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_another_recipe),
         cmocka_unit_test(test_companions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

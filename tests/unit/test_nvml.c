@@ -4,7 +4,7 @@
 #include "plimsoll/card.h"
 #include "unit.h"
 
-enum { MAX = PLIM_SETUP_MAX_DEVICES };
+enum { MAX = PLIM_MAX_DEVICES };
 
 static struct plim_card cards[MAX];
 

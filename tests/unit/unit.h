@@ -47,7 +47,7 @@ static inline struct plim_engine *engine_of(const struct plim_model *model)
 {
     struct plim_error error = { 0 };
     struct plim_engine *engine = NULL;
-    if (plim_engine_new(model, NULL, &engine, &error) < 0)
+    if (plim_engine_new(model, NULL, NULL, &engine, &error) < 0)
         fail_msg("%s: %s", plim_model_name(model), error.what);
     return engine;
 }

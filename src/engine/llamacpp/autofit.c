@@ -11,7 +11,9 @@
 #include "base/numbers.h"
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
+#include "engine/llamacpp/flags/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_TARGET_BYTES ((int64_t)PLIM_GIB)
@@ -26,13 +28,13 @@ struct share {
 };
 
 struct fit {
-    struct plim_engine *engine;
+    struct plim_llamacpp *engine;
     const struct plim_machine *machine;
-    struct plim_setup setup; /* as changed so far */
+    struct plim_llamacpp_setup setup; /* as changed so far */
     int n_gpu;
-    uint64_t split_bytes[PLIM_SETUP_MAX_DEVICES];
-    int64_t free_bytes[PLIM_SETUP_MAX_DEVICES], target_bytes; /* target: what stays free per device */
-    int64_t state_bytes[PLIM_SETUP_MAX_DEVICES];              /* recurrent states of the setup measured last */
+    uint64_t split_bytes[PLIM_MAX_DEVICES];
+    int64_t free_bytes[PLIM_MAX_DEVICES], target_bytes; /* target: what stays free per device */
+    int64_t state_bytes[PLIM_MAX_DEVICES];              /* recurrent states of the setup measured last */
     struct plim_error *err;
     int result; /* the first failure */
     const struct plim_llama *draft;
@@ -44,14 +46,14 @@ static uint32_t saturate(uint64_t n) { return n > UINT32_MAX ? UINT32_MAX : (uin
 
 /* --- measuring --- */
 
-static void add_draft(struct fit *f, const struct plim_setup *setup, const struct plim_llama_context *main,
+static void add_draft(struct fit *f, const struct plim_llamacpp_setup *setup, const struct plim_llama_context *main,
                       int64_t *bytes)
 {
-    struct plim_setup draft_setup;
+    struct plim_llamacpp_setup draft_setup;
     struct plim_buffers b;
     if (!f->draft)
         return;
-    plim_draft_setup(setup, main, &draft_setup);
+    plim_llamacpp_draft_setup(setup, main, &draft_setup);
     if (plim_buffers_measure(f->engine->workspace, f->draft, &f->engine->epoch, &draft_setup, f->n_gpu, f->split_bytes,
                              true, &b, NULL) < 0)
         return;
@@ -61,7 +63,7 @@ static void add_draft(struct fit *f, const struct plim_setup *setup, const struc
 }
 
 /* model + context + compute per GPU of a setup; also the weights alone when asked for. */
-static void measure(struct fit *f, const struct plim_setup *setup, int64_t *bytes, int64_t *ret_weights)
+static void measure(struct fit *f, const struct plim_llamacpp_setup *setup, int64_t *bytes, int64_t *ret_weights)
 {
     struct plim_buffers b;
     if (f->result < 0)
@@ -100,7 +102,7 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
     const uint32_t n_ctx_max = saturate((uint64_t)hp->n_ctx_train * n_seq);
     const uint32_t fit_ctx = f->setup.fit_ctx ? f->setup.fit_ctx : DEFAULT_FIT_CTX;
     const uint32_t n_ctx_min = fit_ctx == UINT32_MAX ? UINT32_MAX : saturate((uint64_t)fit_ctx * n_streams);
-    int64_t used[PLIM_SETUP_MAX_DEVICES] = { 0 };
+    int64_t used[PLIM_MAX_DEVICES] = { 0 };
     if (n_ctx_max <= n_ctx_min)
         return false;
     int64_t target = sum(f->free_bytes, f->n_gpu) - f->n_gpu * f->target_bytes;
@@ -126,9 +128,9 @@ static bool shrink_context(struct fit *f, uint32_t n_seq, uint32_t n_streams, in
 /* --- layers --- */
 
 /* The setup in which each device has its share. */
-static struct plim_setup with_shares(const struct fit *f, const struct share *shares)
+static struct plim_llamacpp_setup with_shares(const struct fit *f, const struct share *shares)
 {
-    struct plim_setup s = f->setup;
+    struct plim_llamacpp_setup s = f->setup;
     s.n_gpu_layers = 0;
     s.n_overflows = 0;
     for (int i = 0; i < f->n_gpu; i++) {
@@ -149,7 +151,7 @@ static struct plim_setup with_shares(const struct fit *f, const struct share *sh
 
 static void measure_shares(struct fit *f, const struct share *shares, int64_t *bytes)
 {
-    struct plim_setup s = with_shares(f, shares);
+    struct plim_llamacpp_setup s = with_shares(f, shares);
     measure(f, &s, bytes, NULL);
 }
 
@@ -168,8 +170,8 @@ static void fill_device(struct fit *f, int i, struct share *shares, int64_t *use
 {
     const bool has_experts = f->engine->llama->hp.n_expert > 0;
     const int64_t target = f->free_bytes[i] - f->target_bytes;
-    struct share high[PLIM_SETUP_MAX_DEVICES], test[PLIM_SETUP_MAX_DEVICES];
-    int64_t used_high[PLIM_SETUP_MAX_DEVICES] = { 0 }, used_test[PLIM_SETUP_MAX_DEVICES] = { 0 };
+    struct share high[PLIM_MAX_DEVICES], test[PLIM_MAX_DEVICES];
+    int64_t used_high[PLIM_MAX_DEVICES] = { 0 }, used_test[PLIM_MAX_DEVICES] = { 0 };
     uint32_t n_left = f->engine->llama->hp.n_layer + 1;
     const size_t size = (size_t)f->n_gpu * sizeof *shares, used_size = (size_t)f->n_gpu * sizeof *used;
     for (int j = i + 1; j < f->n_gpu; j++)
@@ -225,8 +227,8 @@ static int convert_layers(struct fit *f, int i, int from, struct share *shares, 
 {
     const int64_t target = f->free_bytes[i] - f->target_bytes;
     const int last = f->n_gpu - 1;
-    struct share high[PLIM_SETUP_MAX_DEVICES], test[PLIM_SETUP_MAX_DEVICES];
-    int64_t used_high[PLIM_SETUP_MAX_DEVICES] = { 0 }, used_test[PLIM_SETUP_MAX_DEVICES] = { 0 };
+    struct share high[PLIM_MAX_DEVICES], test[PLIM_MAX_DEVICES];
+    int64_t used_high[PLIM_MAX_DEVICES] = { 0 }, used_test[PLIM_MAX_DEVICES] = { 0 };
     const size_t size = (size_t)f->n_gpu * sizeof *shares, used_size = (size_t)f->n_gpu * sizeof *used;
     memcpy(high, shares, size);
     for (int j = from; j <= last; j++) {
@@ -269,8 +271,8 @@ static bool fits_both(const struct fit *f, int i, const int64_t *used)
 static bool try_part(struct fit *f, int i, enum plim_overflow_part part, const struct share *test, struct share *shares,
                      int64_t *used)
 {
-    struct share next[PLIM_SETUP_MAX_DEVICES];
-    int64_t used_next[PLIM_SETUP_MAX_DEVICES];
+    struct share next[PLIM_MAX_DEVICES];
+    int64_t used_next[PLIM_MAX_DEVICES];
     memcpy(next, test, (size_t)f->n_gpu * sizeof *next);
     next[i].part = part;
     measure_shares(f, next, used_next);
@@ -284,7 +286,7 @@ static bool try_part(struct fit *f, int i, enum plim_overflow_part part, const s
 /* One more layer in part: with its up projection, then its gate; or attention alone. */
 static int add_part_of_layer(struct fit *f, int i, int from, struct share *shares, int64_t *used)
 {
-    struct share test[PLIM_SETUP_MAX_DEVICES];
+    struct share test[PLIM_MAX_DEVICES];
     if (shares[from].n_layer <= (i < f->n_gpu - 1 ? 0U : 1U))
         return from;
     memcpy(test, shares, (size_t)f->n_gpu * sizeof *test);
@@ -316,8 +318,8 @@ static void convert_experts(struct fit *f, struct share *shares, int64_t *used)
 /* With all experts on the host, is there memory to spare? */
 static bool has_room_for_experts(struct fit *f)
 {
-    struct plim_setup s = f->setup;
-    int64_t used[PLIM_SETUP_MAX_DEVICES] = { 0 };
+    struct plim_llamacpp_setup s = f->setup;
+    int64_t used[PLIM_MAX_DEVICES] = { 0 };
     if (f->engine->llama->hp.n_expert == 0)
         return false;
     s.cpu_moe = true;
@@ -327,8 +329,8 @@ static bool has_room_for_experts(struct fit *f)
 
 static void distribute(struct fit *f)
 {
-    struct share shares[PLIM_SETUP_MAX_DEVICES] = { { 0 } };
-    int64_t used[PLIM_SETUP_MAX_DEVICES] = { 0 };
+    struct share shares[PLIM_MAX_DEVICES] = { { 0 } };
+    int64_t used[PLIM_MAX_DEVICES] = { 0 };
     const bool has_room = has_room_for_experts(f);
     for (int i = 0; i < f->n_gpu; i++)
         shares[i].spill = -1;
@@ -342,7 +344,7 @@ static void distribute(struct fit *f)
 
 /* --- */
 
-static bool may_move_layers(const struct plim_setup *setup, int n_gpu)
+static bool may_move_layers(const struct plim_llamacpp_setup *setup, int n_gpu)
 {
     bool has_split = false;
     for (uint32_t i = 0; i < setup->n_tensor_split; i++)
@@ -355,7 +357,7 @@ static bool may_move_layers(const struct plim_setup *setup, int n_gpu)
 static int run(struct fit *f)
 {
     const bool is_auto = f->setup.n_ctx == 0;
-    int64_t used[PLIM_SETUP_MAX_DEVICES] = { 0 }, weights = 0;
+    int64_t used[PLIM_MAX_DEVICES] = { 0 }, weights = 0;
     struct plim_llama_context cx;
     plim_llama_context_resolve(f->engine->llama, &f->setup, &f->engine->epoch, f->n_gpu, &cx);
     if (is_auto)
@@ -382,26 +384,63 @@ static int run(struct fit *f)
     return f->result < 0 ? f->result : 1;
 }
 
-int plim_engine_autofit(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
-                        struct plim_setup *ret_setup, struct plim_error *reterr)
+/* What --fit decides, as settings and as one would type it. */
+static void write_adjustment(const struct plim_llamacpp_setup *before, const struct plim_bill *bill,
+                             struct plim_adjustment *a)
 {
-    bool is_on = setup->fit == PLIM_ON || (setup->fit == PLIM_UNSET && setup->client != PLIM_CLIENT_LIBRARY);
-    struct plim_setup copy;
-    setup = plim_client_setup(engine, setup, machine, &copy);
-    struct fit f = { .engine = engine, .machine = machine, .setup = *setup, .err = reterr };
-    f.n_gpu = plim_visible_gpus(setup, machine, f.split_bytes);
+    struct plim_llamacpp_setup *after = &a->setup.llamacpp;
+    static const enum plim_llamacpp_option options[] = { PLIM_LLAMACPP_CTX_SIZE, PLIM_LLAMACPP_N_GPU_LAYERS,
+                                                         PLIM_LLAMACPP_TENSOR_SPLIT, PLIM_LLAMACPP_EXPERTS_ON_CPU };
+    uint32_t n_expert_layers = 0;
+    a->n_settings = sizeof options / sizeof *options;
+    for (uint32_t i = 0; i < a->n_settings; i++) {
+        const struct plim_option *option = &plim_llamacpp_options[options[i]];
+        a->settings[i] = (struct plim_setting){ .option = option, .key = option->key };
+    }
+    a->settings[2].kind = PLIM_SETTING_NUMBERS;
+    a->settings[2].numbers = after->tensor_split;
+    a->settings[2].n_items = after->n_tensor_split;
+    a->settings[3].kind = PLIM_SETTING_LAYERS;
+    a->settings[3].layers = a->layers;
+    a->settings[3].n_items = after->n_overflows;
+    for (uint32_t i = 0; i < after->n_overflows; i++) {
+        a->layers[i] = (struct plim_layer_range){ after->overflow[i].first, after->overflow[i].n_layers };
+        n_expert_layers += after->overflow[i].n_layers;
+    }
+    plim_llamacpp_write_flags(before, after, (uint32_t)plim_bill_setting_integer(bill, "n_ctx"), a->flags,
+                              sizeof a->flags);
+    a->more[0] = a->short_more[0] = '\0';
+    if (n_expert_layers) {
+        snprintf(a->more, sizeof a->more, "the experts of %u layers in RAM", n_expert_layers);
+        snprintf(a->short_more, sizeof a->short_more, "experts of %u in RAM", n_expert_layers);
+    }
+}
+
+int plim_llamacpp_adjust(struct plim_engine *base, const struct plim_setup *setup, const struct plim_machine *machine,
+                         const struct plim_bill *bill, struct plim_adjustment *ret_adjustment,
+                         struct plim_error *reterr)
+{
+    struct plim_llamacpp *engine = (struct plim_llamacpp *)base;
+    struct plim_llamacpp_setup copy;
+    const struct plim_llamacpp_setup *own = plim_llamacpp_with_backend(&setup->llamacpp, machine, &copy);
+    const bool is_on = own->fit == PLIM_ON || (own->fit == PLIM_UNSET && own->client != PLIM_CLIENT_LIBRARY);
+    struct fit f = { .engine = engine, .machine = machine, .setup = *own, .err = reterr };
+    f.n_gpu = plim_visible_gpus(own, machine, f.split_bytes);
     if (plim_bound_applies(engine->llama)) /* --fit measures; from bounds nothing follows */
         return 0;
-    if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || setup->split_mode == PLIM_SPLIT_TENSOR)
+    if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || own->split_mode == PLIM_SPLIT_TENSOR)
         return 0;
-    f.target_bytes = setup->fit_target_bytes ? signed_bytes(setup->fit_target_bytes) : DEFAULT_TARGET_BYTES;
+    f.target_bytes = own->fit_target_bytes ? signed_bytes(own->fit_target_bytes) : DEFAULT_TARGET_BYTES;
     for (int i = 0; i < f.n_gpu; i++)
         f.free_bytes[i] = signed_bytes(f.split_bytes[i]);
-    int result = plim_engine_draft(engine, setup, &f.draft, reterr);
+    int result = plim_llamacpp_draft(engine, own, &f.draft, reterr);
     if (result < 0)
         return result;
     result = run(&f);
-    if (result > 0)
-        *ret_setup = f.setup;
+    if (result <= 0)
+        return result;
+    ret_adjustment->setup = *setup;
+    ret_adjustment->setup.llamacpp = f.setup;
+    write_adjustment(&setup->llamacpp, bill, ret_adjustment);
     return result;
 }

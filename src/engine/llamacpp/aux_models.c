@@ -13,8 +13,8 @@
 
 /* --- a draft model --- */
 
-int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_llama **ret_llama,
-                      struct plim_error *reterr)
+int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                        const struct plim_llama **ret_llama, struct plim_error *reterr)
 {
     *ret_llama = NULL;
     if (!setup->draft)
@@ -34,10 +34,10 @@ int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup
 }
 
 /* common_base_params_to_speculative(): the main setup, but for what has a flag of its own. */
-void plim_draft_setup(const struct plim_setup *setup, const struct plim_llama_context *main_context,
-                      struct plim_setup *ret_setup)
+void plim_llamacpp_draft_setup(const struct plim_llamacpp_setup *setup, const struct plim_llama_context *main_context,
+                               struct plim_llamacpp_setup *ret_setup)
 {
-    struct plim_setup *d = ret_setup;
+    struct plim_llamacpp_setup *d = ret_setup;
     *d = *setup;
     d->n_ctx = main_context->n_ctx;
     d->n_parallel = main_context->n_seq_max;
@@ -54,16 +54,17 @@ void plim_draft_setup(const struct plim_setup *setup, const struct plim_llama_co
     d->n_cpu_moe = d->n_cpu_ffn = d->n_overrides = d->n_overflows = 0;
 }
 
-static int add_draft(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
-                     int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill, struct plim_error *reterr)
+static int add_draft(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                     const struct plim_buffers *main, int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,
+                     struct plim_error *reterr)
 {
     const struct plim_llama *llama;
-    struct plim_setup draft_setup;
+    struct plim_llamacpp_setup draft_setup;
     struct plim_buffers b;
-    int result = plim_engine_draft(engine, setup, &llama, reterr);
+    int result = plim_llamacpp_draft(engine, setup, &llama, reterr);
     if (result < 0 || !llama)
         return result;
-    plim_draft_setup(setup, &main->context, &draft_setup);
+    plim_llamacpp_draft_setup(setup, &main->context, &draft_setup);
     result = plim_buffers_measure(engine->workspace, llama, &engine->epoch, &draft_setup, n_gpu, split_bytes, false, &b,
                                   reterr);
     if (result < 0)
@@ -97,15 +98,15 @@ static int add_draft(struct plim_engine *engine, const struct plim_setup *setup,
 /* --- the model's own draft layers --- */
 
 /* A second context on the same weights, whose cache has the next-token-prediction layers only. */
-static void add_mtp(const struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
-                    int n_gpu, struct plim_bill *bill)
+static void add_mtp(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                    const struct plim_buffers *main, int n_gpu, struct plim_bill *bill)
 {
     const struct plim_hparams *hp = &engine->llama->hp;
     const struct plim_llama_context *cx = &main->context;
     const enum plim_dtype type_k = setup->type_k_draft ? setup->type_k_draft : PLIM_DTYPE_F16;
     const enum plim_dtype type_v = setup->type_v_draft ? setup->type_v_draft : PLIM_DTYPE_F16;
     const uint64_t cells = (uint64_t)cx->n_ctx_seq * cx->n_stream;
-    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1] = { 0 }, n_layers[PLIM_SETUP_MAX_DEVICES + 1] = { 0 };
+    uint64_t bytes[PLIM_MAX_DEVICES + 1] = { 0 }, n_layers[PLIM_MAX_DEVICES + 1] = { 0 };
     for (uint32_t il = hp->n_layer; il < hp->n_layer_all && setup->mtp; il++) {
         const int backend = main->place.layer[il];
         bytes[backend] += plim_bytes_product(plim_dtype_row_bytes(type_k, plim_hparams_k_gqa(hp, il)), cells);
@@ -142,7 +143,7 @@ static uint64_t tensor_bytes(const struct plim_model *model)
  * The projector warms up on its largest image. Seen with flash attention: 121 MiB (Gemma 3), 267 (Qwen2-VL), 323
  * (Qwen3-VL), 705 (Qwen2.5-VL); without it 1.1 to 4.8 GiB (gpustack/gguf-parser-go#44).
  */
-static void add_projector(const struct plim_setup *setup, int n_gpu, struct plim_bill *bill)
+static void add_projector(const struct plim_llamacpp_setup *setup, int n_gpu, struct plim_bill *bill)
 {
     if (!setup->mmproj)
         return;
@@ -173,10 +174,10 @@ static int backend_of_adapter(const struct plim_buffers *main, const struct plim
     return strncmp(name, "output", 6) ? main->place.cpu : main->place.layer[llama->hp.n_layer_all];
 }
 
-static void add_adapters(const struct plim_engine *engine, const struct plim_setup *setup,
+static void add_adapters(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
                          const struct plim_buffers *main, int n_gpu, struct plim_bill *bill)
 {
-    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1] = { 0 };
+    uint64_t bytes[PLIM_MAX_DEVICES + 1] = { 0 };
     for (uint32_t k = 0; k < setup->n_loras; k++) {
         size_t n;
         const struct plim_tensor *tensors = plim_model_tensors(setup->lora[k], &n);
@@ -196,8 +197,9 @@ static void add_adapters(const struct plim_engine *engine, const struct plim_set
 
 /* --- */
 
-int plim_aux_models_add(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
-                        int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill, struct plim_error *reterr)
+int plim_aux_models_add(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                        const struct plim_buffers *main, int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,
+                        struct plim_error *reterr)
 {
     int result = add_draft(engine, setup, main, n_gpu, split_bytes, bill, reterr);
     if (result < 0)

@@ -10,7 +10,8 @@
 /* What is gone of a card's memory before llama.cpp first asks for it: a typical context. */
 #define SEEN_CONTEXT_BYTES (256 * PLIM_MIB)
 
-int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine *machine, uint64_t *ret_split_bytes)
+int plim_visible_gpus(const struct plim_llamacpp_setup *setup, const struct plim_machine *machine,
+                      uint64_t *ret_split_bytes)
 {
     if (setup->backend == PLIM_BACKEND_CPU)
         return 0;
@@ -33,16 +34,16 @@ static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_l
 }
 
 /* Counts that reach beyond their arrays, and a device that is not there. */
-static int check(const struct plim_setup *setup, int n_gpu, struct plim_error *reterr)
+static int check(const struct plim_llamacpp_setup *setup, int n_gpu, struct plim_error *reterr)
 {
     const struct {
         const char *what;
         uint32_t n, max;
     } rows[] = {
-        { "shares of the split", setup->n_tensor_split, PLIM_SETUP_MAX_DEVICES },
-        { "-ot patterns", setup->n_overrides, PLIM_SETUP_MAX_OVERRIDES },
-        { "overflows", setup->n_overflows, PLIM_SETUP_MAX_DEVICES },
-        { "adapters", setup->n_loras, PLIM_SETUP_MAX_LORAS },
+        { "shares of the split", setup->n_tensor_split, PLIM_MAX_DEVICES },
+        { "-ot patterns", setup->n_overrides, PLIM_LLAMACPP_MAX_OVERRIDES },
+        { "overflows", setup->n_overflows, PLIM_MAX_DEVICES },
+        { "adapters", setup->n_loras, PLIM_LLAMACPP_MAX_LORAS },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].n > rows[i].max)
@@ -55,7 +56,7 @@ static int check(const struct plim_setup *setup, int n_gpu, struct plim_error *r
 }
 
 int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
-                         const struct plim_epoch *epoch, const struct plim_setup *setup, int n_gpu,
+                         const struct plim_epoch *epoch, const struct plim_llamacpp_setup *setup, int n_gpu,
                          const uint64_t *split_bytes, bool is_estimate, struct plim_buffers *ret_buffers,
                          struct plim_error *reterr)
 {

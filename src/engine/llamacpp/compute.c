@@ -149,7 +149,7 @@ static bool measure_layers(const struct run *run, struct batch batch, uint64_t *
 /* Raise ret_bytes to what this batch needs; false when the graph cannot be represented. */
 static bool reserve(const struct run *run, struct batch batch, uint64_t *ret_bytes)
 {
-    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1];
+    uint64_t bytes[PLIM_MAX_DEVICES + 1];
     if (!measure_layers(run, batch, bytes))
         return false;
     for (int i = 0; i <= run->place->n_gpu; i++)

@@ -27,8 +27,8 @@ enum plim_compute_basis {
 
 struct plim_compute {
     enum plim_compute_basis basis;
-    uint64_t bytes[PLIM_SETUP_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "compute buffer size" */
-    bool flash_attn;                            /* what -fa auto has become */
+    uint64_t bytes[PLIM_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "compute buffer size" */
+    bool flash_attn;                      /* what -fa auto has become */
 };
 
 /* cx->flash_attn may turn out to be off when it is automatic: ret_compute->flash_attn says so. */

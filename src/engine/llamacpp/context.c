@@ -102,7 +102,7 @@ bool plim_llama_context_can_flash(const struct plim_llama *llama, enum plim_dtyp
  * "auto" starts as on; it goes off, too late for the layout of the cache, when a kernel or a device is missing. It is
  * on for good when V is quantized: only flash attention reads that (llama_init_from_model()).
  */
-static void resolve_flash(const struct plim_llama *llama, const struct plim_setup *setup,
+static void resolve_flash(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                           const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *cx)
 {
     const bool is_off = setup->flash_attn == PLIM_OFF || (setup->flash_attn == PLIM_UNSET && !epoch->has_gpu_defaults);
@@ -117,7 +117,8 @@ static void resolve_flash(const struct plim_llama *llama, const struct plim_setu
 
 /* --- sizes --- */
 
-static void resolve_slots(const struct plim_setup *setup, const struct plim_epoch *epoch, struct plim_llama_context *cx)
+static void resolve_slots(const struct plim_llamacpp_setup *setup, const struct plim_epoch *epoch,
+                          struct plim_llama_context *cx)
 {
     bool automatic = setup->client == PLIM_CLIENT_SERVER && setup->n_parallel == 0 && epoch->has_automatic_slots;
     cx->n_seq_max = automatic ? SERVER_AUTO_SLOTS : plim_min_u32(or_default(setup->n_parallel, 1), PLIM_LLAMA_MAX_SEQ);
@@ -128,7 +129,8 @@ static void resolve_slots(const struct plim_setup *setup, const struct plim_epoc
     cx->swa_full = is_on(setup->swa_full, setup->client == PLIM_CLIENT_LIBRARY) || !epoch->has_swa_cache;
 }
 
-static void resolve_sizes(const struct plim_llama *llama, const struct plim_setup *setup, struct plim_llama_context *cx)
+static void resolve_sizes(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
+                          struct plim_llama_context *cx)
 {
     const struct plim_hparams *hp = &llama->hp;
     uint32_t n_ctx = setup->n_ctx;
@@ -155,7 +157,7 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_setu
 }
 
 /* The worst-case graph llama.cpp reserves buffers for (llama_context::sched_reserve, graph_reserve). */
-static void resolve_graph(const struct plim_llama *llama, const struct plim_setup *setup,
+static void resolve_graph(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                           const struct plim_epoch *epoch, struct plim_llama_context *cx)
 {
     uint32_t n_outputs_max = setup->n_outputs_max;
@@ -172,7 +174,7 @@ static void resolve_graph(const struct plim_llama *llama, const struct plim_setu
     cx->n_tokens = (n_tokens + cx->n_seq_max - 1) / cx->n_seq_max * cx->n_seq_max;
 }
 
-void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
+void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                                 const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *ret_context)
 {
     const struct plim_hparams *hp = &llama->hp;

@@ -9,7 +9,7 @@
 
 #include "engine/llamacpp/epoch.h"
 #include "engine/llamacpp/llama.h"
-#include "plimsoll/setup.h"
+#include "plimsoll/llamacpp.h"
 
 /* LLAMA_MAX_SEQ (llama-cparams.h): with more sequences the engine does not start. */
 enum { PLIM_LLAMA_MAX_SEQ = 256 };
@@ -38,7 +38,7 @@ struct plim_llama_context {
 };
 
 /* n_ctx of 0 means the model's own; n_gpu is the number of devices to offload to. */
-void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_setup *setup,
+void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                                 const struct plim_epoch *epoch, int n_gpu, struct plim_llama_context *ret_context);
 
 /* Cache types that CUDA's attention kernels read (fattn.cu: ggml_cuda_fattn_kv_type_supported). */

@@ -5,13 +5,10 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
+#include "engine/llamacpp/flags/options.h"
 #include "engine/llamacpp/overhead.h"
-#include "engine/ollama.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#define ENGINE_NAME "llama.cpp"
 
 /* --- the engine itself --- */
 
@@ -37,71 +34,48 @@ static int check_kind(const struct plim_model *model, struct plim_error *reterr)
     return code;
 }
 
-/* "llama.cpp@v0.5.0": the part after the @ */
-static int parse_spec(const char *spec, struct plim_epoch *ret_epoch, struct plim_error *reterr)
-{
-    const size_t n = strlen(ENGINE_NAME);
-    if (!spec || !*spec)
-        return plim_epoch_find(NULL, ret_epoch, reterr);
-    if (strncmp(spec, ENGINE_NAME, n) || (spec[n] && spec[n] != '@')) {
-        int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "engine '%.40s' is not known", spec);
-        plim_error_hint(reterr, "use --engine llama.cpp, or a version of it: llama.cpp@v0.5.0, llama.cpp@b10256");
-        return code;
-    }
-    return plim_epoch_find(spec[n] ? spec + n + 1 : NULL, ret_epoch, reterr);
-}
-
-int plim_engine_new(const struct plim_model *model, const char *spec, struct plim_engine **ret_engine,
-                    struct plim_error *reterr)
+int plim_llamacpp_open(const struct plim_model *model, const char *version, struct plim_engine **ret_engine,
+                       struct plim_error *reterr)
 {
     struct plim_epoch epoch;
     int result = check_kind(model, reterr);
     if (result == 0)
-        result = parse_spec(spec, &epoch, reterr);
+        result = plim_epoch_find(version, &epoch, reterr);
     if (result < 0)
         return result;
-    struct plim_engine *engine = plim_alloc(1, sizeof *engine);
+    struct plim_llamacpp *engine = plim_alloc(1, sizeof *engine);
     if (!engine)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    engine->model = model;
     engine->epoch = epoch;
+    engine->base.version = engine->epoch.version;
     engine->workspace = plim_workspace_new();
     result = engine->workspace ? plim_llama_new(model, &engine->llama, reterr)
                                : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     if (result < 0) {
-        plim_engine_free(engine);
+        plim_llamacpp_close(&engine->base);
         return result;
     }
-    *ret_engine = engine;
+    *ret_engine = &engine->base;
     return 0;
 }
 
-struct plim_engine *plim_engine_free(struct plim_engine *engine)
+void plim_llamacpp_close(struct plim_engine *base)
 {
-    if (engine) {
-        plim_llama_free(engine->llama);
-        plim_llama_free(engine->draft_llama);
-        plim_workspace_free(engine->workspace);
-        plim_free(engine);
-    }
-    return NULL;
+    struct plim_llamacpp *engine = (struct plim_llamacpp *)base;
+    plim_llama_free(engine->llama);
+    plim_llama_free(engine->draft_llama);
+    plim_workspace_free(engine->workspace);
+    plim_free(engine);
 }
 
-const char *plim_engine_name(const struct plim_engine *engine)
+bool plim_llamacpp_knows_model(const struct plim_engine *base)
 {
-    (void)engine;
-    return ENGINE_NAME;
+    return !plim_bound_applies(((const struct plim_llamacpp *)base)->llama);
 }
 
-const char *plim_engine_version(const struct plim_engine *engine) { return engine->epoch.version; }
-
-const struct plim_model *plim_engine_model(const struct plim_engine *engine) { return engine->model; }
-
-bool plim_engine_knows_model(const struct plim_engine *engine) { return !plim_bound_applies(engine->llama); }
-
-void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
+void plim_llamacpp_shape(const struct plim_engine *base, struct plim_model_shape *ret_shape)
 {
-    const struct plim_hparams *hp = &engine->llama->hp;
+    const struct plim_hparams *hp = &((const struct plim_llamacpp *)base)->llama->hp;
     *ret_shape = (struct plim_model_shape){
         .n_layer = hp->n_layer,
         .n_embd = hp->n_embd,
@@ -117,8 +91,8 @@ void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape
 /* --- lines --- */
 
 struct writer {
-    const struct plim_engine *engine;
-    const struct plim_setup *setup;
+    const struct plim_llamacpp *engine;
+    const struct plim_llamacpp_setup *setup;
     const struct plim_buffers *buffers;
     enum plim_basis basis; /* of what is a rule of the engine: exact, unless the version or backend is not proven */
 };
@@ -149,7 +123,7 @@ static struct plim_line *add_weight_bytes(const struct writer *w, struct plim_de
     const struct plim_placement *p = &w->buffers->place;
     const uint64_t bytes = on_backend(&w->buffers->weights, backend, p->cpu);
     struct plim_weights low, high;
-    if (plim_engine_knows_model(w->engine))
+    if (!plim_bound_applies(w->engine->llama))
         return add_by_rule(w, device, PLIM_PILLAR_WEIGHTS, "model buffer", bytes);
     plim_bound_weights(w->engine->llama, p, &w->buffers->weights, &low, &high);
     return plim_bill_add_band(device, PLIM_PILLAR_WEIGHTS, "model buffer", PLIM_BASIS_ASSUMED, bytes,
@@ -257,93 +231,47 @@ static void add_output(const struct writer *w, struct plim_device_bill *host)
                       (const uint64_t[]){ w->buffers->context.n_seq_max }, 1);
 }
 
-static void add_card(const struct plim_card *card, struct plim_device_bill *device)
-{
-    struct plim_line *line =
-        plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "driver reserve", card->reserved_basis, card->reserved_bytes,
-                           card->reserved_low_bytes, card->reserved_high_bytes);
-    plim_line_because(line,
-                      card->is_live                                 ? "as the driver reports it"
-                      : card->reserved_basis == PLIM_BASIS_MEASURED ? "total less what programs see, on this card"
-                                                                    : "total less what programs see, on similar cards",
-                      NULL, 0);
-    line = plim_bill_add(device, PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, card->others_bytes);
-    plim_line_because(line, card->n_others ? "held by %0 processes now" : "held now by what the driver does not list",
-                      (const uint64_t[]){ card->n_others }, 1);
-}
-
-/* Where GPU and host have one memory, it has to hold both needs. */
-static void add_share(const struct plim_card *card, const struct plim_device_bill *device,
-                      struct plim_device_bill *host)
-{
-    if (!card->is_unified)
-        return;
-    struct plim_line *line = plim_bill_add_band(host, PLIM_PILLAR_OTHERS, "the GPU's need", PLIM_BASIS_FORMULA,
-                                                device->need_bytes, device->need_low_bytes, device->need_high_bytes);
-    plim_line_because(line, "gpu%0 has no memory of its own: what it needs comes out of this one",
-                      (const uint64_t[]){ device->index }, 1);
-}
-
-/* Shared memory is short for the larger of both needs. */
-static void find_shared_line(const struct plim_machine *machine, struct plim_bill *bill)
-{
-    const struct plim_line *largest = bill->limiting_line;
-    for (uint32_t i = 0; bill->device[bill->limiting_device].is_host && i + 1 < bill->n_devices; i++)
-        for (uint32_t k = 0; machine->card[i].is_unified && k < bill->device[i].n_lines; k++) {
-            const struct plim_line *line = &bill->device[i].line[k];
-            const bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
-            if (is_ours && (!largest || line->bytes > largest->bytes))
-                largest = line;
-        }
-    bill->limiting_line = largest;
-}
-
 /* --- the bill --- */
 
-static void start_device(struct plim_device_bill *device, const struct plim_card *card, uint32_t index)
+/* In the order of the contract of JSON. */
+static void write_settings(const struct plim_hparams *hp, const struct plim_setup *setup,
+                           const struct plim_llamacpp_setup *own, const struct plim_llama_context *cx,
+                           struct plim_bill *bill)
 {
-    memset(device, 0, offsetof(struct plim_device_bill, line));
-    device->index = index;
-    device->total_bytes = card->total_bytes;
-    device->total_low_bytes = card->total_low_bytes;
-    device->free_bytes = plim_card_free_bytes(card);
-    device->total_basis = card->total_basis;
-}
-
-static void start_host(struct plim_device_bill *device, const struct plim_host *host)
-{
-    memset(device, 0, offsetof(struct plim_device_bill, line));
-    device->is_host = true;
-    device->total_bytes = device->total_low_bytes = host->total_bytes;
-    device->free_bytes = host->free_bytes;
-    device->total_basis = host->is_assumed ? PLIM_BASIS_ASSUMED : PLIM_BASIS_MEASURED;
-}
-
-static void write_resolved(const struct plim_engine *engine, const struct plim_llama_context *cx,
-                           struct plim_resolved *ret_resolved)
-{
-    const struct plim_hparams *hp = &engine->llama->hp;
-    *ret_resolved = (struct plim_resolved){
-        .n_ctx = cx->n_ctx,
-        .n_ctx_seq = cx->n_ctx_seq,
-        .n_batch = cx->n_batch,
-        .n_ubatch = cx->n_ubatch,
-        .n_seq = cx->n_seq_max,
-        .n_outputs_max = cx->n_outputs_max,
-        .n_gpu_layers = cx->n_gpu_layers,
-        .n_layer = hp->n_layer,
-        .type_k = cx->type_k,
-        .type_v = cx->type_v,
-        .flash_attn = cx->flash_attn,
-        .kv_unified = cx->kv_unified,
-        .swa_full = cx->swa_full,
-        .kv_offload = cx->offload_kqv,
-        .mmap = cx->mmap,
+    const struct {
+        enum plim_llamacpp_option option;
+        enum plim_setting_kind kind;
+        int64_t integer;
+        const char *text;
+    } rows[] = {
+        { PLIM_LLAMACPP_CTX_SIZE, PLIM_SETTING_INTEGER, cx->n_ctx, NULL },
+        { PLIM_LLAMACPP_BATCH, PLIM_SETTING_INTEGER, cx->n_batch, NULL },
+        { PLIM_LLAMACPP_UBATCH, PLIM_SETTING_INTEGER, cx->n_ubatch, NULL },
+        { PLIM_LLAMACPP_N_PARALLEL, PLIM_SETTING_INTEGER, cx->n_seq_max, NULL },
+        { PLIM_LLAMACPP_FLASH_ATTN, PLIM_SETTING_BOOL, cx->flash_attn, NULL },
+        { PLIM_LLAMACPP_CACHE_TYPE_K, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_k) },
+        { PLIM_LLAMACPP_CACHE_TYPE_V, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_v) },
+        { PLIM_LLAMACPP_N_GPU_LAYERS, PLIM_SETTING_INTEGER, cx->n_gpu_layers, NULL },
+        { PLIM_LLAMACPP_CTX_SEQ, PLIM_SETTING_INTEGER, cx->n_ctx_seq, NULL },
+        { PLIM_LLAMACPP_N_OUTPUTS_MAX, PLIM_SETTING_INTEGER, cx->n_outputs_max, NULL },
+        { PLIM_LLAMACPP_KV_UNIFIED, PLIM_SETTING_BOOL, cx->kv_unified, NULL },
+        { PLIM_LLAMACPP_SWA_FULL, PLIM_SETTING_BOOL, cx->swa_full, NULL },
+        { PLIM_LLAMACPP_KV_OFFLOAD, PLIM_SETTING_BOOL, cx->offload_kqv, NULL },
+        { PLIM_LLAMACPP_MMAP, PLIM_SETTING_BOOL, cx->mmap, NULL },
+        { PLIM_LLAMACPP_CLIENT, PLIM_SETTING_TEXT, 0,
+          own->client == PLIM_CLIENT_RUNNER ? setup->type->name : plim_llamacpp_clients[own->client] },
+        { PLIM_LLAMACPP_BACKEND, PLIM_SETTING_TEXT, 0, plim_llamacpp_backends[own->backend] },
+        { PLIM_LLAMACPP_N_LAYER, PLIM_SETTING_INTEGER, hp->n_layer, NULL },
     };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct plim_option *option = &plim_llamacpp_options[rows[i].option];
+        plim_bill_add_setting(bill, option, option->key, rows[i].kind, rows[i].integer, rows[i].text);
+    }
+    bill->settings[0].is_default = setup->llamacpp.n_ctx == 0;
 }
 
 /* Setups that llama.cpp turns down when it starts. */
-static const char *refusal_of(const struct plim_engine *engine, const struct plim_setup *setup,
+static const char *refusal_of(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
                               const struct plim_llama_context *cx)
 {
     bool is_mla = plim_hparams_is_mla(&engine->llama->hp);
@@ -355,7 +283,7 @@ static const char *refusal_of(const struct plim_engine *engine, const struct pli
 }
 
 /* Why the figures of this setup are not called exact; NULL when they are. */
-static const char *caveat_of(const struct plim_engine *engine, const struct plim_setup *setup)
+static const char *caveat_of(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup)
 {
     const struct plim_llama *llama = engine->llama;
     if (plim_bound_applies(llama))
@@ -375,34 +303,41 @@ static const char *caveat_of(const struct plim_engine *engine, const struct plim
     return NULL;
 }
 
-const struct plim_setup *plim_client_setup(const struct plim_engine *engine, const struct plim_setup *setup,
-                                           const struct plim_machine *machine, struct plim_setup *copy)
+/* The backend for the cards of a vendor. Only CUDA is modelled, and no other is called exact. */
+static enum plim_backend backend_of(enum plim_vendor vendor)
 {
-    const enum plim_backend backend =
-        machine->n_cards ? plim_vendor_backend(machine->card[0].vendor) : PLIM_BACKEND_CUDA;
-    const bool is_other_backend = setup->backend == PLIM_BACKEND_CUDA && backend != PLIM_BACKEND_CUDA;
-    if (setup->client != PLIM_CLIENT_OLLAMA && !is_other_backend)
+    switch (vendor) {
+    case PLIM_VENDOR_AMD:
+        return PLIM_BACKEND_HIP;
+    case PLIM_VENDOR_INTEL:
+        return PLIM_BACKEND_VULKAN;
+    case PLIM_VENDOR_APPLE:
+        return PLIM_BACKEND_METAL;
+    default:
+        return PLIM_BACKEND_CUDA;
+    }
+}
+
+const struct plim_llamacpp_setup *plim_llamacpp_with_backend(const struct plim_llamacpp_setup *setup,
+                                                             const struct plim_machine *machine,
+                                                             struct plim_llamacpp_setup *copy)
+{
+    const enum plim_backend backend = machine->n_cards ? backend_of(machine->card[0].vendor) : PLIM_BACKEND_CUDA;
+    if (setup->backend != PLIM_BACKEND_CUDA || backend == PLIM_BACKEND_CUDA)
         return setup;
     *copy = *setup;
-    if (is_other_backend)
-        copy->backend = backend;
-    if (setup->client == PLIM_CLIENT_OLLAMA)
-        plim_ollama_defaults(machine, engine->llama->hp.n_ctx_train, copy);
+    copy->backend = backend;
     return copy;
 }
 
-static int write_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
-                      const struct plim_buffers *buffers, int n_gpu, const uint64_t *split_bytes,
-                      struct plim_bill *bill, struct plim_error *reterr)
+static int write_bill(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                      const struct plim_machine *machine, const struct plim_buffers *buffers, int n_gpu,
+                      const uint64_t *split_bytes, struct plim_bill *bill, struct plim_error *reterr)
 {
     bill->caveat = caveat_of(engine, setup);
     const struct writer w = { engine, setup, buffers, bill->caveat ? PLIM_BASIS_FORMULA : PLIM_BASIS_EXACT };
     struct plim_device_bill *host = &bill->device[n_gpu];
-    bill->n_devices = (uint32_t)n_gpu + 1;
-    bill->tokens_per_s_low = bill->tokens_per_s_high = 0;
-    for (int i = 0; i < n_gpu; i++)
-        start_device(&bill->device[i], &machine->card[i], (uint32_t)i);
-    start_host(host, &machine->host);
+    plim_bill_add_devices(bill, machine, (uint32_t)n_gpu);
     for (int i = 0; i <= n_gpu; i++) {
         add_weights(&w, &bill->device[i], i);
         add_memory(&w, &bill->device[i], i);
@@ -415,41 +350,33 @@ static int write_bill(struct plim_engine *engine, const struct plim_setup *setup
     for (int i = 0; i < n_gpu; i++) {
         plim_overhead_device(engine->llama, &buffers->context, &engine->epoch, setup->backend, &machine->card[i],
                              &bill->device[i]);
-        add_card(&machine->card[i], &bill->device[i]);
+        plim_bill_add_card(&machine->card[i], &bill->device[i]);
     }
     plim_overhead_host(setup, n_gpu, host);
-    for (int i = 0; i < n_gpu; i++)
-        add_share(&machine->card[i], &bill->device[i], host);
+    plim_bill_add_shared(bill, machine);
     plim_speed_estimate(engine->llama, buffers, machine, setup->backend, bill);
     return 0;
 }
 
-int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
-                     const struct plim_margin *margin, struct plim_bill *ret_bill, struct plim_error *reterr)
+int plim_llamacpp_bill(struct plim_engine *base, const struct plim_setup *setup, const struct plim_machine *machine,
+                       struct plim_bill *ret_bill, struct plim_error *reterr)
 {
-    uint64_t split_bytes[PLIM_SETUP_MAX_DEVICES];
+    struct plim_llamacpp *engine = (struct plim_llamacpp *)base;
+    uint64_t split_bytes[PLIM_MAX_DEVICES];
     struct plim_buffers buffers;
-    struct plim_setup copy;
-    const bool is_default_ctx = setup->n_ctx == 0;
-    setup = plim_client_setup(engine, setup, machine, &copy);
-    int n_gpu = plim_visible_gpus(setup, machine, split_bytes);
-    int result = plim_buffers_measure(engine->workspace, engine->llama, &engine->epoch, setup, n_gpu, split_bytes,
-                                      false, &buffers, reterr);
+    struct plim_llamacpp_setup copy;
+    const struct plim_llamacpp_setup *own = plim_llamacpp_with_backend(&setup->llamacpp, machine, &copy);
+    const int n_gpu = plim_visible_gpus(own, machine, split_bytes);
+    int result = plim_buffers_measure(engine->workspace, engine->llama, &engine->epoch, own, n_gpu, split_bytes, false,
+                                      &buffers, reterr);
     if (result < 0)
         return result;
     plim_buffers_settle(engine->workspace, engine->llama, n_gpu, split_bytes, machine->host.total_bytes, &buffers);
-    write_resolved(engine, &buffers.context, &ret_bill->resolved);
-    ret_bill->resolved.is_default_ctx = is_default_ctx;
-    result = write_bill(engine, setup, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);
-    if (result == 0) {
-        ret_bill->refusal = refusal_of(engine, setup, &buffers.context);
-        ret_bill->is_refused = ret_bill->refusal != NULL;
-        plim_bill_judge(ret_bill, margin);
-        find_shared_line(machine, ret_bill);
-        const bool is_bound = !plim_engine_knows_model(engine) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED;
-        if (is_bound && !ret_bill->is_refused)
-            ret_bill->verdict = PLIM_VERDICT_UNKNOWN;
-    }
+    write_settings(&engine->llama->hp, setup, own, &buffers.context, ret_bill);
+    result = write_bill(engine, own, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);
+    ret_bill->refusal = refusal_of(engine, own, &buffers.context);
+    ret_bill->is_refused = ret_bill->refusal != NULL;
+    ret_bill->is_bound = plim_bound_applies(engine->llama) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED;
     plim_buffers_done(&buffers);
     return result;
 }

@@ -2,15 +2,18 @@
 #ifndef PLIMSOLL_ENGINE_LLAMACPP_ENGINE_H
 #define PLIMSOLL_ENGINE_LLAMACPP_ENGINE_H
 
-/* What the files of this folder share behind plimsoll/engine.h. */
+/*
+ * The llama.cpp engine: what the files of this folder share, and what runtimes that start llama-server stand on: its
+ * functions of struct plim_engine_type.
+ */
 
 #include "bill/bill.h"
 #include "engine/llamacpp/compute.h"
 #include "engine/llamacpp/epoch.h"
-#include "plimsoll/engine.h"
+#include "engine/type.h"
 
-struct plim_engine {
-    const struct plim_model *model;
+struct plim_llamacpp {
+    struct plim_engine base;
     struct plim_llama *llama;
     struct plim_workspace *workspace;
     struct plim_epoch epoch;
@@ -33,7 +36,7 @@ struct plim_buffers {
  * is_estimate asks for the figures --fit gets, which differ a little from those of a real start.
  */
 int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
-                         const struct plim_epoch *epoch, const struct plim_setup *setup, int n_gpu,
+                         const struct plim_epoch *epoch, const struct plim_llamacpp_setup *setup, int n_gpu,
                          const uint64_t *split_bytes, bool is_estimate, struct plim_buffers *ret_buffers,
                          struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_buffers_done(struct plim_buffers *buffers);
@@ -49,29 +52,44 @@ void plim_buffers_settle(struct plim_workspace *workspace, const struct plim_lla
 uint64_t plim_buffers_sum(const struct plim_buffers *buffers, int i);
 
 /* The free memory of each card as llama.cpp sees it; returns how many GPUs take part. */
-int plim_visible_gpus(const struct plim_setup *setup, const struct plim_machine *machine, uint64_t *ret_split_bytes);
+int plim_visible_gpus(const struct plim_llamacpp_setup *setup, const struct plim_machine *machine,
+                      uint64_t *ret_split_bytes);
 
-/* The setup with the client's own defaults filled in; *copy is used when there are any. */
-const struct plim_setup *plim_client_setup(const struct plim_engine *engine, const struct plim_setup *setup,
-                                           const struct plim_machine *machine, struct plim_setup *copy);
+/* The settings with the backend of the cards, where none was chosen; *copy is used when they change. */
+const struct plim_llamacpp_setup *plim_llamacpp_with_backend(const struct plim_llamacpp_setup *setup,
+                                                             const struct plim_machine *machine,
+                                                             struct plim_llamacpp_setup *copy);
 
 /* The draft model (or NULL) made ready; kept in the engine. */
-int plim_engine_draft(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_llama **ret_llama,
-                      struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                        const struct plim_llama **ret_llama, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The setup a draft model runs with, and the memory it takes. */
-void plim_draft_setup(const struct plim_setup *setup, const struct plim_llama_context *main_context,
-                      struct plim_setup *ret_setup);
+void plim_llamacpp_draft_setup(const struct plim_llamacpp_setup *setup, const struct plim_llama_context *main_context,
+                               struct plim_llamacpp_setup *ret_setup);
 
 /* --- what is loaded beside the model: draft, MTP, mmproj, LoRA (companions.c) --- */
 
-int plim_aux_models_add(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_buffers *main,
-                        int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,
+int plim_aux_models_add(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
+                        const struct plim_buffers *main, int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,
                         struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* --- tokens per second (speed.c) --- */
 
 void plim_speed_estimate(const struct plim_llama *llama, const struct plim_buffers *buffers,
                          const struct plim_machine *machine, enum plim_backend backend, struct plim_bill *bill);
+
+/* --- functions of struct plim_engine_type --- */
+
+int plim_llamacpp_open(const struct plim_model *model, const char *version, struct plim_engine **ret_engine,
+                       struct plim_error *reterr);
+void plim_llamacpp_close(struct plim_engine *engine);
+bool plim_llamacpp_knows_model(const struct plim_engine *engine);
+void plim_llamacpp_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
+int plim_llamacpp_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                       struct plim_bill *ret_bill, struct plim_error *reterr);
+int plim_llamacpp_adjust(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                         const struct plim_bill *bill, struct plim_adjustment *ret_adjustment,
+                         struct plim_error *reterr);
 
 #endif

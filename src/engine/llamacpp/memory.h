@@ -11,8 +11,8 @@
 #include "engine/llamacpp/place.h"
 
 struct plim_llama_memory {
-    uint64_t kv_bytes[PLIM_SETUP_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "KV buffer size" */
-    uint64_t rs_bytes[PLIM_SETUP_MAX_DEVICES + 1]; /* "RS buffer size" */
+    uint64_t kv_bytes[PLIM_MAX_DEVICES + 1]; /* per backend, the CPU at [n_gpu]: "KV buffer size" */
+    uint64_t rs_bytes[PLIM_MAX_DEVICES + 1]; /* "RS buffer size" */
     uint32_t n_kv_layers, n_rs_layers;
     bool is_known; /* false: this architecture's memory is not modelled, the figures are an upper bound */
 };

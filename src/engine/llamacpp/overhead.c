@@ -3,70 +3,36 @@
 
 #include "base/numbers.h"
 #include "base/units.h"
+#include "card/cuda_overhead.h"
 
-enum { COMPUTE_CAPABILITY_HOPPER = 90, POOL_GRANULE_MIB = 2, DEFAULT_CACHE_RAM_MIB = 8192 };
-
-static uint64_t mib(double n) { return (uint64_t)(n * (double)PLIM_MIB); }
-
-/*
- * What the driver sets aside for a process before it runs a kernel: stacks and local memory of each multiprocessor, so
- * it grows with their number. Seen with cudaMemGetInfo or in nvidia-smi: 73 MiB on one small card, 107 on an RTX 4060
- * Ti (34 multiprocessors), 250 and 256 on RTX 3090s (82), just under 300 on an A40 (84), 506 on an RTX 5090 (170), 555
- * on an RTX PRO 6000 (188): ggml-org/llama.cpp#23604 and #25465, ollama/ollama#10553, invoke-ai/InvokeAI#9413. Without
- * a count the memory of the card stands in for it.
- */
-static double multiprocessors(const struct plim_card *card)
-{
-    double n = card->sm_count ? card->sm_count : 20 + 3 * ((double)card->total_bytes / (double)PLIM_GIB);
-    return n > 200 ? 200 : n;
-}
-
-static struct plim_overhead_band context_band(const struct plim_card *card)
-{
-    const double n = multiprocessors(card);
-    const bool is_counted = card->sm_count != 0;
-    return (struct plim_overhead_band){ mib(20 + 2.85 * n), mib(15 + (is_counted ? 2.4 : 1.2) * n),
-                                        mib(45 + (is_counted ? 3.4 : 5.1) * n) };
-}
+enum { POOL_GRANULE_MIB = 2, DEFAULT_CACHE_RAM_MIB = 8192 };
 
 static void add_context(const struct plim_card *card, struct plim_device_bill *device)
 {
-    const struct plim_overhead_band band = context_band(card);
+    const struct plim_overhead_band band = plim_cuda_context_band(card);
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "CUDA context",
                                                 card->sm_count ? PLIM_BASIS_FORMULA : PLIM_BASIS_ASSUMED, band.bytes,
                                                 band.low_bytes, band.high_bytes);
     plim_line_because(line, "grows with the card's %0 multiprocessors; seen: 107 MiB at 34, 256 at 82, 555 at 188",
-                      (const uint64_t[]){ (uint64_t)multiprocessors(card) }, 1);
+                      (const uint64_t[]){ plim_cuda_multiprocessors(card) }, 1);
 }
-
-/*
- * Kernels are loaded when they first run (since CUDA 11.7). With a model loaded the same processes held 291 MiB beside
- * its buffers on an RTX 3090 (ggml-org/llama.cpp#24608) and about 700 on an RTX PRO 6000: 40 and 145 above the bare
- * context.
- */
-static const struct plim_overhead_band kernels_band = { 60 * PLIM_MIB, 20 * PLIM_MIB, 160 * PLIM_MIB };
 
 static void add_kernels(struct plim_device_bill *device)
 {
-    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "kernels", PLIM_BASIS_ASSUMED,
-                                                kernels_band.bytes, kernels_band.low_bytes, kernels_band.high_bytes);
+    const struct plim_overhead_band band = plim_cuda_kernels_band();
+    struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "kernels", PLIM_BASIS_ASSUMED, band.bytes,
+                                                band.low_bytes, band.high_bytes);
     plim_line_because(line, "code that is loaded when it first runs; seen: 40 to 145 MiB", NULL, 0);
 }
 
 /*
- * Taken when a product first goes through cuBLAS, which quantized weights may never need. The handle has a workspace of
- * its own, 8 MiB at compute capability 8.9 and 64 at 9.0 (measured with CUDA 13.0); ggml gives it another of 4 or 32
- * since August 2026 (ggml-cuda.cu; pull request 26574).
+ * Taken when a product first goes through cuBLAS, which quantized weights may never need: the workspace of its handle,
+ * and another of 4 or 32 MiB that ggml gives it since August 2026 (ggml-cuda.cu; pull request 26574).
  */
-static uint64_t handle_bytes(const struct plim_card *card)
-{
-    return (card->compute_capability >= COMPUTE_CAPABILITY_HOPPER ? 64 : 8) * PLIM_MIB;
-}
-
 static void add_workspace(const struct plim_card *card, const struct plim_epoch *epoch, struct plim_device_bill *device)
 {
-    const bool is_hopper = card->compute_capability >= COMPUTE_CAPABILITY_HOPPER;
-    const uint64_t own_bytes = handle_bytes(card), given_bytes = (is_hopper ? 32 : 4) * PLIM_MIB;
+    const uint64_t own_bytes = plim_cublas_workspace_bytes(card);
+    const uint64_t given_bytes = (plim_card_is_hopper(card) ? 32 : 4) * PLIM_MIB;
     const uint64_t bytes = own_bytes + (epoch->has_cublas_workspace ? given_bytes : 0);
     struct plim_line *line =
         plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "cuBLAS workspace", PLIM_BASIS_FORMULA, bytes, 0, bytes);
@@ -113,16 +79,6 @@ static void add_pool(const struct plim_llama *llama, const struct plim_llama_con
                       (const uint64_t[]){ cx->n_ubatch }, 1);
 }
 
-/* cublasCreate() takes 129 KiB beside its workspace. */
-void plim_overhead_fixed(const struct plim_card *card, struct plim_overhead_band *ret_context,
-                         struct plim_overhead_band *ret_kernels, struct plim_overhead_band *ret_cublas)
-{
-    const uint64_t cublas_bytes = handle_bytes(card) + 129 * PLIM_KIB;
-    *ret_context = context_band(card);
-    *ret_kernels = kernels_band;
-    *ret_cublas = (struct plim_overhead_band){ cublas_bytes, cublas_bytes, cublas_bytes };
-}
-
 void plim_overhead_device(const struct plim_llama *llama, const struct plim_llama_context *cx,
                           const struct plim_epoch *epoch, enum plim_backend backend, const struct plim_card *card,
                           struct plim_device_bill *device)
@@ -140,7 +96,7 @@ void plim_overhead_device(const struct plim_llama *llama, const struct plim_llam
         add_pool(llama, cx, card, device);
 }
 
-void plim_overhead_host(const struct plim_setup *setup, int n_gpu, struct plim_device_bill *device)
+void plim_overhead_host(const struct plim_llamacpp_setup *setup, int n_gpu, struct plim_device_bill *device)
 {
     struct plim_line *line = n_gpu > 0 ? plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "process", PLIM_BASIS_ASSUMED,
                                                             350 * PLIM_MIB, 150 * PLIM_MIB, 700 * PLIM_MIB)

@@ -10,19 +10,11 @@
 #include "bill/bill.h"
 #include "engine/llamacpp/place.h"
 
-struct plim_overhead_band {
-    uint64_t bytes, low_bytes, high_bytes;
-};
-
-/* What a process is charged for when it first uses a card, first runs a kernel, and makes a cuBLAS handle. */
-void plim_overhead_fixed(const struct plim_card *card, struct plim_overhead_band *ret_context,
-                         struct plim_overhead_band *ret_kernels, struct plim_overhead_band *ret_cublas);
-
 /* On a GPU that has layers or computes for the host; card says which it is. */
 void plim_overhead_device(const struct plim_llama *llama, const struct plim_llama_context *cx,
                           const struct plim_epoch *epoch, enum plim_backend backend, const struct plim_card *card,
                           struct plim_device_bill *device);
 
-void plim_overhead_host(const struct plim_setup *setup, int n_gpu, struct plim_device_bill *device);
+void plim_overhead_host(const struct plim_llamacpp_setup *setup, int n_gpu, struct plim_device_bill *device);
 
 #endif

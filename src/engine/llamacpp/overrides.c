@@ -31,19 +31,26 @@ static void move(struct run *run, size_t i, int backend)
 
 /* --- by pattern --- */
 
-static int bad_pattern(struct plim_error *reterr, const char *pattern, int error, const char *where)
+static uint32_t pattern_bytes(const struct plim_override *override)
 {
+    return override->pattern_bytes ? override->pattern_bytes : (uint32_t)strlen(override->pattern);
+}
+
+static int bad_pattern(struct plim_error *reterr, const struct plim_override *override, int error, const char *where)
+{
+    enum { SHOWN_BYTES = 60 };
+    const uint32_t n = pattern_bytes(override);
     PCRE2_UCHAR message[120];
     pcre2_get_error_message(error, message, sizeof message);
-    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-ot pattern '%.60s': %.60s at %.60s", pattern,
-                         (const char *)message, where);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-ot pattern '%.*s': %.60s at %.60s",
+                         (int)(n < SHOWN_BYTES ? n : SHOWN_BYTES), override->pattern, (const char *)message, where);
     plim_error_hint(reterr, "a pattern is a regular expression over tensor names, e.g. 'blk\\.(1|2)\\.ffn_.*=CPU'");
     return code;
 }
 
 /* A match that gives up, for patterns that backtrack without end, is no answer: neither "yes" nor "no". */
 static int match_names(struct run *run, const pcre2_code *code, pcre2_match_data *match, pcre2_match_context *limits,
-                       const char *pattern, int backend, struct plim_error *reterr)
+                       const struct plim_override *override, int backend, struct plim_error *reterr)
 {
     for (size_t i = 0; i < run->llama->n_tensors; i++) {
         if (run->is_moved[i])
@@ -51,29 +58,30 @@ static int match_names(struct run *run, const pcre2_code *code, pcre2_match_data
         const char *name = run->llama->tensors[i].name;
         const int result = pcre2_match(code, (PCRE2_SPTR)name, strlen(name), 0, 0, match, limits);
         if (result < 0 && result != PCRE2_ERROR_NOMATCH)
-            return bad_pattern(reterr, pattern, result, name);
+            return bad_pattern(reterr, override, result, name);
         if (result >= 0)
             move(run, i, backend);
     }
     return 0;
 }
 
-static int apply_pattern(struct run *run, const char *pattern, int backend, struct plim_error *reterr)
+static int apply_pattern(struct run *run, const struct plim_override *override, int backend, struct plim_error *reterr)
 {
     int error = 0;
     PCRE2_SIZE at = 0;
-    pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_NO_UTF_CHECK, &error, &at, NULL);
+    pcre2_code *code =
+        pcre2_compile((PCRE2_SPTR) override->pattern, pattern_bytes(override), PCRE2_NO_UTF_CHECK, &error, &at, NULL);
     if (!code) {
         char where[40];
         snprintf(where, sizeof where, "character %zu", at);
-        return bad_pattern(reterr, pattern, error, where);
+        return bad_pattern(reterr, override, error, where);
     }
     pcre2_match_data *match = pcre2_match_data_create(1, NULL);
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     int result = 0;
     if (match && limits) {
         pcre2_set_match_limit(limits, MATCH_LIMIT);
-        result = match_names(run, code, match, limits, pattern, backend, reterr);
+        result = match_names(run, code, match, limits, override, backend, reterr);
     } else {
         result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
@@ -83,7 +91,7 @@ static int apply_pattern(struct run *run, const char *pattern, int backend, stru
     return result;
 }
 
-static int apply_patterns(struct run *run, const struct plim_setup *setup, struct plim_error *reterr)
+static int apply_patterns(struct run *run, const struct plim_llamacpp_setup *setup, struct plim_error *reterr)
 {
     int result = 0;
     for (uint32_t i = 0; result == 0 && i < setup->n_overrides; i++) {
@@ -91,7 +99,7 @@ static int apply_patterns(struct run *run, const struct plim_setup *setup, struc
         if (device >= run->place->n_gpu)
             return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "-ot names device CUDA%d; there are %d", device,
                              run->place->n_gpu);
-        result = apply_pattern(run, setup->override[i].pattern, device < 0 ? run->place->cpu : device, reterr);
+        result = apply_pattern(run, &setup->override[i], device < 0 ? run->place->cpu : device, reterr);
     }
     return result;
 }
@@ -146,7 +154,7 @@ static void apply_overflow(struct run *run, const struct plim_overflow *o)
     }
 }
 
-static void apply_lowest_layers(struct run *run, const struct plim_setup *setup)
+static void apply_lowest_layers(struct run *run, const struct plim_llamacpp_setup *setup)
 {
     for (size_t i = 0; i < run->llama->n_tensors; i++) {
         int slot = run->llama->slot[i];
@@ -171,7 +179,7 @@ static void move_tied_output(const struct run *run, struct plim_placement *place
         placement->tied_output = run->tensor[i];
 }
 
-int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup,
+int plim_place_overrides(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                          struct plim_placement *placement, struct plim_error *reterr)
 {
     if (setup->n_overrides == 0 && setup->n_overflows == 0 && !setup->cpu_moe && setup->n_cpu_moe == 0 &&

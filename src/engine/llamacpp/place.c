@@ -13,13 +13,13 @@
  * Layer numbers from the first offloaded one, as a fraction of all offloaded, are looked up in the cumulated split.
  * In single precision throughout, as llama.cpp does it: a layer on a boundary must fall on the same side.
  */
-static void split_layers(const struct plim_llama *llama, const struct plim_setup *setup,
+static void split_layers(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                          const struct plim_llama_context *cx, const uint64_t *split_bytes, struct plim_placement *p)
 {
     const uint32_t n_layer_all = llama->hp.n_layer_all;
-    float split[PLIM_SETUP_MAX_DEVICES] = { 0 }, sum = 0;
+    float split[PLIM_MAX_DEVICES] = { 0 }, sum = 0;
     bool has_split = false;
-    for (uint32_t i = 0; i < setup->n_tensor_split && i < PLIM_SETUP_MAX_DEVICES; i++)
+    for (uint32_t i = 0; i < setup->n_tensor_split && i < PLIM_MAX_DEVICES; i++)
         has_split = has_split || setup->tensor_split[i] != 0;
     for (int i = 0; i < p->n_gpu; i++) {
         float part = !has_split                            ? (float)split_bytes[i]
@@ -43,8 +43,9 @@ static void split_layers(const struct plim_llama *llama, const struct plim_setup
     p->is_full = p->n_gpu > 0 && n_offloaded > n_layer_all;
 }
 
-int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_llama_context *cx,
-               int n_gpu, const uint64_t *split_bytes, struct plim_placement *ret_placement, struct plim_error *reterr)
+int plim_place(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
+               const struct plim_llama_context *cx, int n_gpu, const uint64_t *split_bytes,
+               struct plim_placement *ret_placement, struct plim_error *reterr)
 {
     struct plim_placement *p = ret_placement;
     p->n_gpu = p->cpu = n_gpu;
@@ -210,7 +211,7 @@ void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_
         w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
     /* RoPE's factors belong to the first layer that reads them; every other device with such layers gets a copy */
     const uint32_t first = first_with_rope_factors(llama);
-    bool has_copy[PLIM_SETUP_MAX_DEVICES + 1] = { false };
+    bool has_copy[PLIM_MAX_DEVICES + 1] = { false };
     has_copy[p->layer[first]] = true;
     for (uint32_t il = first + 1; il < llama->hp.n_layer && llama->rope_device_bytes; il++)
         if (!has_copy[p->layer[il]] && loads_rope_factors(llama, il)) {

@@ -22,13 +22,13 @@ struct plim_placement {
  * Place the layers. split_bytes[n_gpu] is the free memory llama.cpp would see, used where -ts is not given.
  * Fails for -ot patterns that do not compile or name a device that is not there.
  */
-int plim_place(const struct plim_llama *llama, const struct plim_setup *setup, const struct plim_llama_context *cx,
-               int n_gpu, const uint64_t *split_bytes, struct plim_placement *ret_placement,
-               struct plim_error *reterr) PLIM_MUST_CHECK;
+int plim_place(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
+               const struct plim_llama_context *cx, int n_gpu, const uint64_t *split_bytes,
+               struct plim_placement *ret_placement, struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_placement_done(struct plim_placement *placement);
 
 /* Place tensors that go elsewhere than their layer; the second half of plim_place(). */
-int plim_place_overrides(const struct plim_llama *llama, const struct plim_setup *setup,
+int plim_place_overrides(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                          struct plim_placement *placement, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The backend of tensor number i. */
@@ -42,7 +42,7 @@ static inline int plim_place_of(const struct plim_llama *llama, const struct pli
 
 /* Bytes of weights per backend, as the engine's "model buffer size" lines have them. */
 struct plim_weights {
-    uint64_t device_bytes[PLIM_SETUP_MAX_DEVICES];
+    uint64_t device_bytes[PLIM_MAX_DEVICES];
     uint64_t host_bytes; /* mapped: spans of the files; else the sum in host buffers */
     uint64_t idle_bytes; /* of these: inside a span, but of tensors that went to a GPU */
 };

@@ -23,7 +23,7 @@
 #define HOST_BANDWIDTH_HIGH 90e9
 
 struct reads {
-    double weights[PLIM_SETUP_MAX_DEVICES + 1]; /* bytes per token and backend */
+    double weights[PLIM_MAX_DEVICES + 1]; /* bytes per token and backend */
 };
 
 /* Of the experts, a token reads those that are chosen. */

@@ -2,6 +2,8 @@
 /* A bill beside a receipt, and a receipt alone: a table per device, the verdict as the last line. */
 #include "report/receipt/check.h"
 
+#include "engine/type.h"
+
 #include "base/units.h"
 #include "report/columns.h"
 
@@ -108,27 +110,34 @@ static void print_device(FILE *out, const struct plim_check_device *device, cons
 
 /* --- verdict --- */
 
-static void write_knob(int setting, int64_t value, char *text, size_t size)
+const struct plim_engine_type *plim_report_engine_type(const struct plim_receipt *receipt)
 {
-    if (setting == PLIM_SETTING_TYPE_K || setting == PLIM_SETTING_TYPE_V)
-        snprintf(text, size, "%s", plim_dtype_name((enum plim_dtype)value));
-    else if (plim_setting_is_switch((enum plim_receipt_setting)setting))
-        snprintf(text, size, "%s", value ? "on" : "off");
+    const struct plim_engine_type *type = plim_engine_type_at(0);
+    plim_engine_type_named(receipt->engine, &type, NULL, NULL);
+    return type;
+}
+
+static void write_setting(const struct plim_receipt_setting *setting, char *text, size_t size)
+{
+    if (setting->kind == PLIM_SETTING_TEXT)
+        snprintf(text, size, "%s", setting->text);
+    else if (setting->kind == PLIM_SETTING_BOOL)
+        snprintf(text, size, "%s", setting->integer ? "on" : "off");
     else
-        snprintf(text, size, "%" PRId64, value);
+        snprintf(text, size, "%" PRId64, setting->integer);
 }
 
 static void print_differs(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
 {
-    for (int i = 0; i < PLIM_SETTING_MAX_; i++) {
-        char bill[24], receipt[24], text[160];
-        if (!sides->check->differs[i])
-            continue;
-        write_knob(i, sides->bill->setting[i], bill, sizeof bill);
-        write_knob(i, sides->receipt->setting[i], receipt, sizeof receipt);
-        snprintf(text, sizeof text, "%s is %s in the bill, %s in the receipt: see %s",
-                 plim_setting_name((enum plim_receipt_setting)i), bill, receipt,
-                 plim_setting_flag((enum plim_receipt_setting)i));
+    const struct plim_check *check = sides->check;
+    for (uint32_t i = 0; i < check->n_differs; i++) {
+        char bill[24], receipt[24], text[160], name[PLIM_OPTION_NAME_BYTES] = "";
+        const struct plim_option *option =
+            plim_option_with_key(plim_report_engine_type(sides->receipt), check->differs[i]);
+        write_setting(plim_settings_find(&sides->bill->settings, check->differs[i]), bill, sizeof bill);
+        write_setting(plim_settings_find(&sides->receipt->settings, check->differs[i]), receipt, sizeof receipt);
+        snprintf(text, sizeof text, "%s is %s in the bill, %s in the receipt%s%s", check->differs[i], bill, receipt,
+                 option ? ": see " : "", option ? plim_option_name(option, name) : "");
         fputs(plim_paint(style, PLIM_YELLOW), out);
         plim_print_wrapped(out, text, 0, 2);
         fputs(plim_paint(style, PLIM_PLAIN), out);

@@ -19,4 +19,7 @@ void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, con
 bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides);
 bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt);
 
+/* The runtime that a receipt is of; the default where it is not known. */
+const struct plim_engine_type *plim_report_engine_type(const struct plim_receipt *receipt);
+
 #endif

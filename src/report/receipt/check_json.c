@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll.check/1 and plimsoll.receipt/1, as docs/json.md has them. Texts of receipts are clean already. */
+#include "engine/type.h"
 #include "report/receipt/check.h"
 #include "report/receipt/receipt_json.h"
 #include "report/setup_json.h"
@@ -17,21 +18,25 @@ static bool dump(FILE *out, json_t *root)
     return is_written;
 }
 
-static json_t *setting_json(int setting, int64_t value)
+static json_t *setting_json(const struct plim_receipt_setting *setting)
 {
-    if (value < 0)
+    if (!setting)
         return json_null();
-    if (setting == PLIM_SETTING_TYPE_K || setting == PLIM_SETTING_TYPE_V)
-        return json_string(plim_dtype_name((enum plim_dtype)value));
-    return plim_setting_is_switch((enum plim_receipt_setting)setting) ? json_boolean(value) : json_integer(value);
+    return setting->kind == PLIM_SETTING_TEXT      ? json_string(setting->text)
+           : setting->kind == PLIM_SETTING_BOOL    ? json_boolean(setting->integer)
+           : setting->kind == PLIM_SETTING_INTEGER ? json_integer(setting->integer)
+                                                   : json_null();
 }
 
+/* The settings that the engine's receipts can have; unknown is null. */
 json_t *plim_setup_json(const struct plim_receipt *receipt)
 {
+    const struct plim_engine_type *type = plim_report_engine_type(receipt);
     json_t *setup = json_object();
-    for (int i = 0; setup && i < PLIM_SETTING_MAX_; i++)
-        json_object_set_new(setup, plim_setting_name((enum plim_receipt_setting)i),
-                            setting_json(i, receipt->setting[i]));
+    for (size_t i = 0; setup && i < type->n_options; i++)
+        if (type->options[i].is_compared)
+            json_object_set_new(setup, type->options[i].key,
+                                setting_json(plim_settings_find(&receipt->settings, type->options[i].key)));
     return setup;
 }
 
@@ -100,12 +105,11 @@ bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides)
     json_t *devices = json_array(), *differs = json_array();
     for (uint32_t i = 0; devices && i < check->n_devices; i++)
         json_array_append_new(devices, device_json(&check->device[i]));
-    for (int i = 0; differs && i < PLIM_SETTING_MAX_; i++)
-        if (check->differs[i])
-            json_array_append_new(differs,
-                                  json_pack("{s:s, s:o, s:o}", "name", plim_setting_name((enum plim_receipt_setting)i),
-                                            "bill", setting_json(i, sides->bill->setting[i]), "receipt",
-                                            setting_json(i, sides->receipt->setting[i])));
+    for (uint32_t i = 0; differs && i < check->n_differs; i++)
+        json_array_append_new(
+            differs, json_pack("{s:s, s:o, s:o}", "name", check->differs[i], "bill",
+                               setting_json(plim_settings_find(&sides->bill->settings, check->differs[i])), "receipt",
+                               setting_json(plim_settings_find(&sides->receipt->settings, check->differs[i]))));
     return dump(out, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o}", "schema", "plimsoll.check/1", "devices", devices,
                                "agrees", check->agrees, "complete", sides->receipt->is_whole, "from",
                                sides->receipt->from, "setup_differs", differs));

@@ -58,18 +58,21 @@ static enum plim_basis basis_named(const char *name)
 
 /* --- parts --- */
 
-static void read_setup(const json_t *setup, struct plim_receipt *receipt)
+static void read_setup(json_t *setup, struct plim_receipt_settings *settings)
 {
-    for (int i = 0; i < PLIM_SETTING_MAX_; i++) {
-        const json_t *value = json_object_get(setup, plim_setting_name((enum plim_receipt_setting)i));
-        const char *text = json_string_value(value);
-        int64_t *setting = &receipt->setting[i];
-        if (json_is_integer(value) && json_integer_value(value) >= 0)
-            *setting = json_integer_value(value);
-        else if (json_is_boolean(value))
-            *setting = json_is_true(value);
-        else if (text && plim_dtype_named(text))
-            *setting = (int64_t)plim_dtype_named(text);
+    const char *key;
+    json_t *value;
+    enum plim_dtype type;
+    json_object_foreach(setup, key, value)
+    {
+        if (json_is_boolean(value))
+            plim_settings_put_bool(settings, key, json_is_true(value));
+        else if (json_is_integer(value) && json_integer_value(value) >= 0)
+            plim_settings_put_integer(settings, key, json_integer_value(value));
+        else if (json_is_string(value) && (type = plim_dtype_named(json_string_value(value))) != PLIM_DTYPE_UNKNOWN)
+            plim_settings_put_text(settings, key, plim_dtype_name(type));
+        else if (json_is_string(value))
+            plim_settings_put_text(settings, key, json_string_value(value));
     }
 }
 
@@ -144,7 +147,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
         receipt->from[0] = '\0';
     if (!strcmp(receipt->from, "log"))
         receipt->labels = plim_log_labels(receipt->engine);
-    read_setup(json_object_get(root, "setup"), receipt);
+    read_setup(json_object_get(root, "setup"), &receipt->settings);
     read_devices(json_object_get(root, "devices"), receipt);
     read_host(json_object_get(root, "host"), receipt);
     const json_t *is_whole = json_object_get(root, "complete");

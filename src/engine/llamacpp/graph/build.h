@@ -52,7 +52,7 @@ struct plim_build {
 
     /* a weight is one leaf however often it is read: its copy on another backend is made once */
     plim_node *weight; /* [n_tensors] of the model */
-    plim_node rope_factors[PLIM_SETUP_MAX_DEVICES + 1];
+    plim_node rope_factors[PLIM_MAX_DEVICES + 1];
 };
 
 static inline const struct plim_gtensor *plim_build_at(const struct plim_build *b, plim_node n)

@@ -2,6 +2,7 @@
 #include "engine/llamacpp/log/log.h"
 
 #include "base/text.h"
+#include "engine/llamacpp/flags/options.h"
 #include "engine/llamacpp/log/breakdown.h"
 #include "engine/log_text.h"
 
@@ -65,7 +66,7 @@ static void end_load(struct start *log)
     bool is_trial = log->has_weights && log->weights_bytes == 0;
     if (has_lines(&log->load) && !is_trial) {
         if (log->n_loads == 0) {
-            memcpy(log->done.setting, log->load.setting, sizeof log->done.setting);
+            log->done.settings = log->load.settings;
             memcpy(log->done.model, log->load.model, sizeof log->done.model);
             log->done.is_whole = log->load.is_whole;
         }
@@ -244,16 +245,30 @@ static int64_t read_switch(const char *text)
     return -1; /* "auto" */
 }
 
+/* The key of an option, as receipts have it. */
+static const char *key_of(enum plim_llamacpp_option option) { return plim_llamacpp_options[option].key; }
+
+/* "auto" says nothing yet. */
+static void put_switch(struct plim_receipt_settings *settings, const char *key, int64_t value)
+{
+    if (value < 0)
+        plim_settings_drop(settings, key);
+    else
+        plim_settings_put_bool(settings, key, value != 0);
+}
+
 /* "llama_context: n_ctx                 = 8192", of the first context of a load */
 static void see_setting(struct start *log, const char *line)
 {
     static const struct {
         const char *name;
-        enum plim_receipt_setting setting;
+        enum plim_llamacpp_option option;
         bool is_switch;
-    } rows[] = { { "n_ctx", PLIM_SETTING_N_CTX, false },          { "n_batch", PLIM_SETTING_N_BATCH, false },
-                 { "n_ubatch", PLIM_SETTING_N_UBATCH, false },    { "n_seq_max", PLIM_SETTING_N_SEQ, false },
-                 { "flash_attn", PLIM_SETTING_FLASH_ATTN, true }, { "kv_unified", PLIM_SETTING_KV_UNIFIED, true } };
+    } rows[] = {
+        { "n_ctx", PLIM_LLAMACPP_CTX_SIZE, false },       { "n_batch", PLIM_LLAMACPP_BATCH, false },
+        { "n_ubatch", PLIM_LLAMACPP_UBATCH, false },      { "n_seq_max", PLIM_LLAMACPP_N_PARALLEL, false },
+        { "flash_attn", PLIM_LLAMACPP_FLASH_ATTN, true }, { "kv_unified", PLIM_LLAMACPP_KV_UNIFIED, true },
+    };
     static const char *const functions[] = { "llama_context: ", "llama_new_context_with_model: ",
                                              "llama_init_from_model: " };
     const char *text = NULL;
@@ -272,22 +287,22 @@ static void see_setting(struct start *log, const char *line)
         if (*value != '=')
             continue;
         if (rows[i].is_switch)
-            number = read_switch(value + 1);
-        else if (!plim_log_number(value + 1, &number))
-            continue;
-        log->load.setting[rows[i].setting] = number;
+            put_switch(&log->load.settings, key_of(rows[i].option), read_switch(value + 1));
+        else if (plim_log_number(value + 1, &number))
+            plim_settings_put_integer(&log->load.settings, key_of(rows[i].option), number);
     }
 }
 
-static void see_cache_type(struct start *log, const char *line, const char *word, enum plim_receipt_setting setting)
+static void see_cache_type(struct start *log, const char *line, const char *word, enum plim_llamacpp_option option)
 {
     const char *text = plim_log_after(line, word);
     char name[16];
-    if (!text || log->load.setting[setting] >= 0 || strcspn(text, ")") >= sizeof name)
+    if (!text || plim_settings_find(&log->load.settings, key_of(option)) || strcspn(text, ")") >= sizeof name)
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ")"), text);
     enum plim_dtype type = plim_dtype_named(name);
-    log->load.setting[setting] = type ? (int64_t)type : -1;
+    if (type)
+        plim_settings_put_text(&log->load.settings, key_of(option), plim_dtype_name(type));
 }
 
 /* "offloaded 33/33 layers to GPU" */
@@ -300,7 +315,7 @@ static void see_layers(struct start *log, const char *line)
         return;
     if (log->has_context)
         end_load(log);
-    log->load.setting[PLIM_SETTING_N_GPU_LAYERS] = number;
+    plim_settings_put_integer(&log->load.settings, key_of(PLIM_LLAMACPP_N_GPU_LAYERS), number);
 }
 
 /* "using device CUDA0 (NVIDIA GeForce RTX 4060) (0000:01:00.0) - 7056 MiB free" */
@@ -362,20 +377,21 @@ static void see_line(struct start *log, const char *line)
     see_model(log, line);
     see_layers(log, line);
     see_setting(log, line);
-    see_cache_type(log, line, "K (", PLIM_SETTING_TYPE_K);
-    see_cache_type(log, line, "V (", PLIM_SETTING_TYPE_V);
+    see_cache_type(log, line, "K (", PLIM_LLAMACPP_CACHE_TYPE_K);
+    see_cache_type(log, line, "V (", PLIM_LLAMACPP_CACHE_TYPE_V);
     see_card(log, line);
     see_projector(log, line);
     if (log->has_context && strstr(line, "graph") && strstr(line, "nodes") && !strstr(line, "compute_meta"))
         log->is_context_over = true;
     if (strstr(line, "using full-size SWA cache"))
-        log->load.setting[PLIM_SETTING_SWA_FULL] = 1;
-    else if (strstr(line, "creating non-SWA KV cache") && log->load.setting[PLIM_SETTING_SWA_FULL] < 0)
-        log->load.setting[PLIM_SETTING_SWA_FULL] = 0;
+        put_switch(&log->load.settings, key_of(PLIM_LLAMACPP_SWA_FULL), 1);
+    else if (strstr(line, "creating non-SWA KV cache") &&
+             !plim_settings_find(&log->load.settings, key_of(PLIM_LLAMACPP_SWA_FULL)))
+        put_switch(&log->load.settings, key_of(PLIM_LLAMACPP_SWA_FULL), 0);
     if (strstr(line, "Flash Attention enabled") || strstr(line, "Flash Attention was auto, set to enabled"))
-        log->load.setting[PLIM_SETTING_FLASH_ATTN] = 1;
+        put_switch(&log->load.settings, key_of(PLIM_LLAMACPP_FLASH_ATTN), 1);
     if (strstr(line, "Flash Attention disabled") || strstr(line, "Flash Attention was auto, set to disabled"))
-        log->load.setting[PLIM_SETTING_FLASH_ATTN] = 0;
+        put_switch(&log->load.settings, key_of(PLIM_LLAMACPP_FLASH_ATTN), 0);
 }
 
 static void name_cards(const struct plim_receipt *cards, struct plim_receipt *receipt)
@@ -391,11 +407,10 @@ static void name_cards(const struct plim_receipt *cards, struct plim_receipt *re
 
 static bool end_start(struct start *log, struct plim_receipt *ret_receipt)
 {
-    int64_t setting[PLIM_SETTING_MAX_];
-    memcpy(setting, log->load.setting, sizeof setting);
+    const struct plim_receipt_settings settings = log->load.settings;
     end_load(log);
     if (log->n_loads == 0) /* only a table, or nothing */
-        memcpy(log->done.setting, setting, sizeof setting);
+        log->done.settings = settings;
     bool has_buffers = has_lines(&log->done);
     if (!has_buffers && log->table.n_rows) {
         log->done.is_whole = true;

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing commands. */
-#include "emit/command.h"
+#include "engine/command.h"
+
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct plim_command *command, const char *text, size_t length, enum plim_flag flag)
+static void add(struct plim_command *command, const char *text, size_t length, const struct plim_option *option)
 {
     if (command->n_words < PLIM_COMMAND_WORDS)
-        command->words[command->n_words++] = (struct plim_command_word){ text, length, flag };
+        command->words[command->n_words++] = (struct plim_command_word){ text, length, option };
     else
         command->is_cut = true;
 }
 
-void plim_command_add(struct plim_command *command, const char *word)
-{
-    add(command, word, strlen(word), PLIM_FLAG_NONE);
-}
+void plim_command_add(struct plim_command *command, const char *word) { add(command, word, strlen(word), NULL); }
 
-void plim_command_add_flag(struct plim_command *command, enum plim_flag flag, const char *name, size_t length,
-                           const char *value)
+void plim_command_add_option(struct plim_command *command, const struct plim_option *option, const char *name,
+                             size_t length, const char *value)
 {
-    add(command, name, length, flag);
+    add(command, name, length, option);
     if (value)
         plim_command_add(command, value);
+}
+
+void plim_command_note(char *list, size_t size, const char *word)
+{
+    char text[64];
+    const size_t n = strlen(list);
+    snprintf(text, sizeof text, "%.40s", word);
+    if (!plim_text_has_word(list, text))
+        snprintf(list + n, size - n, "%s%s", n ? " " : "", text);
 }
 
 /* --- shell words --- */
@@ -93,28 +101,27 @@ static void put_text(struct line *line, const char *word) { put_word(line, word,
 
 /* --- the command --- */
 
-static const struct plim_flag_change *find_change(enum plim_flag flag, const struct plim_flag_change *changes,
-                                                  unsigned n)
+static const struct plim_change *find_change(const struct plim_option *option, const struct plim_change *changes,
+                                             unsigned n)
 {
-    bool on;
-    for (unsigned i = 0; i < n && flag != PLIM_FLAG_NONE; i++)
-        if (plim_flag_named(changes[i].flag, &on) == flag)
+    for (unsigned i = 0; i < n && option; i++)
+        if (changes[i].option == option)
             return &changes[i];
     return NULL;
 }
 
-static void put_change(struct line *line, const struct plim_flag_change *change,
-                       const struct plim_command_word *spelling)
+static void put_change(struct line *line, const struct plim_change *change, const struct plim_command_word *spelling)
 {
-    if (spelling && !change->is_switch)
+    char name[PLIM_OPTION_NAME_BYTES];
+    if (spelling && change->option->help.value)
         put_word(line, spelling->text, spelling->length);
     else
-        put_text(line, change->flag);
-    if (!change->is_switch)
+        put_text(line, plim_option_name(change->option, name));
+    if (change->option->help.value)
         put_text(line, change->value);
 }
 
-char *plim_command_text(const struct plim_command *command, const struct plim_flag_change *changes, unsigned n_changes,
+char *plim_command_text(const struct plim_command *command, const struct plim_change *changes, unsigned n_changes,
                         char buffer[PLIM_COMMAND_BYTES])
 {
     struct line line = { buffer, 0, command->is_cut };
@@ -122,7 +129,7 @@ char *plim_command_text(const struct plim_command *command, const struct plim_fl
     buffer[0] = '\0';
     for (int i = 0; i < command->n_words; i++) {
         const struct plim_command_word *word = &command->words[i];
-        const struct plim_flag_change *change = find_change(word->flag, changes, n_changes);
+        const struct plim_change *change = find_change(word->option, changes, n_changes);
         if (!change) {
             put_word(&line, word->text, word->length);
             continue;
@@ -131,7 +138,7 @@ char *plim_command_text(const struct plim_command *command, const struct plim_fl
         if (!(done & bit))
             put_change(&line, change, word);
         done |= bit;
-        i += plim_flag_info(word->flag)->value != NULL;
+        i += word->option->help.value != NULL;
     }
     for (unsigned i = 0; i < n_changes; i++)
         if (!(done & 1U << i))

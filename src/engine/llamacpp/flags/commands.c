@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the command line of llama.cpp's own programs and of Ollama's, as it is. */
-#include "emit/programs.h"
+/* Reading the command line of llama.cpp's own programs, as it is. */
+#include "engine/command.h"
+#include "engine/llamacpp/flags/flags.h"
+#include "engine/llamacpp/flags/options.h"
+
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,28 +79,18 @@ static const char uncounted[] =
     "--override-tensor-draft --rpc --spec-draft-cpu-moe --spec-draft-device --spec-draft-hf --spec-draft-n-cpu-moe "
     "--spec-draft-ncmoe --spec-draft-override-tensor -cmoed -devd -hfd -hfrd -mmdev -mmu -ncmoed -otd";
 
-/* Names for a note, each once. */
-static void add_name(char *list, size_t size, const char *name)
-{
-    char buffer[64];
-    size_t n = strlen(list);
-    snprintf(buffer, sizeof buffer, "%.40s", name);
-    if (!plim_flag_is_in(buffer, list))
-        snprintf(list + n, size - n, "%s%s", n ? " " : "", buffer);
-}
-
 /* How many values follow a flag that is not ours; of an unknown one, the next word unless it looks like a flag. */
 static int values_of(struct plim_command *command, const char *name, const char *next)
 {
-    if (plim_flag_is_in(name, uncounted))
-        add_name(command->uncounted, sizeof command->uncounted, name);
-    if (plim_flag_is_in(name, without_value))
+    if (plim_text_has_word(uncounted, name))
+        plim_command_note(command->uncounted, sizeof command->uncounted, name);
+    if (plim_text_has_word(without_value, name))
         return 0;
-    if (plim_flag_is_in(name, with_value))
+    if (plim_text_has_word(with_value, name))
         return 1;
-    if (plim_flag_is_in(name, with_two_values))
+    if (plim_text_has_word(with_two_values, name))
         return 2;
-    add_name(command->unknown, sizeof command->unknown, name);
+    plim_command_note(command->unknown, sizeof command->unknown, name);
     return next && next[0] != '-';
 }
 
@@ -117,8 +111,6 @@ static const char *split_equals(const char *argument, char *name, size_t size)
     return equals ? equals + 1 : NULL;
 }
 
-/* --- llama.cpp --- */
-
 static void skip_flag(int argc, char *const *argv, int *i, const char *name, bool has_value,
                       struct plim_command *command)
 {
@@ -128,75 +120,67 @@ static void skip_flag(int argc, char *const *argv, int *i, const char *name, boo
         plim_command_add(command, argv[++*i]);
 }
 
-/* One flag of ours or theirs at argv[*i], with its values; *i moves to the last word of it. */
+/* One flag, known or not, at argv[*i], with its values; *i moves to the last word of it. */
 static int read_flag(int argc, char *const *argv, int *i, struct plim_arguments *a, struct plim_command *command,
                      struct plim_error *reterr)
 {
     char name[64];
     const char *word = argv[*i], *value = split_equals(word, name, sizeof name);
     bool on;
-    enum plim_flag flag = plim_flag_named(name, &on);
-    if (flag == PLIM_FLAG_NONE) {
+    const struct plim_option *option = plim_option_named(a->setup.type, name, &on);
+    if (!option) {
         skip_flag(argc, argv, i, name, value != NULL, command);
         return 0;
     }
-    if (plim_flag_info(flag)->value && !value) {
+    if (option->help.value && !value) {
         if (++*i == argc)
-            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s needs a value: %s", name,
-                             plim_flag_info(flag)->value);
+            return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s needs a value: %s", name, option->help.value);
         value = argv[*i];
     }
-    if (!plim_flag_info(flag)->value)
+    if (!option->help.value)
         value = NULL;
-    plim_command_add_flag(command, flag, word, strlen(name), value);
-    return plim_flag_apply(flag, on, value, a, reterr);
+    plim_command_add_option(command, option, word, strlen(name), value);
+    return plim_option_apply(option, on, value, a, reterr);
 }
 
-/* --- Ollama --- */
-
-/* "ollama run [flags] NAME [prompt]" */
-static void read_ollama(int argc, char *const *argv, int first, struct plim_arguments *a, struct plim_command *command)
+int plim_llamacpp_read_command(int argc, char *const *argv, int first, struct plim_arguments *arguments,
+                               struct plim_command *command, struct plim_error *reterr)
 {
-    bool is_run = false;
-    for (int i = first; i < argc; i++) {
-        bool has_value = plim_flag_is_in(argv[i], "--format --keepalive");
-        if (argv[i][0] != '-' && !is_run)
-            is_run = plim_flag_is_in(argv[i], "run show");
-        else if (argv[i][0] != '-' && !a->model)
-            a->model = argv[i];
-        plim_command_add(command, argv[i]);
-        if (has_value && i + 1 < argc)
-            plim_command_add(command, argv[++i]);
-    }
-    if (a->setup.n_ctx && a->setup.n_parallel)
-        a->setup.n_ctx *= a->setup.n_parallel; /* Ollama's context is that of one slot */
-}
-
-int plim_command_read(int argc, char *const *argv, struct plim_arguments *arguments, struct plim_command *ret_command,
-                      struct plim_error *reterr)
-{
-    struct plim_command *command = ret_command;
-    struct plim_engine_program program;
-    int result = plim_engine_program_find(argc, argv, arguments, &program, reterr);
-    if (result < 0)
-        return result;
-    memset(command, 0, sizeof *command);
-    arguments->setup.client = program.client;
-    command->visible = program.visible;
-    command->device_order = program.device_order;
-    for (int i = 0; i < program.n_words; i++)
-        plim_command_add(command, argv[i]);
-    if (program.client == PLIM_CLIENT_OLLAMA) {
-        read_ollama(argc, argv, program.n_words, arguments, command);
-        return 0;
-    }
-    for (int i = program.n_words; i < argc && result >= 0; i++) {
+    int result = 0;
+    for (int i = first; i < argc && result >= 0; i++) {
         if (argv[i][0] == '-') {
             result = read_flag(argc, argv, &i, arguments, command, reterr);
         } else {
-            add_name(command->unknown, sizeof command->unknown, argv[i]);
+            plim_command_note(command->unknown, sizeof command->unknown, argv[i]);
             plim_command_add(command, argv[i]);
         }
     }
     return result;
+}
+
+int plim_llamacpp_read_variable(const char *name, const char *value, struct plim_arguments *arguments,
+                                struct plim_error *reterr)
+{
+    return plim_option_apply_variable(arguments->setup.type, name, value, arguments, reterr);
+}
+
+/* --- programs --- */
+
+/* The program decides about defaults; anything that is neither a server nor a chat uses the library by itself. */
+static enum plim_client client_of(const char *name)
+{
+    if (strstr(name, "serve"))
+        return PLIM_CLIENT_SERVER;
+    bool is_cli = strstr(name, "cli") || strstr(name, "run") || strstr(name, "completion") || strstr(name, "chat");
+    return is_cli || !strcmp(name, "main") ? PLIM_CLIENT_CLI : PLIM_CLIENT_LIBRARY;
+}
+
+/* "llama serve" is the newer single binary: its subcommand decides. */
+int plim_llamacpp_find_program(const char *name, const char *next, struct plim_setup *setup)
+{
+    if (strncmp(name, "llama", 5) != 0 && !plim_text_has_word("server main", name) && !strstr(name, "llama-"))
+        return 0;
+    const bool has_subcommand = !strcmp(name, "llama") && next && next[0] != '-';
+    setup->llamacpp.client = client_of(has_subcommand ? next : name);
+    return 1 + has_subcommand;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_CLI_MACHINE_H
-#define PLIMSOLL_CLI_MACHINE_H
+#ifndef PLIMSOLL_CLI_FIT_MACHINE_H
+#define PLIMSOLL_CLI_FIT_MACHINE_H
 
 /* The machine a question is about: cards by name, by size, or those that are here; and host memory. */
 
+#include "base/notes.h"
 #include "cli/fit_options.h"
-#include "cli/notes.h"
 #include "plimsoll/card.h"
 
 /* Sizes people have, for when no card is named and none is here. */

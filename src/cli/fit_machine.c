@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/machine.h"
+#include "cli/fit_machine.h"
 
-#include "cli/devices.h"
+#include "engine/type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static int how_many(struct plim_error *reterr)
 {
-    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "from 1 to %d cards can be named", PLIM_SETUP_MAX_DEVICES);
+    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "from 1 to %d cards can be named", PLIM_MAX_DEVICES);
 }
 
 /* "2x RTX 3090" and "2 x RTX 3090" are two; the rest of the text is the name. */
@@ -35,7 +35,7 @@ int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct pl
     int result = plim_catalogue_find(name, &card, reterr);
     if (result < 0)
         return result;
-    if (count == 0 || count > PLIM_SETUP_MAX_DEVICES - machine->n_cards)
+    if (count == 0 || count > PLIM_MAX_DEVICES - machine->n_cards)
         return how_many(reterr);
     if (result == 1)
         plim_note(notes, "several cards are called '%.60s' and are alike here; taken as %s", name, card.name);
@@ -78,7 +78,7 @@ static void hide_cards(struct plim_machine *machine, const char *visible, struct
 {
     struct plim_machine all = *machine;
     machine->n_cards = 0;
-    for (const char *word = visible; *word && machine->n_cards < PLIM_SETUP_MAX_DEVICES;) {
+    for (const char *word = visible; *word && machine->n_cards < PLIM_MAX_DEVICES;) {
         size_t length = strcspn(word, ",");
         int card = visible_card(word, length, all.card, all.n_cards);
         if (card < 0)
@@ -108,7 +108,7 @@ static void add_live(const struct plim_command *command, struct plim_machine *ma
     struct plim_error error = { 0 };
     const char *visible = command->visible ? command->visible : getenv("CUDA_VISIBLE_DEVICES");
     const char *order = command->device_order ? command->device_order : getenv("CUDA_DEVICE_ORDER");
-    if (plim_cards_live(getenv("PLIMSOLL_NVML"), machine->card, PLIM_SETUP_MAX_DEVICES, &machine->n_cards, &error) < 0)
+    if (plim_cards_live(getenv("PLIMSOLL_NVML"), machine->card, PLIM_MAX_DEVICES, &machine->n_cards, &error) < 0)
         plim_note(notes, "%s", error.what);
     note_order(machine, visible, order, notes);
     if (visible)
@@ -140,14 +140,16 @@ static void use_shared_memory(const struct plim_fit_options *options, struct pli
 int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr)
 {
-    const struct plim_arguments *arguments = &options->arguments;
+    struct plim_setup *setup = &options->arguments.setup;
+    const struct plim_engine_type *type = setup->type;
+    const enum plim_cards_use use = type->cards_use ? type->cards_use(setup) : PLIM_CARDS_USED;
     struct plim_machine *machine = ret_machine;
     int result = 0;
     memset(machine, 0, sizeof *machine);
     find_host(options, machine);
     if (options->n_cards && options->n_budgets)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card and --budget exclude each other");
-    if (arguments->setup.backend == PLIM_BACKEND_CPU)
+    if (use == PLIM_CARDS_UNUSED)
         return 0;
     for (int i = 0; i < options->n_budgets; i++)
         plim_card_of_budget(options->budget_bytes[i], &machine->card[machine->n_cards++]);
@@ -157,19 +159,15 @@ int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_
         add_live(&options->command, machine, notes);
     if (result < 0)
         return result;
-    const bool is_named = options->n_budgets || options->n_cards, has_devices = arguments->devices.n > 0;
+    const bool is_named = options->n_budgets || options->n_cards;
     if (is_named && options->command.visible)
         hide_cards(machine, options->command.visible, notes);
-    const bool is_for_none = arguments->devices.is_given && !has_devices;
-    if (!is_named && machine->n_cards == 0 && !is_for_none) {
+    if (!is_named && machine->n_cards == 0 && use == PLIM_CARDS_USED) {
         plim_card_of_size(1, &machine->card[machine->n_cards++]); /* each step of the ladder has one card */
         result = 1;
     }
-    struct plim_setup *setup = &options->arguments.setup;
-    if (machine->n_cards && setup->backend == PLIM_BACKEND_CUDA)
-        setup->backend = plim_vendor_backend(machine->card[0].vendor);
     use_shared_memory(options, machine);
-    int failed = plim_cli_use_devices(arguments, machine, setup, notes, reterr);
+    const int failed = type->select_cards ? type->select_cards(setup, machine, notes, reterr) : 0;
     return failed < 0 ? failed : machine->n_cards ? result : 0;
 }
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_CLI_ANSWER_H
-#define PLIMSOLL_CLI_ANSWER_H
+#ifndef PLIMSOLL_CLI_FIT_ANSWER_H
+#define PLIMSOLL_CLI_FIT_ANSWER_H
 
 /* One answer: one model on one machine, and everything it points to. */
 
+#include "base/notes.h"
 #include "cli/fit_options.h"
-#include "cli/notes.h"
 #include "report/report.h"
 #include "source/paths.h"
 
 struct plim_result {
-    struct plim_setup setup, starts_with;
+    struct plim_setup setup;
+    struct plim_adjustment adjustment;
     struct plim_machine machine;
-    struct plim_bill bill, starts_with_bill;
+    struct plim_bill bill, adjusted_bill;
     struct plim_fix fixes[PLIM_MAX_FIXES];
     struct plim_command command;
     struct plim_answer answer; /* points into the others */

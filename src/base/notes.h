@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_CLI_NOTES_H
-#define PLIMSOLL_CLI_NOTES_H
+#ifndef PLIMSOLL_BASE_NOTES_H
+#define PLIMSOLL_BASE_NOTES_H
 
-/* Remarks that go with an answer: what was assumed, what was left out. */
+/* Remarks that go with an answer: assumptions, and parts that were left out. */
 
 #include "base/error.h"
 
@@ -16,7 +16,7 @@ struct plim_notes {
     char text[PLIM_MAX_NOTES][PLIM_NOTE_BYTES];
 };
 
-/* More than fit are dropped. */
+/* Notes beyond the limit are dropped. */
 static inline void PLIM_PRINTF(2, 3) plim_note(struct plim_notes *notes, const char *format, ...)
 {
     va_list arguments;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/ollama.h"
+#include "engine/ollama/ollama.h"
 
 #include "base/units.h"
 
@@ -14,7 +14,7 @@ static uint32_t context_of_tier(const struct plim_machine *machine)
     return total_bytes >= 47 * PLIM_GIB ? 262144 : total_bytes >= 23 * PLIM_GIB ? 32768 : 4096;
 }
 
-void plim_ollama_defaults(const struct plim_machine *machine, uint32_t n_ctx_train, struct plim_setup *setup)
+void plim_ollama_defaults(const struct plim_machine *machine, uint32_t n_ctx_train, struct plim_llamacpp_setup *setup)
 {
     if (setup->n_parallel == 0)
         setup->n_parallel = 1;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/fit_answer.h"
+
+#include "engine/type.h"
+
+#include <string.h>
+
+/*
+ * A model of a runtime's store is run by that runtime, unless the question says otherwise; the parameters that are kept
+ * with it count where no flag does. A command's own program is such a word, unless it is that runtime itself.
+ */
+static int make_setup(const struct plim_fit_options *options, const struct plim_path *path, struct plim_setup *setup,
+                      struct plim_error *reterr)
+{
+    const struct plim_engine_type *type;
+    *setup = options->arguments.setup;
+    if (options->client || !path->store)
+        return 0;
+    int result = plim_engine_type_named(path->store, &type, NULL, reterr);
+    if (result < 0)
+        return result;
+    if (options->has_command && setup->type != type)
+        return 0;
+    plim_setup_change_type(setup, type);
+    if (path->stored && type->apply_stored)
+        type->apply_stored(path->stored, setup);
+    return 0;
+}
+
+static bool names_model(const struct plim_command *command)
+{
+    for (int i = 0; i < command->n_words; i++)
+        if (command->words[i].option && command->words[i].option->kind == PLIM_OPTION_MODEL)
+            return true;
+    return false;
+}
+
+static void add_model(struct plim_command *command, const struct plim_engine_type *type, const char *path)
+{
+    for (size_t i = 0; i < type->n_options; i++) {
+        const struct plim_option *option = &type->options[i];
+        if (option->kind != PLIM_OPTION_MODEL)
+            continue;
+        plim_command_add_option(command, option, option->help.names, strcspn(option->help.names, " "), path);
+        return;
+    }
+}
+
+/* The command that the fixes change: the one given, or the shortest that says the same. */
+static void write_command(const struct plim_fit_options *options, const struct plim_path *path,
+                          const struct plim_setup *setup, struct plim_command *command)
+{
+    const struct plim_command *given = &options->command;
+    const char *program = setup->type->program(setup);
+    if (options->has_command) {
+        *command = *given;
+        if (!names_model(given))
+            add_model(command, setup->type, path->text);
+        return;
+    }
+    memset(command, 0, sizeof *command);
+    command->is_flags_only = program == NULL;
+    if (program) {
+        plim_command_add(command, program);
+        add_model(command, setup->type, path->text);
+    }
+    for (int i = 0; i < given->n_words; i++)
+        if (given->words[i].option && given->words[i].option->kind == PLIM_OPTION_MODEL)
+            i++;
+        else
+            command->words[command->n_words++] = given->words[i];
+}
+
+int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,
+                     const struct plim_notes *notes, bool has_fixes, struct plim_engine *engine,
+                     struct plim_result *ret_result, struct plim_error *reterr)
+{
+    struct plim_result *r = ret_result;
+    const struct plim_margin *margin = &options->margin;
+    struct plim_answer *answer = &r->answer;
+    int result = make_setup(options, path, &r->setup, reterr);
+    if (result < 0)
+        return result;
+    *answer = (struct plim_answer){ .engine = engine,
+                                    .setup = &r->setup,
+                                    .machine = &r->machine,
+                                    .bill = &r->bill,
+                                    .margin = *margin,
+                                    .fixes = r->fixes,
+                                    .command = &r->command };
+    for (unsigned i = 0; i < notes->n && i < PLIM_REPORT_MAX_NOTES; i++)
+        answer->notes[answer->n_notes++] = notes->text[i];
+    write_command(options, path, &r->setup, &r->command);
+    result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
+    if (result == 0)
+        result = plim_engine_adjust(engine, &r->setup, &r->machine, &r->bill, &r->adjustment, reterr);
+    if (result > 0) {
+        answer->adjustment = &r->adjustment;
+        answer->adjusted_bill = &r->adjusted_bill;
+        result = plim_engine_bill(engine, &r->adjustment.setup, &r->machine, margin, &r->adjusted_bill, reterr);
+    }
+    if (result == 0 && has_fixes)
+        result = plim_plan_fixes(engine, &r->setup, &r->machine, margin, &r->bill, r->fixes, PLIM_MAX_FIXES,
+                                 &answer->n_fixes, reterr);
+    return result;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_ENGINE_AUX_FILES_H
+#define PLIMSOLL_ENGINE_AUX_FILES_H
+
+/* The files that are loaded beside a model, as a command line names them: projector, draft model, adapters. */
+
+#include "engine/arguments.h"
+#include "plimsoll/model.h"
+
+struct plim_aux_files {
+    struct plim_model *model[PLIM_ARGUMENTS_MAX_FILES];
+    uint32_t n;
+};
+
+/* Name a file of this kind, unless the arguments name one already; runtimes without such files do without it. */
+int plim_aux_files_add(struct plim_arguments *arguments, enum plim_model_kind kind, const char *path,
+                       struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* Open the files that the arguments name and put them into their setup; it must not outlive *ret_files. */
+int plim_aux_files_open(struct plim_arguments *arguments, struct plim_aux_files *ret_files,
+                        struct plim_error *reterr) PLIM_MUST_CHECK;
+void plim_aux_files_done(struct plim_aux_files *files);
+
+#endif
