@@ -2,7 +2,7 @@
 /* Cards as people name them: a card of the catalogue or an error with a hint. */
 #include "fuzz.h"
 
-#include "cli/fit_machine.h"
+#include "cli/fit/machine.h"
 
 #include <string.h>
 

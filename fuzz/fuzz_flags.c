@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "cli/fit_machine.h"
-#include "cli/fit_options.h"
+#include "cli/fit/machine.h"
+#include "cli/fit/options.h"
 #include "engine/type.h"
 #include "gguf_writer.h"
 #include "plimsoll/plan.h"

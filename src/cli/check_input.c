@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/system.h"
-#include "cli/fit_machine.h"
+#include "cli/fit/machine.h"
 #include "engine/aux_files.h"
 #include "engine/log.h"
 #include "engine/type.h"

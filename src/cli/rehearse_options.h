@@ -5,7 +5,7 @@
 /* The command line of `plimsoll rehearse`. */
 
 #include "cli/cli.h"
-#include "cli/fit_machine.h"
+#include "cli/fit/machine.h"
 #include "rehearse/find.h"
 #include "rehearse/launch.h"
 

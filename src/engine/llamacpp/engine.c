@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/flags/options.h"
-#include "engine/llamacpp/overhead.h"
+#include "engine/llamacpp/lines/overhead.h"
 
 #include <stdio.h>
 

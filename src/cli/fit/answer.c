@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/fit_answer.h"
+#include "cli/fit/answer.h"
 
 #include "engine/type.h"
 

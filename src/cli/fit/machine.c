@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/fit_machine.h"
+#include "cli/fit/machine.h"
 
 #include "engine/type.h"
 

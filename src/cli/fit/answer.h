@@ -5,7 +5,7 @@
 /* One answer: one model on one machine, and everything it points to. */
 
 #include "base/notes.h"
-#include "cli/fit_options.h"
+#include "cli/fit/options.h"
 #include "report/report.h"
 #include "source/paths.h"
 

@@ -2,8 +2,8 @@
 /* plimsoll fit: will a model run on a card; the bill, the verdict and what to change first. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/fit_answer.h"
-#include "cli/fit_machine.h"
+#include "cli/fit/answer.h"
+#include "cli/fit/machine.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/roots.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/llamacpp/overhead.h"
+#include "engine/llamacpp/lines/overhead.h"
 
 #include "base/numbers.h"
 #include "base/units.h"

@@ -5,7 +5,7 @@
 /* The machine a question is about: cards by name, by size, or those that are here; and host memory. */
 
 #include "base/notes.h"
-#include "cli/fit_options.h"
+#include "cli/fit/options.h"
 #include "plimsoll/card.h"
 
 /* Sizes people have, for when no card is named and none is here. */

@@ -4,7 +4,7 @@
  * and must be read both here and after "--" as the engine reads them, from the same table: getopt has no words for
  * that.
  */
-#include "cli/fit_options.h"
+#include "cli/fit/options.h"
 
 #include "base/mem.h"
 #include "base/system.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_ENGINE_LLAMACPP_OVERHEAD_H
-#define PLIMSOLL_ENGINE_LLAMACPP_OVERHEAD_H
+#ifndef PLIMSOLL_ENGINE_LLAMACPP_LINES_OVERHEAD_H
+#define PLIMSOLL_ENGINE_LLAMACPP_LINES_OVERHEAD_H
 
 /*
  * What a process takes beside the buffers llama.cpp prints: the driver's context, workspaces and pools of the CUDA
