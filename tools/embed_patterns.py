@@ -279,8 +279,8 @@ def rarity(word):
 
 def triggers_of(anchor):
     """Up to two places in an anchor at which to look for it: a line may be broken in one of them."""
-    places = sorted(range(len(anchor) - GRAM + 1), key=lambda i: -rarity(anchor[i:i + GRAM]))
-    places = [i for i in places if all(ord(c) < 128 for c in anchor[i:i + GRAM])]
+    places = [i for i in range(len(anchor) - GRAM + 1) if anchor[i:i + GRAM].isascii()]
+    places.sort(key=lambda i: -rarity(anchor[i:i + GRAM]))
     if not places:
         raise Wrong(f"anchor '{anchor}': six characters of ASCII in a row are needed")
     chosen = [places[0]]
