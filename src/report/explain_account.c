@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    EVIDENCE_LINES = 2, /* -v shows all */
+    EVIDENCE_LINES = 2, /* JSON has all */
     LABEL_WIDTH = 16,
 };
 
@@ -92,27 +92,22 @@ static bool is_same_text(const char *a, const char *b)
 void plim_explain_print_evidence(FILE *out, const struct plim_explained *item, const struct plim_style *style)
 {
     const struct plim_finding *f = item->finding;
-    const uint32_t most = style->is_verbose ? PLIM_MAX_EVIDENCE : EVIDENCE_LINES;
-    for (uint32_t i = 0; i < f->n_evidence && i < most; i++) {
-        if (!style->is_verbose && i > 0 && is_same_text(f->evidence[i - 1].text, f->evidence[i].text))
+    for (uint32_t i = 0; i < f->n_evidence && i < EVIDENCE_LINES; i++) {
+        if (i > 0 && is_same_text(f->evidence[i - 1].text, f->evidence[i].text))
             continue;
         int column = fprintf(out, "  line %" PRIu64 ": ", f->evidence[i].line);
         fputs(plim_paint(style, PLIM_DIM), out);
-        if (style->is_verbose)
-            plim_print_wrapped(out, f->evidence[i].text, column, 4);
-        else {
-            int room = PLIM_TEXT_WIDTH - column, n = 0;
-            const char *from = substance(f->evidence[i].text, room);
-            char text[PLIM_EVIDENCE_BYTES + 8], *end;
-            snprintf(text, sizeof text, "%s%s", from > f->evidence[i].text ? "..." : "", from);
-            end = text + strlen(text);
-            for (char *c = text; c < end; c++)
-                if ((*c & 0xC0) != 0x80 && ++n > room - 3) {
-                    snprintf(c, 4, "...");
-                    break;
-                }
-            fprintf(out, "%s\n", text);
-        }
+        int room = PLIM_TEXT_WIDTH - column, n = 0;
+        const char *from = substance(f->evidence[i].text, room);
+        char text[PLIM_EVIDENCE_BYTES + 8], *end;
+        snprintf(text, sizeof text, "%s%s", from > f->evidence[i].text ? "..." : "", from);
+        end = text + strlen(text);
+        for (char *c = text; c < end; c++)
+            if ((*c & 0xC0) != 0x80 && ++n > room - 3) {
+                snprintf(c, 4, "...");
+                break;
+            }
+        fprintf(out, "%s\n", text);
         fputs(plim_paint(style, PLIM_PLAIN), out);
     }
 }

@@ -42,10 +42,10 @@ void plim_explain_print_related(FILE *out, const struct plim_explanation *explan
     for (uint32_t i = 1; i < explanation->n_items; i++) {
         const struct plim_explained *item = &explanation->items[i];
         char text[LINE_BYTES];
-        if (!style->is_verbose && ((explanation->n_items > 2 && is_small_talk(item, root)) || is_repeated(item, root) ||
-                                   is_repeated(item, &explanation->items[i - 1])))
+        if ((explanation->n_items > 2 && is_small_talk(item, root)) || is_repeated(item, root) ||
+            is_repeated(item, &explanation->items[i - 1]))
             continue;
-        if (!style->is_verbose && n == RELATED) {
+        if (n == RELATED) {
             n_more++;
             continue;
         }

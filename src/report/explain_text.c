@@ -88,10 +88,9 @@ static void print_why(FILE *out, const struct plim_explained *item, const struct
     plim_explain_print_paragraph(out, a->best.why);
     plim_explain_print_evidence(out, item, style);
     for (uint32_t i = 0; i < a->n_second; i++) {
-        if (!style->is_verbose && a->best.confidence == PLIM_CONFIDENCE_HIGH && i > 0)
+        if (a->best.confidence == PLIM_CONFIDENCE_HIGH && i > 0)
             break;
-        snprintf(text, sizeof text, "Less likely: %s. %s", cause_words[a->second[i].cause],
-                 style->is_verbose ? a->second[i].why : "");
+        snprintf(text, sizeof text, "Less likely: %s.", cause_words[a->second[i].cause]);
         plim_explain_print_paragraph(out, text);
     }
 }
@@ -109,7 +108,7 @@ static void print_remedy(FILE *out, const struct plim_remedy *remedy, unsigned n
         plim_print_command(out, remedy->command, 6);
         fputs(plim_paint(style, PLIM_PLAIN), out);
     }
-    if (remedy->costs[0] && (style->is_verbose || number == 1)) {
+    if (remedy->costs[0] && number == 1) {
         snprintf(text, sizeof text, "costs: %s%s%s", remedy->costs,
                  plim_explain_is_known(remedy->frees_bytes) ? "; frees " : "",
                  plim_explain_is_known(remedy->frees_bytes) && remedy->frees_bytes >= 0
@@ -128,18 +127,17 @@ static void print_remedy(FILE *out, const struct plim_remedy *remedy, unsigned n
 static void print_remedies(FILE *out, const struct plim_explained *item, const struct plim_style *style)
 {
     const struct plim_remedies *r = &item->remedies;
-    const uint32_t most = style->is_verbose ? PLIM_MAX_REMEDIES : REMEDIES;
     char text[LINE_BYTES];
     if (r->n)
         plim_explain_print_head(out, "Do this first", style);
-    for (uint32_t i = 0; i < r->n && i < most; i++) {
+    for (uint32_t i = 0; i < r->n && i < REMEDIES; i++) {
         if (i == 1)
             plim_explain_print_head(out, "If that is not enough, or not wanted", style);
         print_remedy(out, &r->item[i], i + 1, style);
     }
     if (r->n_useless)
         plim_explain_print_head(out, "What will not help here", style);
-    for (uint32_t i = 0; i < r->n_useless && i < (style->is_verbose ? PLIM_MAX_USELESS : USELESS); i++) {
+    for (uint32_t i = 0; i < r->n_useless && i < USELESS; i++) {
         snprintf(text, sizeof text, "%s%s%s", r->useless[i].what, r->useless[i].why[0] ? ": " : "", r->useless[i].why);
         fputs("  - ", out);
         plim_print_wrapped(out, text, 4, 4);
