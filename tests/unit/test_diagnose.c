@@ -235,7 +235,7 @@ static void test_endless_variety_is_counted(void **state)
 }
 
 /* What was found to be a part of another message is none of its own, wherever the scanner's windows end. */
-static void test_a_part_of_a_message_is_none(void **state)
+static void test_a_part_of_a_message_is_no_finding_of_its_own(void **state)
 {
     (void)state;
     static const char filler[] = "INFO step 17 loss 2.31 lr 1e-4 tokens 8192 time 0.31\n";
@@ -456,7 +456,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_first_hard_failure_is_the_root, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_repetitions_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_endless_variety_is_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_no_finding_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_traceback_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_exit_status_alone, set_up, tear_down),
         cmocka_unit_test(test_figures),
