@@ -283,8 +283,8 @@ static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]
     const struct plim_engine_type *type = plim_engine_type_at(0);
     ret_groups[0] = (struct plim_cli_options){ "Options", plim_fit_option_info(PLIM_FIT_NONE + 1), PLIM_FIT_MAX_ - 1,
                                                sizeof(struct plim_option_help) };
-    ret_groups[1] = (struct plim_cli_options){ "llama.cpp's flags", &type->options[0].help, type->n_options,
-                                               sizeof(struct plim_option) };
+    ret_groups[1] =
+        (struct plim_cli_options){ type->heading, &type->options[0].help, type->n_options, sizeof(struct plim_option) };
 }
 
 const struct plim_cli_command plim_cli_fit = {

@@ -219,6 +219,20 @@ static int take_command(struct plim_fit_options *o, int argc, char **argv, struc
     return 0;
 }
 
+/* The engine first: its options may stand before its name. */
+static int choose_engine(int argc, char **argv, struct plim_fit_options *o, struct plim_error *reterr)
+{
+    const char *name = own[PLIM_FIT_ENGINE].names;
+    const size_t n = strlen(name);
+    int result = 0;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0 && result >= 0; i++)
+        if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+            result = take_engine(o, argv[i] + n + 1, reterr);
+        else if (!strcmp(argv[i], name) && i + 1 < argc)
+            result = take_engine(o, argv[++i], reterr);
+    return result;
+}
+
 int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_options, struct plim_error *reterr)
 {
     struct plim_fit_options *o = ret_options;
@@ -227,7 +241,7 @@ int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_o
     o->paths = plim_alloc((size_t)argc + 1, sizeof *o->paths);
     if (!o->paths)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    int result = 0;
+    int result = choose_engine(argc, argv, o, reterr);
     for (int i = 1; i < argc && result >= 0; i++) {
         if (!strcmp(argv[i], "--")) {
             result = i + 1 < argc ? take_command(o, argc - i - 1, argv + i + 1, reterr)

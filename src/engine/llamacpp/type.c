@@ -19,6 +19,7 @@ static void adopt(struct plim_setup *setup)
 const struct plim_engine_type plim_llamacpp_type = {
     .name = "llama.cpp",
     .rules = "llama.cpp",
+    .heading = "llama.cpp's flags",
     .tasks = PLIM_TASK_INFER,
     .has_quant_recipes = true,
     .options = plim_llamacpp_options,

@@ -74,6 +74,7 @@ static int find_program(const char *name, const char *next, struct plim_setup *s
 const struct plim_engine_type plim_ollama_type = {
     .name = "ollama",
     .rules = "llama.cpp",
+    .heading = "llama.cpp's flags",
     .tasks = PLIM_TASK_INFER,
     .has_quant_recipes = true,
     .options = plim_llamacpp_options,
