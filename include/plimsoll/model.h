@@ -3,9 +3,10 @@
 #define PLIMSOLL_MODEL_H
 
 /*
- * A model: what its files say about it. The tensors (name, shape, type, place), the hyperparameters under the field's
+ * A model, as its files describe it: the tensors (name, shape, type, place), the hyperparameters under the field's
  * names, and the metadata under the file's own keys; never the weights. Where the description came from - a GGUF file,
- * safetensors with a config.json, or a config.json alone - matters to nobody who asks for tensors or hyperparameters.
+ * safetensors with a config.json, or a config.json alone - makes no difference to code that asks for tensors or
+ * hyperparameters.
  *
  * A struct plim_model is read once and does not change afterwards; it keeps no file open and may be shared by threads.
  * Strings it hands out live as long as it does.
@@ -33,7 +34,7 @@ enum plim_model_format {
     PLIM_FORMAT_MAX_
 };
 
-/* What kind of model it is: only a PLIM_MODEL_LANGUAGE (or one we do not know) runs by itself. */
+/* The kind of a model: only a PLIM_MODEL_LANGUAGE (or one we do not know) runs by itself. */
 enum plim_model_kind {
     PLIM_MODEL_UNKNOWN = 0,
     PLIM_MODEL_LANGUAGE,
@@ -153,7 +154,7 @@ const struct plim_tensor *plim_model_tensor(const struct plim_model *model, cons
 /*
  * Metadata, by the file's own key: "llama.context_length" in GGUF; "hidden_size" in a config.json, with dots into
  * nested objects and lists ("text_config.hidden_size", "architectures.0"); "__metadata__.format" in safetensors. For
- * those who follow a program that reads the same keys; others ask for hyperparameters.
+ * code that follows a program which reads the same keys; other code asks for hyperparameters.
  *
  * A key that is absent, or has a type that does not convert, gives false (or NULL, or 0): numbers convert when the
  * value is exact.

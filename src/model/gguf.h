@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_MODEL_GGUF_H
 #define PLIMSOLL_MODEL_GGUF_H
 
-/* GGUF: one file (gguf.c), and the model that one or several of them are (gguf_model.c). */
+/* GGUF: one file (gguf.c), and the model in one or several of them (gguf_model.c). */
 
 #include "base/cursor.h"
 #include "model/model_impl.h"
@@ -34,7 +34,7 @@ struct plim_gguf_file {
 
 /*
  * Read the header of a file of file_bytes, of which the cursor reads at least the start. Its tensors are added to the
- * model; what its keys mean to the model is for the caller.
+ * model; the meaning of its keys is left to the caller.
  */
 int plim_gguf_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
                     struct plim_gguf_file *ret_file, struct plim_error *reterr) PLIM_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model that one GGUF file is, or several that were split: their tensors, and what the first file's keys mean. */
+/* The model in one GGUF file, or in several that were split: their tensors, and the meaning of the first file's keys.
+ */
 #include "model/gguf.h"
 
 #include "base/limits.h"
@@ -14,7 +15,7 @@
 
 enum { PATH_BYTES = 4096, KEY_BYTES = 160, MAX_COUNT = 1 << 30 };
 
-/* --- what it is --- */
+/* --- kind and name --- */
 
 /* Architectures of files that only work beside a target model (llama-arch.cpp at v0.5.0). */
 static bool is_draft_arch(const char *arch)

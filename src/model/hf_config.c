@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a config.json says in its own words, under the field's names.
+ * The numbers of a config.json, under the field's names.
  *
  * Families call the same number differently, and models that see or hear keep those of their decoder in an object of
  * its own ("text_config"). The names are those of the configuration classes of transformers 4.57 (configuration_*.py:
@@ -105,7 +105,7 @@ static void fill_counts(const struct plim_model *model, struct plim_hyperparamet
     }
 }
 
-/* What follows where a config does not say it. */
+/* The usual values of fields that a config leaves out. */
 static void fill_gaps(const struct plim_model *model, struct plim_hyperparameters *hp)
 {
     const uint32_t share = hp->n_head ? hp->n_embd / hp->n_head : 0;
@@ -154,7 +154,7 @@ static void fill_hyperparameters(struct plim_model *model)
     hp->tie_word_embeddings = is_value(model, "tie_word_embeddings", true);
 }
 
-/* --- what it is --- */
+/* --- the model --- */
 
 static enum plim_model_kind kind_of(const char *architecture)
 {

@@ -11,7 +11,7 @@
 int plim_hf_config_read(struct plim_model *model, struct plim_cursor cursor, struct plim_error *reterr) PLIM_MUST_CHECK;
 int plim_hf_config_add(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* What the tensors show where the config does not say it: whether the output matrix is the token embedding. */
+/* Fill from the tensors what the config leaves open: whether the output matrix is the token embedding. */
 void plim_hf_config_settle(struct plim_model *model);
 
 /* Fill a new model from a config.json alone: with the tensors that it implies, where the rules are known. */

@@ -3,7 +3,7 @@
 #define PLIMSOLL_MODEL_MODEL_IMPL_H
 
 /*
- * What a struct plim_model is made of, and how a reader fills it: plim_model_new(), then for each file
+ * The inside of struct plim_model, and how a reader fills it: plim_model_new(), then for each file
  * plim_model_add_shard() and plim_model_add_tensors(), keys and what follows from them, and plim_model_index() at last.
  */
 
@@ -81,7 +81,7 @@ int plim_model_copy_clean(struct plim_model *model, const char *text, const char
 /* Name a model after the folder that `path` lies in; it keeps its name when the path has none. */
 int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* Fill what follows from the tensors: by_name and the sums. Fails when two have one name. */
+/* Fill by_name and the sums from the tensors. Fails when two have one name. */
 int plim_model_index(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* The error for an arena that gave nothing: it is full, or memory is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a model, whatever it is: one table has the formats, what recognises each and which reader it has.
+ * Opening a model of any format: one table has the formats, how each is recognised, and its reader.
  *
  * A file is recognised by its first bytes, a JSON file by its members, a directory by the files in it. A name that no
  * path has may be one of Ollama's.

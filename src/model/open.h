@@ -2,12 +2,12 @@
 #ifndef PLIMSOLL_MODEL_OPEN_H
 #define PLIMSOLL_MODEL_OPEN_H
 
-/* What a file is, by its content. */
+/* The format of a file, by its content. */
 
 #include "base/error.h"
 
 enum plim_file_format {
-    PLIM_FILE_GGUF, /* also what is none of them: its reader says what it is instead */
+    PLIM_FILE_GGUF, /* also any other content: its reader names it in the error */
     PLIM_FILE_SAFETENSORS,
     PLIM_FILE_SAFETENSORS_INDEX,
     PLIM_FILE_HF_CONFIG,

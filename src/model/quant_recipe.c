@@ -238,6 +238,8 @@ static int fill_tensors(struct quantizer *q, struct plim_model *made)
     int result = plim_model_add_tensors(made, model->n_tensors, &tensors, q->err);
     if (result < 0)
         return result;
+    if (made->n_tensors == 0)
+        return 0;
     memcpy(tensors, model->tensors, made->n_tensors * sizeof *tensors);
     qsort(made->tensors, made->n_tensors, sizeof *made->tensors, compare_places);
     for (size_t i = 0; i < made->n_tensors; i++) {

@@ -286,7 +286,7 @@ static int check_end(struct reader *r, uint64_t data_end)
 static int check_layout(struct reader *r)
 {
     const size_t n = r->model->n_tensors - r->first;
-    const struct plim_tensor *tensors = r->model->tensors + (n ? r->first : 0);
+    const struct plim_tensor *tensors = n ? r->model->tensors + r->first : NULL;
     uint64_t expected = 0;
     const struct plim_tensor **places = plim_alloc(n, sizeof *places);
     if (!places)

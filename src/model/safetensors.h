@@ -4,7 +4,7 @@
 
 /*
  * safetensors: the header of one file (safetensors.c), the index of several (safetensors_index.c), and the model that
- * they are with the config.json beside them (safetensors_model.c).
+ * they make with the config.json beside them (safetensors_model.c).
  */
 
 #include "base/cursor.h"
@@ -14,8 +14,8 @@
 /*
  * Read the header of a file of file_bytes, of which the cursor reads at least the start, and add its tensors to the
  * model; of the first file, the strings under __metadata__ as well. Both need plim_model_index() and plim_keys_sort()
- * at the end: names that are there twice are found there. What the format demands is demanded: the data of the tensors
- * follow each other without gaps and end where the file does. *ret_data_at is where the header ends.
+ * at the end: names that appear twice are found there. As the format requires, the data of the tensors must follow each
+ * other without gaps and end where the file does. *ret_data_at is where the header ends.
  */
 int plim_safetensors_parse(struct plim_cursor cursor, uint64_t file_bytes, struct plim_model *model,
                            uint64_t *ret_data_at, struct plim_error *reterr) PLIM_MUST_CHECK;

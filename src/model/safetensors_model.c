@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model that safetensors files are: one of them or those that an index names, and the config.json beside them. */
+/* The model in safetensors files: one of them or those that an index names, with the config.json beside them. */
 #include "model/safetensors.h"
 
 #include "base/numbers.h"

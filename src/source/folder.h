@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_SOURCE_FOLDER_H
 #define PLIMSOLL_SOURCE_FOLDER_H
 
-/* What lies where, without opening it. */
+/* Files and folders by name, without opening them. */
 
 #include "base/error.h"
 
