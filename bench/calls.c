@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls of the virtual GPU cost: calls FOLDER. A target is a ceiling; the ratio is what was measured in terms of
- * it. Each figure is the least of several rounds: what the machine does beside us is not ours. Exit status 1 when a
- * target is not met.
+ * The time of calls of the virtual GPU: calls FOLDER. A target is an upper limit; the ratio is the measured time to it.
+ * Each figure is the minimum of several rounds, to leave out other load. Exit status 1: a target is missed.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -56,7 +55,7 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* --- what is timed --- */
+/* --- timed calls --- */
 
 static const char kernel[1];
 static void launch_nothing(void) { check(cuda.launch(kernel, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, NULL, 0, NULL)); }
@@ -69,7 +68,7 @@ static void allocate_and_free(void)
     check(cuda.free(p));
 }
 
-/* One of those that are held goes and another comes: the oldest, as in a queue. */
+/* Free the oldest allocation and make another, as in a queue. */
 static void replace(void)
 {
     static size_t next;

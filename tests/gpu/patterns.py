@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-How PyTorch's allocator is used, a pattern at a time: patterns.py NAME prints what it held at its peak, in bytes. None of
-them looks at values, so a card and a virtual one must agree to the byte. patterns.py --list names them.
+Patterns of use of PyTorch's allocator: patterns.py NAME prints its bytes at the peak. No pattern reads values, so a card
+and a virtual one must agree to the byte. patterns.py --list prints the names.
 """
 import json
 import sys
@@ -25,7 +25,7 @@ def sizes(torch):
 
 
 def mixture(torch):
-    """A pseudo-random order of taking and giving back."""
+    """A pseudo-random order of allocations and frees."""
     state, held = 12345, {}
     for _ in range(4000):
         state = (state * 1103515245 + 12345) % (1 << 31)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a card takes for what a program asks: probe info | malloc | vmm | pool | overhead. NVIDIA's libraries are opened
- * by name, so that one program runs on a card and on a virtual one. A line of JSON per step: what was taken in bytes,
- * as cudaMemGetInfo or NVML see it, or the error. Other programs must leave the card alone.
+ * The memory that a card takes for allocations: probe info | malloc | vmm | pool | overhead. NVIDIA's libraries are
+ * opened by name, so that one program runs on a card and on a virtual one. A line of JSON per step: what was taken in
+ * bytes, as cudaMemGetInfo or NVML see it, or the error. Other programs must leave the card alone.
  *
  * Exit status: 0, or 77 when there is no card.
  */
@@ -18,7 +18,7 @@ typedef unsigned long long word;
 
 static void *runtime, *driver, *nvml;
 
-/* A function, or NULL: some are newer than others. */
+/* A function, or NULL: older libraries lack some. */
 static void *find(void *library, const char *name) { return library ? dlsym(library, name) : NULL; }
 
 #define FUNCTION(library, type, name, parameters)                                                                      \
@@ -57,7 +57,7 @@ static size_t free_bytes(void)
     return free_of(&total);
 }
 
-/* --- what the card is --- */
+/* --- the card --- */
 
 struct memory_info {
     word total, free, used;
@@ -238,7 +238,7 @@ static int probe_pool(void)
     return 0;
 }
 
-/* --- what nobody asked for --- */
+/* --- overhead --- */
 
 struct unique_id {
     char bytes[128];

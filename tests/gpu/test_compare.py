@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-tests/gpu/compare where there is no card: a virtual one plays the real one. Equal cards are equal, different ones are not,
-and no card is a skip.
+tests/gpu/compare without a card: a virtual one plays the real one. Equal cards compare equal, different ones do not, and a
+machine without a card skips.
 
     test_compare.py --plimsoll PROGRAM
 """

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that do it wrong, each in a process of its own on two virtual cards. The error is the one that NVIDIA's
- * manuals give for it, nothing of ours crashes, and the ledger adds up afterwards and holds nothing of them.
+ * Wrong programs, each in a process of its own on two virtual cards. Each gets the error that NVIDIA's manuals name,
+ * the virtual libraries do not crash, and afterwards the ledger adds up and holds nothing of the program.
  */
 #include "unit.h"
 #include "virtual.h"
@@ -115,7 +115,7 @@ static void load(void)
     take(driver, "cuMemUnmap", &cuda.unmap);
 }
 
-/* --- programs: each returns how much was not as it should be --- */
+/* --- programs: each returns the number of failed expectations --- */
 
 static int n_wrong;
 
@@ -163,7 +163,7 @@ static void pointers(void)
     EXPECT(cuda.fill(p, 0, 8, NULL), INVALID_VALUE);
     EXPECT(cuda.free(NULL), SUCCESS);
     EXPECT(cuda.malloc(NULL, 8), INVALID_VALUE);
-    EXPECT(cuda.malloc(&q, 5 * MIB), SUCCESS); /* and it is not given back: the driver does that at the end */
+    EXPECT(cuda.malloc(&q, 5 * MIB), SUCCESS); /* not freed: the driver does that at the end */
 }
 
 static void sizes(void)
@@ -205,7 +205,7 @@ static void streams_and_events(void)
     EXPECT(cuda.stream(&stream), SUCCESS);
     EXPECT(cuda.event(&event), SUCCESS);
     EXPECT(cuda.event(&second), SUCCESS);
-    EXPECT(cuda.event_query(event), SUCCESS); /* as documented for one that was never recorded */
+    EXPECT(cuda.event_query(event), SUCCESS); /* as documented for an event that was never recorded */
     EXPECT(cuda.event_elapsed(&ms, event, second), INVALID_HANDLE);
     EXPECT(cuda.event_record(event, stream), SUCCESS);
     EXPECT(cuda.event_destroy(event), SUCCESS);
@@ -232,7 +232,7 @@ static void streams_and_events(void)
     EXPECT(cuda.stream_destroy((char *)stream + 1), INVALID_HANDLE);
     EXPECT(cuda.graph_launch(second, NULL) != SUCCESS, true);
     EXPECT(cuda.last_error() != SUCCESS, true);
-    EXPECT(cuda.synchronize(), SUCCESS); /* the context is as good as before */
+    EXPECT(cuda.synchronize(), SUCCESS); /* the context is still valid */
     EXPECT(cuda.stream(&other), SUCCESS);
     EXPECT(cuda.stream_wait(other), SUCCESS);
 }
@@ -262,13 +262,15 @@ static void mappings(void)
     EXPECT(cuda.release(77), INVALID_VALUE);
     EXPECT(cuda.unmap(space, 4 * MIB), SUCCESS);
     EXPECT(cuda.unmap(space, 4 * MIB), INVALID_VALUE);
-    EXPECT(cuda.map(space, 4 * MIB, 0, handle, 0), INVALID_VALUE); /* it went with its last mapping */
+    EXPECT(cuda.map(space, 4 * MIB, 0, handle, 0), INVALID_VALUE); /* freed with its last mapping */
     EXPECT(cuda.unreserve(space, 64 * MIB), SUCCESS);
     EXPECT(cuda.unreserve(space, 64 * MIB), INVALID_VALUE);
 }
 
-/* CUDA is not for a child that was forked after it was first used: each call fails, and none frees what is the
- * parent's. */
+/*
+ * CUDA does not work in a child that is forked after the first call: each call fails, and none frees memory of the
+ * parent.
+ */
 static void forks(void)
 {
     char mine[8] = { 0 };
@@ -345,7 +347,7 @@ static void until_killed(void)
         EXPECT((int)(uintptr_t)churn((void *)seed), 0);
 }
 
-/* --- how they are run --- */
+/* --- running them --- */
 
 static pid_t start(void (*program)(void))
 {
@@ -363,7 +365,7 @@ static pid_t start(void (*program)(void))
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-/* The accounts are what the records say. */
+/* The accounts are the sums of the records. */
 static void check_sums(void)
 {
     uint64_t kinds[N_CARDS][PLIM_KIND_MAX_] = { 0 }, charged[N_CARDS] = { 0 }, pinned = 0;
@@ -453,7 +455,7 @@ RUNS(mappings)
 RUNS(forks)
 RUNS(threads)
 
-/* At any moment, also while it holds the lock of the ledger; others go on beside it. */
+/* Killed at any moment, also while it holds the lock of the ledger; other processes continue. */
 static void test_killed_in_the_middle(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual cuBLAS and cuBLASLt: state that comes back, outputs that are filled, handles that are none. */
+/* The virtual cuBLAS and cuBLASLt: state, outputs, invalid handles. */
 #include "unit.h"
 #include "virtual.h"
 
@@ -73,7 +73,7 @@ static void test_state_comes_back(void **state)
     assert_int_equal(CALL1("cublasDestroy_v2", handle), SUCCESS);
 }
 
-static void test_handles_that_are_none(void **state)
+static void test_invalid_handles(void **state)
 {
     (void)state;
     void *handle = NULL, *other = NULL;
@@ -112,7 +112,7 @@ static void test_results_for_the_host(void **state)
     assert_int_equal(call(blas, "cublasIsamax_v2_64", P(handle), 0, 0, 1, P(&wide), 0), SUCCESS);
     assert_int_equal(wide, 0);
     assert_int_equal(n_remarks("value"), before + 3);
-    /* in the card's memory, where nobody may write */
+    /* in the card's memory, which the host must not write */
     assert_int_equal(CALL2("cublasSetPointerMode_v2", handle, DEVICE), SUCCESS);
     assert_int_equal(call(blas, "cublasSnrm2_v2", P(handle), 4, 0, 1, 64, 0), SUCCESS);
     assert_int_equal(call(blas, "cublasSnrm2_v2", P(handle), 4, 0, 1, 0, 0), INVALID_VALUE);
@@ -120,7 +120,7 @@ static void test_results_for_the_host(void **state)
     assert_int_equal(CALL1("cublasDestroy_v2", handle), SUCCESS);
 }
 
-static void test_the_unknown_is_said(void **state)
+static void test_unknown_results_are_reported(void **state)
 {
     (void)state;
     const uint64_t before = n_remarks("not_supported");
@@ -173,8 +173,8 @@ static void test_descriptors(void **state)
     assert_int_equal(call(lt, "cublasLtMatmulDescSetAttribute", P(mine), 3, P(&type), 4, 0, 0), INVALID_VALUE);
 }
 
-/* Every attribute keeps what it is given, and none lies upon another. */
-static void test_attributes_are_apart(void **state)
+/* Every attribute keeps its value; none overlaps another. */
+static void test_attributes_do_not_overlap(void **state)
 {
     (void)state;
     uint64_t mine[32];
@@ -222,9 +222,9 @@ static void test_heuristics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_state_comes_back),     cmocka_unit_test(test_handles_that_are_none),
-        cmocka_unit_test(test_results_for_the_host), cmocka_unit_test(test_the_unknown_is_said),
-        cmocka_unit_test(test_descriptors),          cmocka_unit_test(test_attributes_are_apart),
+        cmocka_unit_test(test_state_comes_back),     cmocka_unit_test(test_invalid_handles),
+        cmocka_unit_test(test_results_for_the_host), cmocka_unit_test(test_unknown_results_are_reported),
+        cmocka_unit_test(test_descriptors),          cmocka_unit_test(test_attributes_do_not_overlap),
         cmocka_unit_test(test_heuristics),
     };
     return cmocka_run_group_tests_name("blas", tests, set_up, NULL);

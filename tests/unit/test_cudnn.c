@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual cuDNN: descriptions that come back, weights of recurrent layers, plans with a workspace. */
+/* The virtual cuDNN: descriptors, weights of recurrent layers, plans with a workspace. */
 #include "unit.h"
 #include "virtual.h"
 
@@ -66,7 +66,7 @@ static void test_tensors(void **state)
     assert_int_equal(dnn.get_tensor(tensor, 5, &type, &n, sizes, steps), BAD_PARAM);
 }
 
-/* All matrices and biases fill the space: none lies upon another, and none is beside it. */
+/* All matrices and biases fill the space: without overlaps and within it. */
 static void weights_fill_the_space(int cell, int n_gates, int direction, int hidden, int projection)
 {
     enum { INPUT = 5, N_LAYERS = 2 };
@@ -144,7 +144,7 @@ static void set_one(void *descriptor, int name, void *other)
     assert_int_equal(dnn.set(descriptor, name, OF_DESCRIPTOR, 1, &other), SUCCESS);
 }
 
-/* From an operation to a plan as cudnn-frontend goes, dropping what it needs no more on the way. */
+/* From an operation to a plan in the order of cudnn-frontend, which destroys descriptors early. */
 static void test_a_convolution(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_a_convolution(void **state)
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 1, &count, &engine), BAD_PARAM);
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 1, &count, &config), SUCCESS);
     assert_int_equal(dnn.get(config, 300, OF_DESCRIPTOR, 1, &count, &engine), SUCCESS);
-    assert_int_equal(dnn.get(engine, 1303, 11, 8, &count, NULL), SUCCESS); /* numerical notes: none */
+    assert_int_equal(dnn.get(engine, 1303, 11, 8, &count, NULL), SUCCESS); /* no numerical notes */
     assert_int_equal(count, 0);
     assert_int_equal(dnn.finalize(plan), BAD_PARAM);
     set_one(plan, 401, config);

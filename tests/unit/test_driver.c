@@ -28,7 +28,7 @@ enum {
 typedef unsigned long long word;
 static void *driver;
 
-/* A function of the driver, called with words. */
+/* Call a function of the driver with words. */
 static int call(const char *name, word a, word b, word c, word d, word e, word f, word g)
 {
     int (*function)(word, word, word, word, word, word, word);
@@ -84,7 +84,8 @@ static void test_contexts(void **state)
     assert_int_equal(CALL2("cuCtxDestroy_v2", made, 0), SUCCESS);
     assert_int_equal(CALL2("cuCtxDestroy_v2", made, 0), INVALID_CONTEXT);
     assert_int_equal(CALL2("cuCtxPushCurrent_v2", made, 0), INVALID_CONTEXT);
-    assert_int_equal(CALL2("cuCtxDestroy_v2", context, 0), INVALID_CONTEXT); /* the primary one is not the program's */
+    assert_int_equal(CALL2("cuCtxDestroy_v2", context, 0),
+                     INVALID_CONTEXT); /* the primary context is not the program's */
 }
 
 static int n_called;
@@ -160,7 +161,7 @@ static void test_what_a_capture_forbids(void **state)
     assert_int_equal(CALL3("cuLaunchHostFunc", b, count_call, &mode), SUCCESS);
     assert_int_equal(CALL2("cuStreamEndCapture", a, &graph), UNJOINED);
 
-    assert_int_equal(CALL2("cuStreamBeginCapture_v2", a, 0), SUCCESS); /* an event of before */
+    assert_int_equal(CALL2("cuStreamBeginCapture_v2", a, 0), SUCCESS); /* an event from before the capture */
     assert_int_equal(CALL3("cuStreamWaitEvent", a, outside, 0), ISOLATION);
     assert_int_equal(CALL2("cuStreamEndCapture", a, &graph), INVALIDATED);
 
@@ -180,7 +181,7 @@ static void test_what_a_capture_forbids(void **state)
     assert_int_equal(CALL2("cuStreamEndCapture", a, &graph), SUCCESS);
     assert_int_equal(CALL2("cuGraphDestroy", graph, 0), SUCCESS);
 
-    assert_int_equal(CALL2("cuStreamBeginCapture_v2", a, 0), SUCCESS); /* its stream goes */
+    assert_int_equal(CALL2("cuStreamBeginCapture_v2", a, 0), SUCCESS); /* its stream is destroyed */
     assert_int_equal(CALL2("cuStreamDestroy_v2", a, 0), SUCCESS);
     assert_int_equal(CALL2("cuMemAlloc_v2", &address, MIB), SUCCESS);
     assert_int_equal(CALL2("cuMemFree_v2", address, 0), SUCCESS);
@@ -195,7 +196,8 @@ static void test_objects_that_a_graph_keeps(void **state)
     n_called = 0;
     assert_int_equal(CALL2("cuGraphCreate", &graph, 0), SUCCESS);
     assert_int_equal(call("cuUserObjectCreate", W(&user), W(&seven), W(count_call), 1, 1, 0, 0), SUCCESS);
-    assert_int_equal(CALL4("cuGraphRetainUserObject", graph, user, 1, 1), SUCCESS); /* moved: the graph's alone */
+    assert_int_equal(CALL4("cuGraphRetainUserObject", graph, user, 1, 1),
+                     SUCCESS); /* moved: the graph has the only reference */
     assert_int_equal(CALL3("cuGraphInstantiateWithFlags", &exec, graph, 0), SUCCESS);
     assert_int_equal(CALL2("cuGraphDestroy", graph, 0), SUCCESS);
     assert_int_equal(n_called, 0);
@@ -263,7 +265,7 @@ static void test_sharing(void **state)
     assert_int_equal(CALL4("cuMemSetAccess", address, 4 * MIB, access, 1), INVALID_VALUE);
     assert_int_equal(CALL3("cuMemGetAccess", &again, access, address), SUCCESS);
     assert_int_equal(again, 3);
-    assert_int_equal(CALL2("cuIpcGetMemHandle", token, address), INVALID_VALUE); /* cuMemAlloc's only */
+    assert_int_equal(CALL2("cuIpcGetMemHandle", token, address), INVALID_VALUE); /* only for memory of cuMemAlloc */
     assert_int_equal(CALL2("cuMemRelease", handle, 0), SUCCESS);
     assert_int_equal(CALL2("cuMemRelease", handle, 0), SUCCESS); /* the imported reference */
     assert_int_equal(CALL2("cuMemRelease", handle, 0), INVALID_VALUE);
@@ -350,7 +352,7 @@ static void test_modules(void **state)
     assert_int_equal(CALL2("cuModuleUnload", module, 0), INVALID_HANDLE);
 }
 
-/* A variable of the program is on each card at a place of its own, and found however many kernels there are. */
+/* A variable has an address of its own on each card, and is found among many kernels. */
 static void test_variables(void **state)
 {
     (void)state;
@@ -379,7 +381,7 @@ static void test_variables(void **state)
     assert_ptr_equal(first, again);
 }
 
-/* Of cards with the name of one that has no access to others, the driver says so as the stand-in of NCCL does. */
+/* Cards without peer access: driver and NCCL agree on them by the name of the card. */
 static void test_peers(void **state)
 {
     (void)state;
@@ -406,8 +408,8 @@ static void test_peers(void **state)
     assert_int_equal(CALL2("cuDevicePrimaryCtxRelease_v2", 1, 0), SUCCESS);
 }
 
-/* Questions without a place for the answer. */
-static void test_nowhere_to_put_it(void **state)
+/* Queries with NULL for the result. */
+static void test_null_results(void **state)
 {
     (void)state;
     assert_int_equal(CALL2("cuDeviceGetCount", NULL, 0), INVALID_VALUE);
@@ -429,7 +431,7 @@ static int load_bytes(const void *bytes, size_t n, void **ret_module)
     return error;
 }
 
-/* A file says how long it is: a header that points beyond its end is not followed. */
+/* The length of a file is known: headers that point beyond its end are not followed. */
 static void test_damaged_modules(void **state)
 {
     (void)state;
@@ -481,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_damaged_modules),
         cmocka_unit_test(test_variables),
-        cmocka_unit_test(test_nowhere_to_put_it),
+        cmocka_unit_test(test_null_results),
         cmocka_unit_test(test_peers),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -18,7 +18,7 @@ static struct plim_ledger *ledger_of(unsigned n_cards, uint64_t mib)
     return ledger;
 }
 
-static void test_what_is_taken_is_given_back(void **state)
+static void test_freeing_restores_the_account(void **state)
 {
     (void)state;
     struct plim_ledger *ledger = ledger_of(2, 100);
@@ -43,7 +43,7 @@ static void test_what_is_taken_is_given_back(void **state)
     plim_ledger_close(ledger);
 }
 
-/* A child that ended holds nothing, though nobody has asked yet how it ended. */
+/* An ended child holds nothing, even before its parent waits for it. */
 static void test_a_zombie_holds_nothing(void **state)
 {
     (void)state;
@@ -64,8 +64,8 @@ static void test_a_zombie_holds_nothing(void **state)
     plim_ledger_close(ledger);
 }
 
-/* A program may write into it what it likes. */
-static void test_nonsense_is_not_followed(void **state)
+/* A program may overwrite the ledger. */
+static void test_overwritten_numbers_are_not_followed(void **state)
 {
     (void)state;
     struct plim_ledger *ledger = ledger_of(1, 100);
@@ -128,7 +128,7 @@ static void test_the_dead_are_reaped(void **state)
     if (child == 0) {
         int slot = plim_ledger_join(ledger);
         bool is_right = plim_ledger_take(ledger, slot, 0, PLIM_KIND_ALLOC, 90 * MIB, 0, &record) == PLIM_LEDGER_TAKEN;
-        pthread_mutex_lock(&ledger->lock); /* dies with the lock in its hand */
+        pthread_mutex_lock(&ledger->lock); /* ends with the mutex locked */
         _exit(is_right ? 0 : 1);
     }
     waitpid(child, &status, 0);
@@ -159,7 +159,7 @@ static void test_the_timeline_keeps_its_peaks(void **state)
     plim_ledger_close(ledger);
 }
 
-static void test_requests_that_are_made_again(void **state)
+static void test_repeated_requests(void **state)
 {
     (void)state;
     struct plim_ledger *ledger = ledger_of(1, 100);
@@ -171,7 +171,7 @@ static void test_requests_that_are_made_again(void **state)
     assert_int_equal(ledger->oom.free_bytes, 20 * MIB);
     plim_ledger_give(ledger, b);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 70 * MIB, 0, &none), PLIM_LEDGER_FULL);
-    assert_int_equal(ledger->oom.free_bytes, 40 * MIB); /* the same request, when more was free */
+    assert_int_equal(ledger->oom.free_bytes, 40 * MIB); /* the same request, repeated when more was free */
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 50 * MIB, 0, &none), PLIM_LEDGER_FULL);
     assert_int_equal(ledger->oom.size, 70 * MIB);
     assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 30 * MIB, 0, &b), PLIM_LEDGER_TAKEN);
@@ -184,8 +184,8 @@ static void test_requests_that_are_made_again(void **state)
     plim_ledger_close(ledger);
 }
 
-/* Each site at the peak of its card, whatever came after. */
-static void test_sites_at_the_peak(void **state)
+/* Bytes of each call site at the peak of its card, whatever happens later. */
+static void test_call_sites_at_the_peak(void **state)
 {
     (void)state;
     static const struct plim_ledger_stack stack = { "a.so f\n", "" };
@@ -209,7 +209,7 @@ static void test_sites_at_the_peak(void **state)
     plim_ledger_close(ledger);
 }
 
-static void test_more_sites_than_there_is_room(void **state)
+static void test_full_table_of_call_sites(void **state)
 {
     (void)state;
     static const struct plim_ledger_stack stack;
@@ -241,16 +241,16 @@ static void test_remarks_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_taken_is_given_back),
+        cmocka_unit_test(test_freeing_restores_the_account),
         cmocka_unit_test(test_small_ones_share_chunks),
         cmocka_unit_test(test_a_zombie_holds_nothing),
-        cmocka_unit_test(test_nonsense_is_not_followed),
+        cmocka_unit_test(test_overwritten_numbers_are_not_followed),
         cmocka_unit_test(test_a_full_card),
         cmocka_unit_test(test_the_dead_are_reaped),
         cmocka_unit_test(test_the_timeline_keeps_its_peaks),
-        cmocka_unit_test(test_requests_that_are_made_again),
-        cmocka_unit_test(test_sites_at_the_peak),
-        cmocka_unit_test(test_more_sites_than_there_is_room),
+        cmocka_unit_test(test_repeated_requests),
+        cmocka_unit_test(test_call_sites_at_the_peak),
+        cmocka_unit_test(test_full_table_of_call_sites),
         cmocka_unit_test(test_remarks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

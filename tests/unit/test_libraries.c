@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual cuFFT, cuRAND, cuSOLVER, cuSPARSE, CUPTI and the like: what they take, fill and refuse. */
+/* The virtual cuFFT, cuRAND, cuSOLVER, cuSPARSE, CUPTI and the like: memory, results and errors. */
 #include "unit.h"
 #include "virtual.h"
 
@@ -187,7 +187,7 @@ static void test_cupti(void **state)
     assert_true(is_said("no_records", "CUPTI"));
 }
 
-static void test_what_there_is_not(void **state)
+static void test_missing_functions_are_reported(void **state)
 {
     (void)state;
     ssize_t (*read)(void *, void *, size_t, off_t, off_t);
@@ -203,8 +203,9 @@ static void test_what_there_is_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cufft),    cmocka_unit_test(test_curand), cmocka_unit_test(test_cusolver),
-        cmocka_unit_test(test_cusparse), cmocka_unit_test(test_cupti),  cmocka_unit_test(test_what_there_is_not),
+        cmocka_unit_test(test_cufft),    cmocka_unit_test(test_curand),
+        cmocka_unit_test(test_cusolver), cmocka_unit_test(test_cusparse),
+        cmocka_unit_test(test_cupti),    cmocka_unit_test(test_missing_functions_are_reported),
     };
     return cmocka_run_group_tests_name("libraries", tests, set_up, NULL);
 }

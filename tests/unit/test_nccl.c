@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks as processes, each on a virtual card of its own, with values that are checked. */
+/* Ranks as processes, each on a virtual card of its own; values are checked. */
 #include "vgpu/core/ledger.h"
 #include "virtual.h"
 
@@ -111,7 +111,7 @@ static int set_up(void **state)
 
 /* --- ranks --- */
 
-/* In a rank: report and end. */
+/* In a rank: report the failure and exit. */
 static void must(bool is_so, int line, const char *what)
 {
     if (is_so)
@@ -150,7 +150,7 @@ static void run_ranks(int n_ranks, rank_function *function)
     }
 }
 
-/* On the card; the host writes and reads it with copies, as a program does. */
+/* A buffer on the card, which the host writes and reads with copies, as programs do. */
 static int *device_ints(size_t n)
 {
     void *p = NULL;
@@ -186,7 +186,7 @@ static void check_reductions(struct comm *comm, int rank, int n)
     MUST_EQUAL(nccl.reduce(send, receive, SMALL, INT32, SUM, n - 1, comm, NULL), SUCCESS);
     get(host, receive, SMALL);
     MUST_EQUAL(host[4], rank == n - 1 ? sum * 5 : 0);
-    /* in place, many times: no values of an earlier one */
+    /* in place, many times: no values of an earlier collective */
     for (int turn = 1; turn <= 50; turn++) {
         host[0] = rank + turn;
         put(send, host, 1);
@@ -252,7 +252,7 @@ static void test_order(void **state)
     run_ranks(4, check_order);
 }
 
-/* Of a large buffer nothing is kept; what was known of it is not known any more. What is known in part stays so. */
+/* A large buffer is not kept, and its old values become unknown. Partly known values stay so. */
 static void check_known(struct comm *comm, int rank, int n)
 {
     int one = 7, host[SMALL] = { 0 }, *large = device_ints(LARGE), *receive = device_ints(SMALL * MAX_RANKS);
@@ -261,7 +261,7 @@ static void check_known(struct comm *comm, int rank, int n)
     get(host, large, 1);
     MUST_EQUAL(host[0], 0);
     one = rank + 1;
-    put(large + 5, &one, 1); /* the rest is not known */
+    put(large + 5, &one, 1); /* the rest is unknown */
     MUST_EQUAL(nccl.all_gather(large, receive, SMALL, INT32, comm, NULL), SUCCESS);
     for (int r = 0; r < n; r++) {
         get(host, receive + r * SMALL, SMALL);
@@ -292,7 +292,7 @@ static void check_messages(struct comm *comm, int rank, int n)
     MUST_EQUAL(nccl.end(), SUCCESS);
     get(&value, receive, 1);
     MUST_EQUAL(value, 10 * before);
-    /* each to each, itself as well, more than a ring holds, in one group, with a collective among them */
+    /* all to all, also to itself, more messages than a ring holds, in one group, with a collective among them */
     enum { N_EACH = 40 };
     for (int i = 0; i < n * N_EACH; i++) {
         value = 1000 * rank + i;
@@ -313,7 +313,7 @@ static void check_messages(struct comm *comm, int rank, int n)
         }
     get(&value, receive + n * N_EACH, 1);
     MUST_EQUAL(value, 1000 * (n - 1));
-    /* large ones carry nothing and do not wait; those after them still match */
+    /* large collectives carry no values and do not wait; later ones still match */
     MUST_EQUAL(nccl.receive(receive, LARGE, INT32, before, comm, NULL), SUCCESS);
     MUST_EQUAL(nccl.send(send, LARGE, INT32, next, comm, NULL), SUCCESS);
     value = rank;
@@ -367,7 +367,7 @@ static void test_split(void **state)
     run_ranks(2, check_split);
 }
 
-/* --- what goes wrong --- */
+/* --- failures --- */
 
 static void check_dead(struct comm *comm, int rank, int n)
 {
@@ -376,7 +376,7 @@ static void check_dead(struct comm *comm, int rank, int n)
     (void)n;
     MUST_EQUAL(nccl.all_reduce(p, p, 1, INT32, SUM, comm, NULL), SUCCESS);
     if (rank == 1)
-        _exit(0); /* with nothing put in order */
+        _exit(0); /* without cleanup */
     clock_gettime(CLOCK_MONOTONIC, &begin);
     MUST_EQUAL(nccl.all_reduce(p, p, 1, INT32, SUM, comm, NULL), REMOTE_ERROR);
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -421,15 +421,15 @@ static void test_ranks_that_disagree(void **state)
     run_ranks(2, check_mismatch);
 }
 
-/* Nobody else comes, and the maker of the id is alive: it ends all the same. */
-static void test_nobody_comes(void **state)
+/* No other rank joins, and the maker of the id is alive: the wait ends by the timeout. */
+static void test_missing_rank(void **state)
 {
     (void)state;
     struct id id, stale;
     int status, pipes[2];
     assert_int_equal(nccl.id(&id), SUCCESS);
     assert_int_equal(pipe(pipes), 0);
-    pid_t maker = fork(); /* makes an id, and ends */
+    pid_t maker = fork(); /* makes an id and exits */
     assert_true(maker >= 0);
     if (!maker)
         _exit(nccl.id(&stale) || write(pipes[1], &stale, sizeof stale) != sizeof stale);
@@ -473,13 +473,13 @@ static void test_configurations(void **state)
         alarm(60);
         MUST_EQUAL(cuda.set_device(1), 0);
         MUST_EQUAL(nccl.id(&id), SUCCESS);
-        MUST_EQUAL(nccl.init_config(&comm, 1, id, 0, &config), SUCCESS); /* of 2.14: ends after blocking */
+        MUST_EQUAL(nccl.init_config(&comm, 1, id, 0, &config), SUCCESS); /* of 2.14, which ends after `blocking` */
         int device = -1;
         MUST_EQUAL(nccl.device(comm, &device), SUCCESS);
         MUST_EQUAL(device, 1);
         MUST_EQUAL(nccl.destroy(comm), SUCCESS);
         MUST_EQUAL(nccl.id(&id), SUCCESS);
-        config.size = sizeof config; /* of a version to come: longer */
+        config.size = sizeof config; /* of a later version, longer */
         config.version = 29900;
         MUST_EQUAL(nccl.init_config(&comm, 1, id, 0, &config), INVALID_ARGUMENT); /* min_ctas 0 */
         config.min_ctas = config.max_ctas = INT32_MIN;
@@ -495,9 +495,9 @@ static void test_configurations(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* --- what is charged --- */
+/* --- charges --- */
 
-/* A rank on its card of a ledger, with as many channels as the limits say: each of the amounts by NCCL's source. */
+/* A rank on its card, with limits on channels: each amount follows from NCCL's source. */
 static void charged_rank(const struct plim_ledger *ledger, struct id id, int rank)
 {
     struct {
@@ -592,7 +592,7 @@ static void test_one_process_with_all_cards(void **state)
     assert_int_equal(nccl.end(), INVALID_USAGE);
 }
 
-/* Sums of small floats against what they stand for; 1 + 2^-n is lost where it must be. */
+/* Sums of small floats against their exact values; 1 + 2^-n is rounded where it must be. */
 static void check_small_float(int type, size_t width, unsigned one, unsigned two, unsigned largest, unsigned infinity)
 {
     struct comm *comms[2];
@@ -635,7 +635,7 @@ static void test_small_floats(void **state)
     check_small_float(E4M3, 1, 0x38, 0x40, 0x7e, 0x7f); /* has no infinity: NaN */
 }
 
-static void test_what_is_left(void **state)
+static void test_unsupported_calls(void **state)
 {
     (void)state;
     int version = 0, p_version = 0;
@@ -658,10 +658,10 @@ static void test_what_is_left(void **state)
     assert_int_equal(before, after);
     assert_int_equal(nccl.mem_alloc(&p, (size_t)1 << 40), CUDA_ERROR);
     assert_string_equal(nccl.last(NULL), "Cuda failure 2 'out of memory'");
-    assert_int_equal(nccl.window(), INVALID_USAGE); /* not supported, and said so */
+    assert_int_equal(nccl.window(), INVALID_USAGE); /* not supported, with a remark */
 }
 
-/* The file of a room is nobody's any more when all have come: none is left open. */
+/* The file of the shared memory is closed once all ranks have joined. */
 static int n_open_files(void)
 {
     int n = 0;
@@ -686,7 +686,7 @@ static void test_nothing_stays_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* with processes: before this one has a card, which a child could not use */
+        /* with processes: before this one uses CUDA, which a child could not use then */
         cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_known),
@@ -695,12 +695,12 @@ int main(void)
         cmocka_unit_test(test_a_rank_that_dies),
         cmocka_unit_test(test_a_rank_that_leaves),
         cmocka_unit_test(test_ranks_that_disagree),
-        cmocka_unit_test(test_nobody_comes),
+        cmocka_unit_test(test_missing_rank),
         cmocka_unit_test(test_configurations),
         cmocka_unit_test(test_charges),
         cmocka_unit_test(test_one_process_with_all_cards),
         cmocka_unit_test(test_small_floats),
-        cmocka_unit_test(test_what_is_left),
+        cmocka_unit_test(test_unsupported_calls),
         cmocka_unit_test(test_nothing_stays_open),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -74,7 +74,7 @@ static void test_what_waiting_ends(void **state)
     char byte = 0;
     assert_int_equal(cuda.query(event), SUCCESS); /* never recorded */
     assert_int_equal(cuda.record(event, streams[0]), SUCCESS);
-    assert_int_equal(cuda.query(event), SUCCESS); /* behind nothing */
+    assert_int_equal(cuda.query(event), SUCCESS); /* after no work */
     record_behind_work(event, streams[0]);
     assert_int_equal(cuda.stream_query(streams[0]), NOT_READY);
     assert_int_equal(cuda.stream_wait(streams[1]), SUCCESS); /* of another */
@@ -87,7 +87,7 @@ static void test_what_waiting_ends(void **state)
     launch(streams[0]);
     assert_int_equal(cuda.wait(event), SUCCESS);
     assert_int_equal(cuda.query(event), SUCCESS);
-    assert_int_equal(cuda.stream_query(streams[0]), NOT_READY); /* what came behind the event */
+    assert_int_equal(cuda.stream_query(streams[0]), NOT_READY); /* the work after the event */
 
     record_behind_work(event, streams[0]);
     assert_int_equal(cuda.synchronize(), SUCCESS);
@@ -123,7 +123,7 @@ static void test_streams_that_wait_for_others(void **state)
     assert_int_equal(cuda.query(other), SUCCESS);
     assert_int_equal(cuda.query(event), SUCCESS);
 
-    record_behind_work(event, streams[0]); /* in a circle, and for more than are kept */
+    record_behind_work(event, streams[0]); /* in a circle, and for more events than are kept */
     for (size_t i = 0; i < COUNT(streams); i++) {
         record_behind_work(other, streams[i]);
         assert_int_equal(cuda.stream_order(streams[(i + 1) % COUNT(streams)], other, 0), SUCCESS);
@@ -143,13 +143,13 @@ static void test_what_ends_by_itself(void **state)
         assert_int_equal(cuda.query(event), NOT_READY);
         launch(streams[3]);
     }
-    assert_int_equal(cuda.query(event), SUCCESS); /* the card would have let the program wait */
+    assert_int_equal(cuda.query(event), SUCCESS); /* a card would have made the program wait */
 
     int n = 0;
     record_behind_work(event, streams[4]);
     while (cuda.query(event) == NOT_READY && n < 10 * MOST_QUESTIONS)
         n++;
-    assert_in_range(n, MOST_QUESTIONS / 2, 2 * MOST_QUESTIONS); /* a program that only asks waits */
+    assert_in_range(n, MOST_QUESTIONS / 2, 2 * MOST_QUESTIONS); /* a polling program gets its answer */
     n = 0;
     launch(streams[5]);
     while (cuda.stream_query(streams[5]) == NOT_READY && n < 10 * MOST_QUESTIONS)

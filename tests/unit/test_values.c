@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes back from a virtual card: what the host wrote, else zero; and what is said of it in the ledger. */
+/* Values read back from a virtual card: the host's own, else zero; and the remarks about them. */
 #include "unit.h"
 #include "virtual.h"
 
@@ -61,7 +61,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* How often a remark that holds `text` was made. */
+/* How often a remark with `text` was made. */
 static unsigned long long n_said(const char *text)
 {
     int error;
@@ -81,7 +81,8 @@ static void *card_memory(size_t size)
     return p;
 }
 
-/* In a process of its own, which may be forked as long as CUDA was not called: what is fetched as 4 bytes of a count.
+/*
+ * In a process of its own, which must be forked before the first call: the 4 bytes of a count, as they are read back.
  */
 static int fetched_with(const char *policy, bool is_count)
 {
@@ -142,7 +143,7 @@ static void test_what_nobody_wrote_is_zero_and_counted(void **state)
     assert_int_equal(cuda.copy(&value, a, 8, TO_HOST), SUCCESS);
     assert_int_equal(value, 0);
     assert_int_equal(n_said("8 bytes read back: computed by the card"), before + 1);
-    assert_int_equal(cuda.copy(large, a, sizeof large, TO_HOST), SUCCESS); /* too much for a decision */
+    assert_int_equal(cuda.copy(large, a, sizeof large, TO_HOST), SUCCESS); /* too large to steer a program */
     value = 7;
     assert_int_equal(cuda.copy(a + 4, &value, 4, TO_DEVICE), SUCCESS);
     assert_int_equal(cuda.copy(&value, a, 8, TO_HOST), SUCCESS); /* half of it is known */
@@ -163,12 +164,12 @@ static void test_values_go_when_memory_does(void **state)
     assert_int_equal(cuda.read(&back, a + 128, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(back, 0);
     assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
-    assert_int_equal(cuda.copy(a, b, 4, ON_DEVICE), SUCCESS); /* by what nobody knows */
+    assert_int_equal(cuda.copy(a, b, 4, ON_DEVICE), SUCCESS); /* with unknown values */
     assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), SUCCESS);
     assert_int_equal(cuda.free(a), SUCCESS);
     assert_int_equal(cuda.read(&back, a, 4), PLIM_SHADOW_UNKNOWN);
-    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), INVALID_VALUE); /* it is nobody's now */
+    assert_int_equal(cuda.copy(a, &value, 4, TO_DEVICE), INVALID_VALUE); /* it is freed */
     assert_int_equal(cuda.copy(&value, a, 4, TO_HOST), INVALID_VALUE);
     assert_int_equal(cuda.free(b), SUCCESS);
 }
@@ -195,7 +196,7 @@ static void test_a_kernel_may_have_changed_it(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
-/* PyTorch's names, as nvcc mangles them, and parameters of their forms. */
+/* PyTorch's names, as nvcc mangles them, and parameters of their layouts. */
 static void test_kernels_that_are_known(void **state)
 {
     static const char fill[1], half[1], add[1], sum[1], count[1], second[1], range[1], cast[1];
@@ -257,7 +258,7 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.read(&back, b, 4), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.read(&back, b + 512, 4), PLIM_SHADOW_KEPT);
     parameters[1] = object;
-    object[30] = a; /* an old pointer among the strides; the two buffers are behind them */
+    object[30] = a; /* an old pointer among the strides; the two buffers follow */
     object[63] = b + 512;
     object[64] = a;
     assert_int_equal(cuda.copy(a, many, 4, TO_DEVICE), SUCCESS);
@@ -279,7 +280,7 @@ static void test_kernels_that_are_known(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
-/* The flag that ends a loop of generation, as PyTorch 2.15 computes it; the token is what nobody knows. */
+/* The flag that ends a generation loop, as PyTorch 2.15 computes it; the token is unknown. */
 static void test_the_end_of_a_loop(void **state)
 {
     static const char fill[1], flags[1], equal[1], either[1], not [1], both[1], max[1], is_zero[1], one_less[1];
@@ -347,7 +348,7 @@ static void test_the_end_of_a_loop(void **state)
     assert_int_equal(cuda.free(at), SUCCESS);
 }
 
-/* Numbers of 8 bytes that kernels compute from known ones. */
+/* 64-bit integers that kernels compute from known ones. */
 static void test_whole_numbers(void **state)
 {
     static const char add[1], number[1], compare[1], max[1], min[1], sum[1];
@@ -402,19 +403,19 @@ static void test_whole_numbers(void **state)
         assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_KNOWN);
         assert_true(back[0] == reductions[i].result);
     }
-    launch(max, parameters); /* the inputs are older than a kernel: so the result is not sure */
+    launch(max, parameters); /* a kernel ran since the inputs were written: the result is uncertain */
     assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_KEPT);
     object[96] = 16; /* every second one: not read */
     launch(max, parameters);
     assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_UNKNOWN);
     object[96] = 8;
-    object[5] = object[21] = 4; /* the fourth is not known */
+    object[5] = object[21] = 4; /* the fourth is unknown */
     launch(max, parameters);
     assert_int_equal(cuda.read(back, c, 8), PLIM_SHADOW_UNKNOWN);
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
-/* torch.cat: one block of the grid's height for each input; what lies behind them in the list is old. */
+/* torch.cat: one block of the grid's height per input; later entries of the list are old. */
 static void test_joined(void **state)
 {
     static const char cat[1];

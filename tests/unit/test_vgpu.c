@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bad programs, and good ones, on the virtual runtime: opened as a program would, from the folder in PLIM_TEST_VGPU. */
+/* Wrong and right calls of the virtual runtime, opened as programs do, from the folder in PLIM_TEST_VGPU. */
 #include "unit.h"
 #include "virtual.h"
 
@@ -90,7 +90,7 @@ static size_t free_mib(void)
     return free_bytes / MIB;
 }
 
-static void test_pointers_that_are_none(void **state)
+static void test_invalid_pointers(void **state)
 {
     (void)state;
     char mine[64];
@@ -152,7 +152,7 @@ static void test_rows_of_a_box_are_padded(void **state)
     assert_int_equal(after, before);
 }
 
-static void test_streams_that_are_none(void **state)
+static void test_invalid_streams(void **state)
 {
     (void)state;
     void *stream = NULL, *graph = NULL;
@@ -244,7 +244,7 @@ static void test_fork_after_the_first_call(void **state)
     assert_int_equal(cuda.free(p), SUCCESS);
 }
 
-static void test_what_is_not_there_says_so(void **state)
+static void test_missing_functions_are_reported(void **state)
 {
     (void)state;
     assert_int_equal(cuda.unknown(), NOT_SUPPORTED);
@@ -254,14 +254,14 @@ static void test_what_is_not_there_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pointers_that_are_none),
+        cmocka_unit_test(test_invalid_pointers),
         cmocka_unit_test(test_copies_are_defined),
         cmocka_unit_test(test_rows_of_a_box_are_padded),
-        cmocka_unit_test(test_streams_that_are_none),
+        cmocka_unit_test(test_invalid_streams),
         cmocka_unit_test(test_mapped_memory_is_charged_until_it_is_unmapped),
         cmocka_unit_test(test_64_threads),
         cmocka_unit_test(test_fork_after_the_first_call),
-        cmocka_unit_test(test_what_is_not_there_says_so),
+        cmocka_unit_test(test_missing_functions_are_reported),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

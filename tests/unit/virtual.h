@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_TESTS_VIRTUAL_H
 #define PLIMSOLL_TESTS_VIRTUAL_H
 
-/* The virtual libraries, opened as a program would, from the folder in PLIM_TEST_VGPU. */
+/* The virtual libraries, opened as programs do, from the folder in PLIM_TEST_VGPU. */
 #include "unit.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 static inline void *open_library(const char *name)
 {
     char path[512];
-    const char *folder = getenv("PLIM_TEST_VGPU"); /* none: they are linked into this program (sanitizers) */
+    const char *folder = getenv("PLIM_TEST_VGPU"); /* NULL: they are linked into this program (sanitizers) */
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "", name);
     void *library = dlopen(folder ? path : NULL, RTLD_NOW | RTLD_GLOBAL);
     if (!library)

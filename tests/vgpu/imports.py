@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-What programs ask of NVIDIA's libraries, and whether the virtual ones have it: a missing name is a program that does not
-start. imports/ lists the names by program; each line is a library, a name and the version it is asked for.
+The names that programs import from NVIDIA's libraries, and whether the virtual ones export them: a program with a missing
+name does not start. imports/ lists the names by program; each line is a library, a name and its version.
 
     imports.py check VGPU_FOLDER LIST...     every name of the lists is exported by the library, in that version
     imports.py list FOLDER                   the list for the shared objects below a folder

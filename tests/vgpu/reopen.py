@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-A library that a program opens by its path is the virtual one, if it has the name of one; any other is what was asked for.
+A library that a program opens by path is the virtual one if it has its name; any other is the file at the path.
 
     reopen.py VGPU_FOLDER
 """
