@@ -12,7 +12,7 @@
 
 enum { EM_CUDA_MACHINE = 190, FORMAT_VALUE = 4, REGISTER_COUNT = 0x2f, FRAME_SIZE = 0x11, MAX_THREADS = 0x05 };
 
-struct image {
+struct cubin_image {
     const unsigned char *start;
     const Elf64_Shdr *sections;
     unsigned n_sections;
@@ -22,12 +22,12 @@ struct image {
 static bool is_inside(uint64_t at, uint64_t size, uint64_t limit) { return at <= limit && size <= limit - at; }
 
 /* Names end within their section. */
-static bool has_names(const struct image *image, const Elf64_Shdr *names)
+static bool has_names(const struct cubin_image *image, const Elf64_Shdr *names)
 {
     return names->sh_type == SHT_STRTAB && names->sh_size && !image->start[names->sh_offset + names->sh_size - 1];
 }
 
-static bool open_image(const void *start, uint64_t limit, struct image *ret_image)
+static bool open_image(const void *start, uint64_t limit, struct cubin_image *ret_image)
 {
     const Elf64_Ehdr *header = start;
     if (limit < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -52,13 +52,13 @@ static bool open_image(const void *start, uint64_t limit, struct image *ret_imag
     return true;
 }
 
-static const char *name_of(const struct image *image, unsigned section)
+static const char *name_of(const struct cubin_image *image, unsigned section)
 {
     return image->names + image->sections[section].sh_name;
 }
 
 /* The section called prefix + name. */
-static const Elf64_Shdr *section_of(const struct image *image, const char *prefix, const char *name)
+static const Elf64_Shdr *section_of(const struct cubin_image *image, const char *prefix, const char *name)
 {
     const size_t n = strlen(prefix);
     for (unsigned i = 0; i < image->n_sections; i++) {
@@ -70,7 +70,7 @@ static const Elf64_Shdr *section_of(const struct image *image, const char *prefi
 }
 
 /* The number of a symbol in the table, or -1; *ret_symbol is the symbol. */
-static int symbol_of(const struct image *image, const char *name, const Elf64_Sym **ret_symbol)
+static int symbol_of(const struct cubin_image *image, const char *name, const Elf64_Sym **ret_symbol)
 {
     const Elf64_Shdr *table = NULL;
     for (unsigned i = 0; i < image->n_sections; i++)
@@ -101,7 +101,7 @@ static uint64_t threads_of(const uint32_t words[3])
 /*
  * An attribute of a symbol (-1: of the section's only kernel, a size in up to three dimensions); 0: no such attribute.
  */
-static uint64_t attribute_of(const struct image *image, const Elf64_Shdr *section, int attribute, int symbol)
+static uint64_t attribute_of(const struct cubin_image *image, const Elf64_Shdr *section, int attribute, int symbol)
 {
     if (!section || section->sh_type == SHT_NOBITS)
         return 0;
@@ -152,7 +152,7 @@ enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, cons
                                          struct plim_cubin_kernel *ret_kernel)
 {
     enum { MOST_REGISTERS = 255, MOST_THREADS = 1024, MOST_LOCAL_BYTES = 512 << 10, MOST_SHARED_BYTES = 1 << 20 };
-    struct image image;
+    struct cubin_image image;
     const Elf64_Sym *symbol;
     *ret_kernel = (struct plim_cubin_kernel){ 0, 0, 0, 0 };
     if (!open_image(start, limit, &image))
@@ -172,7 +172,7 @@ enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, cons
 
 enum plim_cubin_answer plim_cubin_variable(const void *start, uint64_t limit, const char *name, uint64_t *ret_size)
 {
-    struct image image;
+    struct cubin_image image;
     const Elf64_Sym *symbol;
     if (!open_image(start, limit, &image))
         return PLIM_CUBIN_UNKNOWN;
@@ -185,7 +185,7 @@ enum plim_cubin_answer plim_cubin_variable(const void *start, uint64_t limit, co
 const char *plim_cubin_name(const void *start, uint64_t limit, unsigned i)
 {
     static const char prefix[] = ".text.";
-    struct image image;
+    struct cubin_image image;
     unsigned n = 0;
     if (!open_image(start, limit, &image))
         return NULL;
@@ -197,7 +197,7 @@ const char *plim_cubin_name(const void *start, uint64_t limit, unsigned i)
 
 uint64_t plim_cubin_size(const void *start, uint64_t limit)
 {
-    struct image image;
+    struct cubin_image image;
     if (!open_image(start, limit, &image))
         return 0;
     uint64_t size = (uint64_t)((const unsigned char *)(image.sections + image.n_sections) - image.start);

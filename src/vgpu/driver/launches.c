@@ -90,7 +90,7 @@ bool plim_vgpu_is_stream(const void *stream) { return plim_stream_of(stream) != 
 /* --- attributes --- */
 
 /* CUfunction_attribute */
-enum attribute {
+enum function_attribute {
     MAX_THREADS_PER_BLOCK = 0,
     SHARED_SIZE = 1,
     CONSTANT_SIZE = 2,

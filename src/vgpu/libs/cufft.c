@@ -20,7 +20,7 @@ enum {
 };
 enum { PLAN = 1, MAX_PLANS = 1 << 16, MAX_RANK = 3 };
 
-struct plan {
+struct fft_plan {
     int device;
     bool is_made, has_no_area;
     size_t work_bytes;
@@ -32,7 +32,7 @@ struct plan {
 static void *plans[MAX_PLANS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct plan *plan_of(int number)
+static struct fft_plan *plan_of(int number)
 {
     return number > 0 && number < MAX_PLANS ? plim_handle_body(plans[number], PLAN) : NULL;
 }
@@ -44,7 +44,7 @@ status cufftCreate(int *ret_plan)
         return INVALID_VALUE;
     if (device < 0)
         return SETUP_FAILED;
-    struct plan *plan;
+    struct fft_plan *plan;
     void *handle = plim_handle_make(PLAN, sizeof *plan, (void **)&plan);
     int number = 0;
     pthread_mutex_lock(&lock);
@@ -65,7 +65,7 @@ status cufftCreate(int *ret_plan)
 status cufftDestroy(int number)
 {
     pthread_mutex_lock(&lock);
-    struct plan *plan = plan_of(number);
+    struct fft_plan *plan = plan_of(number);
     if (plan) {
         plim_library_uncharge(&plan->area);
         plim_handle_drop(plans[number]);
@@ -120,7 +120,7 @@ static status size_of_many(int rank, const int *n, long long count, size_t eleme
 /* Without automatic allocation the program provides the area. */
 static status make(int number, status sized, size_t bytes, size_t *ret_bytes)
 {
-    struct plan *plan = plan_of(number);
+    struct fft_plan *plan = plan_of(number);
     if (!plan || plan->is_made)
         return INVALID_PLAN;
     if (sized != SUCCESS)
@@ -243,7 +243,7 @@ status cufftEstimateMany(int rank, const int *n, CUFFT_LAYOUT(int), int type, in
 
 status cufftGetSize(int number, size_t *ret_bytes)
 {
-    const struct plan *plan = plan_of(number);
+    const struct fft_plan *plan = plan_of(number);
     if (!plan || !ret_bytes)
         return plan ? INVALID_VALUE : INVALID_PLAN;
     *ret_bytes = plan->work_bytes;
@@ -254,7 +254,7 @@ status cufftGetSize(int number, size_t *ret_bytes)
 
 status cufftSetAutoAllocation(int number, int is_automatic)
 {
-    struct plan *plan = plan_of(number);
+    struct fft_plan *plan = plan_of(number);
     if (plan)
         plan->has_no_area = !is_automatic;
     return plan ? SUCCESS : INVALID_PLAN;
@@ -263,7 +263,7 @@ status cufftSetAutoAllocation(int number, int is_automatic)
 /* The library's own area is freed. */
 status cufftSetWorkArea(int number, void *area)
 {
-    struct plan *plan = plan_of(number);
+    struct fft_plan *plan = plan_of(number);
     (void)area;
     if (plan)
         plim_library_uncharge(&plan->area);
@@ -272,7 +272,7 @@ status cufftSetWorkArea(int number, void *area)
 
 status cufftSetStream(int number, void *stream)
 {
-    struct plan *plan = plan_of(number);
+    struct fft_plan *plan = plan_of(number);
     if (plan)
         plan->stream = stream;
     return plan ? SUCCESS : INVALID_PLAN;
@@ -280,7 +280,7 @@ status cufftSetStream(int number, void *stream)
 
 static status run(int number)
 {
-    const struct plan *plan = plan_of(number);
+    const struct fft_plan *plan = plan_of(number);
     return !plan || !plan->is_made                         ? INVALID_PLAN
            : plim_library_work(plan->device, plan->stream) ? SUCCESS
                                                            : ALLOC_FAILED;

@@ -11,13 +11,13 @@
 
 #include <stdlib.h>
 
-struct group {
+struct nccl_group {
     int depth;
     nccl_result result; /* of a call within the group */
     size_t n, n_room;
     struct nccl_operation *operation;
 };
-static _Thread_local struct group group;
+static _Thread_local struct nccl_group group;
 
 static bool is_message(const struct nccl_operation *o) { return o->kind == NCCL_SEND || o->kind == NCCL_RECEIVE; }
 static bool is_collective(const struct nccl_operation *o) { return !is_message(o) && o->kind != NCCL_JOIN; }
@@ -207,8 +207,8 @@ nccl_result ncclGroupEnd(void)
         return plim_nccl_fail(NCCL_INVALID_USAGE, "ncclGroupEnd: not in a group call.");
     if (--group.depth)
         return NCCL_SUCCESS;
-    struct group g = group;
-    group = (struct group){ 0 };
+    struct nccl_group g = group;
+    group = (struct nccl_group){ 0 };
     nccl_result result = run(g.operation, g.n);
     free(g.operation);
     return g.result ? g.result : result;

@@ -9,15 +9,15 @@ enum { INT8, UINT8, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64, BFL
 
 /* --- small floats --- */
 
-struct format {
+struct float_format {
     int bytes, exponent_bits, fraction_bits;
     bool has_infinity; /* false: the highest code is NaN and the highest exponent is an ordinary one */
 };
 
-static const struct format *format_of(int type)
+static const struct float_format *format_of(int type)
 {
-    static const struct format half = { 2, 5, 10, true }, brain = { 2, 8, 7, true }, e4m3 = { 1, 4, 3, false },
-                               e5m2 = { 1, 5, 2, true };
+    static const struct float_format half = { 2, 5, 10, true }, brain = { 2, 8, 7, true }, e4m3 = { 1, 4, 3, false },
+                                     e5m2 = { 1, 5, 2, true };
     return type == FLOAT16       ? &half
            : type == BFLOAT16    ? &brain
            : type == FLOAT8_E4M3 ? &e4m3
@@ -43,7 +43,7 @@ static float not_a_number(void)
     return value;
 }
 
-static float decode(const struct format *f, unsigned code)
+static float decode(const struct float_format *f, unsigned code)
 {
     const unsigned fraction = code & ((1u << f->fraction_bits) - 1), top = (1u << f->exponent_bits) - 1;
     const unsigned exponent = (code >> f->fraction_bits) & top;
@@ -57,7 +57,7 @@ static float decode(const struct format *f, unsigned code)
     return sign * (float)whole * power_of_2((exponent ? (int)exponent : 1) - bias - f->fraction_bits);
 }
 
-static unsigned encode(const struct format *f, float value)
+static unsigned encode(const struct float_format *f, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -87,12 +87,12 @@ static unsigned encode(const struct format *f, float value)
     return sign | (code > infinity ? infinity : (unsigned)code);
 }
 
-static float load_small(const struct format *f, const uint8_t *p)
+static float load_small(const struct float_format *f, const uint8_t *p)
 {
     return decode(f, f->bytes == 2 ? p[0] | (unsigned)p[1] << 8 : p[0]);
 }
 
-static void store_small(const struct format *f, uint8_t *p, float value)
+static void store_small(const struct float_format *f, uint8_t *p, float value)
 {
     const unsigned code = encode(f, value);
     p[0] = (uint8_t)code;
@@ -125,7 +125,7 @@ static float apply_float(float a, float b, enum nccl_reduction reduction)
 
 static void combine_one(uint8_t *into, const uint8_t *with, int type, enum nccl_reduction reduction)
 {
-    const struct format *f = format_of(type);
+    const struct float_format *f = format_of(type);
     switch (type) {
     case INT8:
         APPLY(int8_t, uint64_t);

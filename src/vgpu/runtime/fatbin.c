@@ -19,13 +19,13 @@ struct wrapper {
     const void *others;
 };
 
-struct header {
+struct fat_header {
     uint32_t magic;
     uint16_t version, header_bytes;
     uint64_t size;
 };
 
-struct entry {
+struct fat_entry {
     uint16_t kind, flags;
     uint32_t header_bytes;
     uint64_t size;
@@ -33,13 +33,13 @@ struct entry {
     uint16_t minor, major;
     uint32_t compute_capability;
 };
-_Static_assert(sizeof(struct entry) == 32 && sizeof(struct header) == 16, "a fat binary");
+_Static_assert(sizeof(struct fat_entry) == 32 && sizeof(struct fat_header) == 16, "a fat binary");
 
 static bool choose(const void *start, uint32_t cc, uint32_t *ret_ptx, uint32_t *ret_machine)
 {
     struct wrapper wrapper;
-    struct header header;
-    struct entry entry;
+    struct fat_header header;
+    struct fat_entry entry;
     *ret_ptx = *ret_machine = 0;
     if (!start)
         return false;

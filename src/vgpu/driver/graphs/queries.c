@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 /* The caller's list, or only its length. */
-struct list {
+struct node_list {
     void **at;
     size_t n, room;
 };
 
-static void put(struct list *list, void *node)
+static void put(struct node_list *list, void *node)
 {
     if (list->at && list->n < list->room)
         list->at[list->n] = node;
@@ -19,7 +19,7 @@ static void put(struct list *list, void *node)
 }
 
 /* The rest of the list is set to NULL, and the length becomes the number of entries. */
-static void end(struct list *list, size_t *ret_n)
+static void end(struct node_list *list, size_t *ret_n)
 {
     for (size_t i = list->n; list->at && i < list->room; i++)
         list->at[i] = NULL;
@@ -31,7 +31,7 @@ status cuGraphGetNodes(void *handle, void **nodes, size_t *n)
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n)
         return PLIM_CUDA_INVALID_VALUE;
-    struct list list = { nodes, 0, *n };
+    struct node_list list = { nodes, 0, *n };
     plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
         put(&list, node);
@@ -45,7 +45,7 @@ status cuGraphGetRootNodes(void *handle, void **nodes, size_t *n)
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n)
         return PLIM_CUDA_INVALID_VALUE;
-    struct list list = { nodes, 0, *n };
+    struct node_list list = { nodes, 0, *n };
     plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
         if (PLIM_BODY(node, plim_node)->waits_for.n == 0)
@@ -67,7 +67,7 @@ status cuGraphGetEdges_v2(void *handle, void **from, void **to, uint64_t *edges,
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n || !from != !to)
         return PLIM_CUDA_INVALID_VALUE;
-    struct list starts = { from, 0, *n }, ends = { to, 0, *n };
+    struct node_list starts = { from, 0, *n }, ends = { to, 0, *n };
     plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next) {
         const struct plim_nodes *waits_for = &PLIM_BODY(node, plim_node)->waits_for;
@@ -93,7 +93,7 @@ status cuGraphNodeGetDependencies_v2(void *handle, void **nodes, uint64_t *edges
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !n)
         return PLIM_CUDA_INVALID_VALUE;
-    struct list list = { nodes, 0, *n };
+    struct node_list list = { nodes, 0, *n };
     plim_objects_lock();
     for (uint32_t i = 0; i < node->waits_for.n; i++)
         put(&list, node->waits_for.at[i]);
@@ -113,7 +113,7 @@ status cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, uint64_t *edg
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !n)
         return PLIM_CUDA_INVALID_VALUE;
-    struct list list = { nodes, 0, *n };
+    struct node_list list = { nodes, 0, *n };
     plim_objects_lock();
     for (struct plim_object *after = node->next; after; after = PLIM_BODY(after, plim_node)->next)
         for (uint32_t i = 0; i < PLIM_BODY(after, plim_node)->waits_for.n; i++)

@@ -25,7 +25,7 @@ struct handle {
     uint32_t generation, next_free; /* 1 + the next free one */
 };
 
-struct block {
+struct memory_block {
     uint64_t address, size, id;
     struct handle *handle; /* of a mapping */
     void *pool;
@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *handles; /* [MAX_HANDLES] */
 static uint32_t n_handles, free_handle;
 static struct reservation *reservations;
-static struct block *blocks;
+static struct memory_block *blocks;
 static uint32_t n_blocks, free_block;
 static uint64_t last_id;
 
@@ -56,9 +56,9 @@ static struct plim_ledger *ledger(void)
 
 /* --- blocks --- */
 
-static struct block *new_block(void)
+static struct memory_block *new_block(void)
 {
-    struct block *made = NULL;
+    struct memory_block *made = NULL;
     if (!blocks) {
         void *start = mmap(NULL, MAX_BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,25 +71,28 @@ static struct block *new_block(void)
         made = &blocks[n_blocks++];
     }
     if (made)
-        *made = (struct block){ .is_used = 1, .id = ++last_id };
+        *made = (struct memory_block){ .is_used = 1, .id = ++last_id };
     return made;
 }
 
-static void drop_block(struct block *block)
+static void drop_block(struct memory_block *block)
 {
     block->is_used = 0;
     block->next_free = free_block;
     free_block = (uint32_t)(block - blocks) + 1;
 }
 
-static plim_space_owner owner_for(const struct block *block) { return tag_block | (plim_space_owner)(block - blocks); }
+static plim_space_owner owner_for(const struct memory_block *block)
+{
+    return tag_block | (plim_space_owner)(block - blocks);
+}
 
-static struct block *block_at(uint64_t address)
+static struct memory_block *block_at(uint64_t address)
 {
     const plim_space_owner owner = plim_space_owner_of(address);
     if ((owner & tag_mask) != tag_block || (owner & ~tag_mask) >= n_blocks)
         return NULL;
-    struct block *block = &blocks[owner & ~tag_mask];
+    struct memory_block *block = &blocks[owner & ~tag_mask];
     return block->is_used && address - block->address < block->size ? block : NULL;
 }
 
@@ -98,7 +101,7 @@ int plim_device_memory_place(enum plim_device_memory_kind kind, int device, uint
 {
     int error = PLIM_CUDA_OUT_OF_MEMORY;
     pthread_mutex_lock(&lock);
-    struct block *block = new_block();
+    struct memory_block *block = new_block();
     if (block) {
         block->address = plim_space_take(size, owner_for(block));
         block->size = size;
@@ -122,7 +125,7 @@ static uint64_t number_of(const struct handle *handle)
     return handle ? (uint64_t)handle->generation << 32 | (uint64_t)(handle - handles + 1) : 0;
 }
 
-static void describe(const struct block *block, struct plim_device_memory *ret_memory)
+static void describe(const struct memory_block *block, struct plim_device_memory *ret_memory)
 {
     *ret_memory = (struct plim_device_memory){
         block->address, block->size, (enum plim_device_memory_kind)block->kind, block->device, number_of(block->handle),
@@ -135,7 +138,7 @@ int plim_device_memory_unplace(enum plim_device_memory_kind kind, uint64_t addre
 {
     int error = PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
-    struct block *block = block_at(address);
+    struct memory_block *block = block_at(address);
     if (block && block->address == address && block->kind == kind) {
         describe(block, ret_memory);
         plim_shadow_forget((const void *)(uintptr_t)address, block->size);
@@ -201,7 +204,7 @@ int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memor
     int error = PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     const struct plim_ledger_record *record = record_at(address);
-    const struct block *block = record ? NULL : block_at(address);
+    const struct memory_block *block = record ? NULL : block_at(address);
     if (record)
         *ret_memory =
             (struct plim_device_memory){ .base = record->address,
@@ -372,7 +375,7 @@ int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t number)
     int error = PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     struct handle *handle = handle_of(number);
-    struct block *block = NULL;
+    struct memory_block *block = NULL;
     if (handle && handle->n_held > 0 && is_granular(size) && size <= handle->size &&
         address % PLIM_SPACE_SLOT_BYTES == 0 && is_free_reservation(address, size))
         error = (block = new_block()) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
@@ -390,9 +393,9 @@ int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t number)
 }
 
 /* The mapping that begins at address and ends before limit, or NULL. */
-static struct block *whole_mapping(uint64_t address, uint64_t limit)
+static struct memory_block *whole_mapping(uint64_t address, uint64_t limit)
 {
-    struct block *block = block_at(address);
+    struct memory_block *block = block_at(address);
     return block && block->kind == PLIM_DEVICE_MEMORY_MAPPED && block->address == address &&
                    block->size <= limit - address
                ? block
@@ -406,12 +409,12 @@ int plim_device_memory_unmap(uint64_t address, uint64_t size)
     bool is_right = size > 0 && limit > address;
     pthread_mutex_lock(&lock);
     for (uint64_t at = address; is_right && at < limit;) {
-        const struct block *block = whole_mapping(at, limit);
+        const struct memory_block *block = whole_mapping(at, limit);
         is_right = block != NULL;
         at += block ? block->size : 0;
     }
     for (uint64_t at = address; is_right && at < limit;) {
-        struct block *block = whole_mapping(at, limit);
+        struct memory_block *block = whole_mapping(at, limit);
         at += block->size;
         plim_space_own(block->address, block->size, tag_reserved);
         drop_reference(block->handle);
@@ -433,7 +436,7 @@ int plim_device_memory_set_access(uint64_t address, uint64_t size, int device, u
     bool is_right = size > 0 && limit > address && access <= ACCESS_MASK;
     pthread_mutex_lock(&lock);
     for (uint64_t at = address; is_right && at < limit;) {
-        struct block *block = whole_mapping(at, limit);
+        struct memory_block *block = whole_mapping(at, limit);
         is_right = block != NULL;
         if (!block)
             break;
@@ -447,7 +450,7 @@ int plim_device_memory_set_access(uint64_t address, uint64_t size, int device, u
 int plim_device_memory_get_access(uint64_t address, int device, unsigned *ret_access)
 {
     pthread_mutex_lock(&lock);
-    const struct block *block = block_at(address);
+    const struct memory_block *block = block_at(address);
     if (block)
         *ret_access = block->access >> 2 * device & ACCESS_MASK;
     pthread_mutex_unlock(&lock);

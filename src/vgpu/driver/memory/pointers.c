@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* CUpointer_attribute */
-enum attribute {
+enum pointer_attribute {
     CONTEXT = 1,
     MEMORY_TYPE = 2,
     DEVICE_POINTER = 3,
@@ -32,16 +32,16 @@ enum attribute {
 };
 enum { TYPE_HOST = 1, TYPE_DEVICE = 2 };
 
-struct place {
+struct pointer_target {
     struct plim_device_memory memory; /* of device memory */
     enum plim_ledger_kind host;       /* PLIM_KIND_MAX_: not host memory */
     uint64_t address;
 };
 
-static status find(uint64_t address, struct place *ret_place)
+static status find(uint64_t address, struct pointer_target *ret_place)
 {
     const void *pointer = (const void *)(uintptr_t)address;
-    *ret_place = (struct place){ .host = PLIM_KIND_MAX_, .address = address };
+    *ret_place = (struct pointer_target){ .host = PLIM_KIND_MAX_, .address = address };
     if (plim_vgpu_is_device(pointer))
         return plim_device_memory_at(address, &ret_place->memory);
     ret_place->host = plim_vgpu_host_range(pointer, &ret_place->memory.base, &ret_place->memory.size);
@@ -58,7 +58,7 @@ static status put_int(void *data, int value) { return put(data, &value, sizeof v
 static status put_word(void *data, uint64_t value) { return put(data, &value, sizeof value); }
 static status put_bool(void *data, bool value) { return put(data, &value, sizeof value); }
 
-static status answer(void *data, int attribute, const struct place *place)
+static status answer(void *data, int attribute, const struct pointer_target *place)
 {
     const bool is_host = place->host != PLIM_KIND_MAX_, is_managed = place->host == PLIM_KIND_MANAGED;
     void *context;
@@ -118,7 +118,7 @@ static status answer(void *data, int attribute, const struct place *place)
 
 status cuPointerGetAttribute(void *data, int attribute, device_pointer address)
 {
-    struct place place;
+    struct pointer_target place;
     int error;
     plim_vgpu_ledger(&error);
     if (error || !data)
@@ -150,7 +150,7 @@ static size_t width_of(int attribute)
 /* Unlike cuPointerGetAttribute(), this does not fail for an address that CUDA does not know. */
 status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, device_pointer address)
 {
-    struct place place;
+    struct pointer_target place;
     int error;
     plim_vgpu_ledger(&error);
     if (error || n == 0 || !attributes || !data)
@@ -168,7 +168,7 @@ status cuPointerGetAttributes(unsigned n, const int *attributes, void **data, de
 
 status cuPointerSetAttribute(const void *value, int attribute, device_pointer address)
 {
-    struct place place;
+    struct pointer_target place;
     if (!value || attribute != SYNC_MEMOPS)
         return PLIM_CUDA_INVALID_VALUE;
     return find(address, &place);

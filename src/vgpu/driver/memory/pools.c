@@ -195,7 +195,7 @@ status cuMemPoolTrimTo(void *handle, size_t keep_bytes)
 }
 
 /* CUmemPool_attribute */
-enum attribute {
+enum pool_attribute {
     REUSE_FIRST = 1,
     REUSE_LAST = 3,
     RELEASE_THRESHOLD = 4,

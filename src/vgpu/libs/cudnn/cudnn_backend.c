@@ -41,18 +41,18 @@ enum attribute_name {
 };
 enum { OF_INT64 = 3, OF_DESCRIPTOR = 15, OF_CHAR = 24, MAX_BYTES = 1 << 20 };
 
-struct attribute {
+struct backend_attribute {
     int name, type;
     int64_t count;
     void *values;
-    struct attribute *next;
+    struct backend_attribute *next;
 };
 
 struct descriptor {
     int type;
     bool is_final;
     size_t workspace_bytes;
-    struct attribute *attributes;
+    struct backend_attribute *attributes;
 };
 
 static size_t element_size(int type)
@@ -76,9 +76,9 @@ static size_t element_size(int type)
 
 static struct descriptor *descriptor_of(const void *handle) { return plim_handle_body(handle, CUDNN_BACKEND); }
 
-static struct attribute *find(const struct descriptor *d, int name)
+static struct backend_attribute *find(const struct descriptor *d, int name)
 {
-    struct attribute *a = d ? d->attributes : NULL;
+    struct backend_attribute *a = d ? d->attributes : NULL;
     while (a && a->name != name)
         a = a->next;
     return a;
@@ -87,13 +87,13 @@ static struct attribute *find(const struct descriptor *d, int name)
 /* The i-th descriptor among the values of an attribute, or NULL. */
 static struct descriptor *descriptor_at(const struct descriptor *d, int name, int64_t i)
 {
-    const struct attribute *a = find(d, name);
+    const struct backend_attribute *a = find(d, name);
     return a && a->type == OF_DESCRIPTOR && i < a->count ? descriptor_of(((void **)a->values)[i]) : NULL;
 }
 
 static bool keep(struct descriptor *d, int name, int type, int64_t count, const void *values)
 {
-    struct attribute *a = find(d, name);
+    struct backend_attribute *a = find(d, name);
     const size_t size = (size_t)count * element_size(type);
     void *copy = malloc(size ? size : 1);
     if (!copy || (!a && !(a = calloc(1, sizeof *a)))) {
@@ -117,7 +117,7 @@ static bool keep(struct descriptor *d, int name, int type, int64_t count, const 
 static void forget(struct descriptor *d)
 {
     while (d->attributes) {
-        struct attribute *a = d->attributes;
+        struct backend_attribute *a = d->attributes;
         d->attributes = a->next;
         free(a->values);
         free(a);
@@ -128,8 +128,8 @@ static void forget(struct descriptor *d)
 
 static size_t layout_bytes(const struct descriptor *tensor)
 {
-    const struct attribute *sizes = find(tensor, TENSOR_SIZES), *steps = find(tensor, TENSOR_STEPS);
-    const struct attribute *type = find(tensor, TENSOR_TYPE);
+    const struct backend_attribute *sizes = find(tensor, TENSOR_SIZES), *steps = find(tensor, TENSOR_STEPS);
+    const struct backend_attribute *type = find(tensor, TENSOR_TYPE);
     if (!sizes || !steps || !type || sizes->type != OF_INT64 || steps->type != OF_INT64 || type->count < 1 ||
         element_size(type->type) != 4 || sizes->count < 2 || steps->count < 2 || ((int64_t *)steps->values)[1] == 1)
         return 0;
@@ -154,7 +154,7 @@ static size_t workspace_of(const struct descriptor *d)
     for (int k = 0; first && k < 3; k++)
         bytes += layout_bytes(descriptor_at(d, first + k, 0));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const struct attribute *a = find(d, parts[i]);
+        const struct backend_attribute *a = find(d, parts[i]);
         for (int64_t k = 0; a && k < a->count; k++) {
             const struct descriptor *part = descriptor_at(d, parts[i], k);
             bytes += part ? part->workspace_bytes : 0;
@@ -241,7 +241,7 @@ status cudnnBackendFinalize(const void *descriptor)
 /* The caller provides the descriptors for the answers. */
 static status fill(const struct descriptor *graph_owner, int graph_name, int type, void *into)
 {
-    const struct attribute *graph = find(graph_owner, graph_name);
+    const struct backend_attribute *graph = find(graph_owner, graph_name);
     struct descriptor *d = descriptor_of(into);
     if (!d || d->type != type || !graph)
         return CUDNN_BAD_PARAM;
@@ -270,7 +270,7 @@ static status give_number(int64_t number, int type, int64_t n_wanted, int64_t *r
 static status give_kept(const struct descriptor *d, int name, int type, int64_t n_wanted, int64_t *ret_count,
                         void *values)
 {
-    const struct attribute *a = find(d, name);
+    const struct backend_attribute *a = find(d, name);
     if (a && a->type != type)
         return CUDNN_ATTRIBUTE_TYPE;
     const int64_t n = a ? a->count : 0, given = n < n_wanted ? n : n_wanted;
@@ -287,7 +287,7 @@ static status give_kept(const struct descriptor *d, int name, int type, int64_t 
         struct descriptor *to = descriptor_of(((void **)values)[i]);
         if (!from || !to || to->type != from->type)
             return CUDNN_BAD_PARAM;
-        for (const struct attribute *p = from->attributes; p && to != from; p = p->next)
+        for (const struct backend_attribute *p = from->attributes; p && to != from; p = p->next)
             if (!keep(to, p->name, p->type, p->count, p->values))
                 return CUDNN_ALLOCATION_FAILED;
         to->is_final = from->is_final;
