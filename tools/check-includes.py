@@ -25,7 +25,7 @@ BARRED = {
     "vgpu/nccl/": ["vgpu/preload/"],
     "vgpu/libs/": ["vgpu/preload/"],
     "engine/ggml/": ["engine/llamacpp", "engine/ollama", "engine/vllm"],
-    "engine/llamacpp/": ["engine/vllm"],
+    "engine/llamacpp/": ["engine/ollama", "engine/vllm"],
     "engine/ollama/": ["engine/vllm"],
     "engine/vllm/": ["engine/ggml", "engine/llamacpp", "engine/ollama"],
 }

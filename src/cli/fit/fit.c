@@ -6,10 +6,11 @@
 #include "cli/fit/machine.h"
 #include "cli/help.h"
 #include "cli/progress.h"
-#include "cli/roots.h"
 #include "engine/aux_files.h"
 #include "engine/type.h"
+#include "source/roots.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -212,8 +213,9 @@ static int answer_all(struct question *q)
 static int no_model(const struct plim_fit_options *options, struct plim_error *err)
 {
     int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model is named");
-    plim_error_hint(err, options->has_command ? "add -m MODEL.gguf to the command; what -hf names has to be a file here"
-                                              : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
+    plim_error_hint(err, options->has_command
+                             ? "add the model's file to the command: a name on Hugging Face is not enough"
+                             : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
     return code;
 }
 
@@ -243,7 +245,7 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     if (result < 0)
         return result;
     q->is_ladder = result > 0;
-    result = plim_paths_expand(o->paths, (size_t)o->n_paths, plim_cli_roots(), &q->paths, err);
+    result = plim_paths_expand(o->paths, (size_t)o->n_paths, plim_source_roots(getenv), &q->paths, err);
     if (result < 0)
         return result;
     q->has_models = q->paths.n > 1 || q->paths.has_directory;
