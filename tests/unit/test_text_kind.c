@@ -21,7 +21,7 @@ static int tear_down(void **state)
 }
 
 /* Of the text between the angle brackets. */
-static enum plim_text_kind genre_of(const char *marked)
+static enum plim_text_kind kind_of(const char *marked)
 {
     char text[1024];
     size_t n = 0;
@@ -80,8 +80,8 @@ static void test_texts(void **state)
         { PLIM_TEXT_KIND_HELP, "test errors::message <CUDA out of memory> ... ok" },
     };
     for (size_t i = 0; i < COUNT(texts); i++)
-        if (genre_of(texts[i].text) != texts[i].text_kind)
-            fail_msg("%d, not %d: %s", (int)genre_of(texts[i].text), (int)texts[i].text_kind, texts[i].text);
+        if (kind_of(texts[i].text) != texts[i].text_kind)
+            fail_msg("%d, not %d: %s", (int)kind_of(texts[i].text), (int)texts[i].text_kind, texts[i].text);
 }
 
 /* Places outside of the window and windows of nothing are no failure of this program. */

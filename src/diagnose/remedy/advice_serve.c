@@ -279,7 +279,7 @@ void plim_advise_share(struct plim_advice *advice)
 static int64_t whole_gib(int64_t bytes) { return bytes / (int64_t)PLIM_GIB; }
 
 /* A figure of the message itself that can stand for a count or a size. */
-static int64_t said(const struct plim_advice *advice, enum plim_number which)
+static int64_t own_figure(const struct plim_advice *advice, enum plim_number which)
 {
     const int64_t value = plim_figure(advice->finding, NULL, which);
     return plim_is_known(value) && value > 0 && value < INT64_C(1) << 50 ? value : PLIM_UNKNOWN;
@@ -287,11 +287,12 @@ static int64_t said(const struct plim_advice *advice, enum plim_number which)
 
 static void figures_of_cpu(struct plim_advice *advice)
 {
-    const int64_t available = said(advice, PLIM_N_AVAILABLE_BYTES), total = said(advice, PLIM_N_TOTAL_BYTES);
+    const int64_t available = own_figure(advice, PLIM_N_AVAILABLE_BYTES),
+                  total = own_figure(advice, PLIM_N_TOTAL_BYTES);
     const char *model = plim_advice_model(advice);
     if (!plim_is_known(available) || available < (int64_t)PLIM_GIB)
         return;
-    if (plim_is_known(said(advice, PLIM_N_NEEDED_BYTES)))
+    if (plim_is_known(own_figure(advice, PLIM_N_NEEDED_BYTES)))
         plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "a smaller cache",
                                               "at most %" PRId64 " GiB for the cache: so much is free on the node",
                                               whole_gib(available)),
@@ -308,8 +309,8 @@ static void figures_of_cpu(struct plim_advice *advice)
 void plim_advise_figures(struct plim_advice *advice)
 {
     const char *kind = plim_advice_kind(advice), *model = plim_advice_model(advice);
-    const int64_t left = said(advice, PLIM_N_TOKENS_AVAILABLE), needed = said(advice, PLIM_N_TOKENS_NEEDED);
-    const int64_t available = said(advice, PLIM_N_AVAILABLE_BYTES);
+    const int64_t left = own_figure(advice, PLIM_N_TOKENS_AVAILABLE), needed = own_figure(advice, PLIM_N_TOKENS_NEEDED);
+    const int64_t available = own_figure(advice, PLIM_N_AVAILABLE_BYTES);
     if (!strcmp(kind, "vllm-mamba-blocks") && plim_is_known(left))
         plim_advise_command(plim_advise_exact(advice, PLIM_UNKNOWN, "requests beyond that wait",
                                               "at most %" PRId64 " requests at once: one block for each", left),
