@@ -35,6 +35,10 @@ int plim_engine_type_named(const char *spec, const struct plim_engine_type **ret
 const char *plim_engine_type_name(const struct plim_engine_type *type); /* "llama.cpp", "ollama" */
 unsigned plim_engine_type_tasks(const struct plim_engine_type *type);   /* of enum plim_task */
 
+/* Whose rules they are: "llama.cpp" for Ollama as well; and their oldest and newest version that is compared. */
+const char *plim_engine_type_rules(const struct plim_engine_type *type);
+void plim_engine_type_proven(const struct plim_engine_type *type, const char **ret_from, const char **ret_to);
+
 /* --- one of them, for one model --- */
 
 /*

@@ -10,6 +10,14 @@
 const char *plim_engine_type_name(const struct plim_engine_type *type) { return type->name; }
 unsigned plim_engine_type_tasks(const struct plim_engine_type *type) { return type->tasks; }
 
+const char *plim_engine_type_rules(const struct plim_engine_type *type) { return type->rules; }
+
+void plim_engine_type_proven(const struct plim_engine_type *type, const char **ret_from, const char **ret_to)
+{
+    *ret_from = type->proven_from;
+    *ret_to = type->proven_to;
+}
+
 /* --- one engine --- */
 
 int plim_engine_new(const struct plim_model *model, const struct plim_engine_type *type, const char *version,

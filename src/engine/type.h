@@ -32,11 +32,12 @@ enum plim_cards_use {
 };
 
 struct plim_engine_type {
-    const char *name;       /* what --engine takes: "ollama" */
-    const char *rules;      /* whose rules they are: "llama.cpp" */
-    const char *heading;    /* of its options in help and manual: "llama.cpp's flags" */
-    unsigned tasks;         /* of enum plim_task */
-    bool has_quant_recipes; /* it runs GGUF files: llama-quantize makes others of them */
+    const char *name;                    /* what --engine takes: "ollama" */
+    const char *rules;                   /* whose rules they are: "llama.cpp" */
+    const char *heading;                 /* of its options in help and manual: "llama.cpp's flags" */
+    const char *proven_from, *proven_to; /* versions whose rules are those that the tests compare with the runtime */
+    unsigned tasks;                      /* of enum plim_task */
+    bool has_quant_recipes;              /* it runs GGUF files: llama-quantize makes others of them */
 
     /* --- settings --- */
     const struct plim_option *options;

@@ -40,9 +40,17 @@ static void test_only_tested_versions_are_proven(void **state)
     static const struct {
         const char *version;
         bool is_proven;
-    } rows[] = { { NULL, true },      { "", true },        { "v0.5.0", true },  { "v0.5", true },
-                 { "v0.4.1", true },  { "v0.6.0", true },  { "v0.4.0", false }, { "v0.6.1", false },
-                 { "v0.1.2", false }, { "b10256", false }, { "b4000", false } };
+    } rows[] = { { NULL, true },
+                 { "", true },
+                 { "v0.5.0", true },
+                 { "v0.5", true },
+                 { PLIM_EPOCH_PROVEN_FROM, true },
+                 { PLIM_EPOCH_PROVEN_TO, true },
+                 { "v0.4.0", false },
+                 { "v0.6.1", false },
+                 { "v0.1.2", false },
+                 { "b10256", false },
+                 { "b4000", false } };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct plim_epoch epoch;

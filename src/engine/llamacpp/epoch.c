@@ -21,7 +21,7 @@ enum {
     BUILD_LAST = 99999,
 };
 
-/* Versions from 0.4.1 to 0.6.0 follow the rules that v0.5.0 is compared with; b-numbers of theirs begin here. */
+/* The versions of epoch.h as numbers, with two digits for each part; b-numbers of theirs begin here. */
 enum { PROVEN_FROM = 401, PROVEN_TO = 600, BUILD_V0_1_2 = 10507 };
 
 #define NEWEST_PROVEN "v0.5.0"

@@ -24,6 +24,10 @@ struct plim_epoch {
     bool has_swa_cache;        /* sliding layers keep their window; before, all of the context */
 };
 
+/* The oldest and the newest version whose rules are those that v0.5.0 is compared with. */
+#define PLIM_EPOCH_PROVEN_FROM "v0.4.1"
+#define PLIM_EPOCH_PROVEN_TO   "v0.6.0"
+
 /* From the version part of an engine spec ("v0.5.0", "b10256"); NULL or "" is the newest proven. */
 int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct plim_error *reterr) PLIM_MUST_CHECK;
 
