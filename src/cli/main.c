@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain,
-                                                           &plim_cli_errors,   &plim_cli_cards,
-                                                           &plim_cli_check,    &plim_cli_hollow,
-                                                           &plim_cli_rehearse, NULL };
+static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain, &plim_cli_errors,
+                                                           &plim_cli_cards,    &plim_cli_check,   &plim_cli_hollow,
+                                                           &plim_cli_rehearse, &plim_cli_engines, NULL };
 
 static int unknown_command(const char *name)
 {

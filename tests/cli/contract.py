@@ -114,6 +114,14 @@ def check_cards(answer: object) -> None:
         need(row["total_bytes"] > 0, f"cards[{i}].total_bytes")
 
 
+def check_engines(answer: object) -> None:
+    engines = fields(answer, "engines", schema={"plimsoll.engines/1"}, engines=list)["engines"]
+    for i, engine in enumerate(engines):
+        row = fields(engine, f"engines[{i}]", name=str, tasks=list, rules=str, proven_from=(str, NULL), proven_to=(str, NULL),
+                     default=bool)
+        need(row["default"] == (i == 0) and set(row["tasks"]) <= {"infer", "train"}, f"engines[{i}]: {row}")
+
+
 def check_receipt(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, devices=list, engine=dict, model=dict, setup=dict, complete=bool,
                   is_estimate=bool, n_starts=int, oom=(bool, NULL), exit_code=(int, NULL), host=(dict, NULL), warnings=list)
@@ -254,7 +262,7 @@ def check(kind: str, answer: object) -> str | None:
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards,
          "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow,
-         "errors": check_errors}[kind](answer)
+         "errors": check_errors, "engines": check_engines}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None
