@@ -20,14 +20,6 @@ const char *plim_pillar_name(enum plim_pillar pillar)
 
 /* --- settings --- */
 
-void plim_bill_add_setting(struct plim_bill *bill, const struct plim_option *option, const char *key,
-                           enum plim_setting_kind kind, int64_t integer, const char *text)
-{
-    if (bill->n_settings < PLIM_BILL_MAX_SETTINGS)
-        bill->settings[bill->n_settings++] =
-            (struct plim_setting){ .option = option, .key = key, .kind = kind, .integer = integer, .text = text };
-}
-
 const struct plim_setting *plim_bill_setting(const struct plim_bill *bill, const char *key)
 {
     for (uint32_t i = 0; i < bill->n_settings; i++)

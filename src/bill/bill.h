@@ -13,8 +13,19 @@ void plim_bill_start(struct plim_bill *bill);
 void plim_bill_add_devices(struct plim_bill *bill, const struct plim_machine *machine, uint32_t n_gpu);
 
 /* A setting, in the order of the list; more than there is room for are dropped. */
-void plim_bill_add_setting(struct plim_bill *bill, const struct plim_option *option, const char *key,
-                           enum plim_setting_kind kind, int64_t integer, const char *text);
+static inline void plim_bill_add_setting(struct plim_bill *bill, const struct plim_option *option, const char *key,
+                                         enum plim_setting_kind kind, int64_t integer, const char *text)
+{
+    if (bill->n_settings == PLIM_BILL_MAX_SETTINGS)
+        return;
+    struct plim_setting *setting = &bill->settings[bill->n_settings++];
+    setting->option = option;
+    setting->key = key;
+    setting->kind = kind;
+    setting->is_default = false;
+    setting->integer = integer;
+    setting->text = text;
+}
 
 /*
  * Append a line and add it to the device's need; lines of 0 bytes (high end included) are left out, what a full bill

@@ -59,7 +59,7 @@ void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape
 /* Runtimes of the same rules take each other's setups. */
 static int check_type(const struct plim_engine *engine, const struct plim_setup *setup, struct plim_error *reterr)
 {
-    if (setup->type && !strcmp(setup->type->rules, engine->type->rules))
+    if (setup->type == engine->type || (setup->type && !strcmp(setup->type->rules, engine->type->rules)))
         return 0;
     return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a setup of %s is given to an engine of %s",
                      setup->type ? setup->type->name : "no engine", engine->type->name);

@@ -233,41 +233,37 @@ static void add_output(const struct writer *w, struct plim_device_bill *host)
 
 /* --- the bill --- */
 
+static void put(struct plim_bill *bill, enum plim_llamacpp_option option, enum plim_setting_kind kind, int64_t integer,
+                const char *text)
+{
+    plim_bill_add_setting(bill, &plim_llamacpp_options[option], plim_llamacpp_options[option].key, kind, integer, text);
+}
+
 /* In the order of the contract of JSON. */
 static void write_settings(const struct plim_hparams *hp, const struct plim_setup *setup,
                            const struct plim_llamacpp_setup *own, const struct plim_llama_context *cx,
                            struct plim_bill *bill)
 {
-    const struct {
-        enum plim_llamacpp_option option;
-        enum plim_setting_kind kind;
-        int64_t integer;
-        const char *text;
-    } rows[] = {
-        { PLIM_LLAMACPP_CTX_SIZE, PLIM_SETTING_INTEGER, cx->n_ctx, NULL },
-        { PLIM_LLAMACPP_BATCH, PLIM_SETTING_INTEGER, cx->n_batch, NULL },
-        { PLIM_LLAMACPP_UBATCH, PLIM_SETTING_INTEGER, cx->n_ubatch, NULL },
-        { PLIM_LLAMACPP_N_PARALLEL, PLIM_SETTING_INTEGER, cx->n_seq_max, NULL },
-        { PLIM_LLAMACPP_FLASH_ATTN, PLIM_SETTING_BOOL, cx->flash_attn, NULL },
-        { PLIM_LLAMACPP_CACHE_TYPE_K, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_k) },
-        { PLIM_LLAMACPP_CACHE_TYPE_V, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_v) },
-        { PLIM_LLAMACPP_N_GPU_LAYERS, PLIM_SETTING_INTEGER, cx->n_gpu_layers, NULL },
-        { PLIM_LLAMACPP_CTX_SEQ, PLIM_SETTING_INTEGER, cx->n_ctx_seq, NULL },
-        { PLIM_LLAMACPP_N_OUTPUTS_MAX, PLIM_SETTING_INTEGER, cx->n_outputs_max, NULL },
-        { PLIM_LLAMACPP_KV_UNIFIED, PLIM_SETTING_BOOL, cx->kv_unified, NULL },
-        { PLIM_LLAMACPP_SWA_FULL, PLIM_SETTING_BOOL, cx->swa_full, NULL },
-        { PLIM_LLAMACPP_KV_OFFLOAD, PLIM_SETTING_BOOL, cx->offload_kqv, NULL },
-        { PLIM_LLAMACPP_MMAP, PLIM_SETTING_BOOL, cx->mmap, NULL },
-        { PLIM_LLAMACPP_CLIENT, PLIM_SETTING_TEXT, 0,
-          own->client == PLIM_CLIENT_RUNNER ? setup->type->name : plim_llamacpp_clients[own->client] },
-        { PLIM_LLAMACPP_BACKEND, PLIM_SETTING_TEXT, 0, plim_llamacpp_backends[own->backend] },
-        { PLIM_LLAMACPP_N_LAYER, PLIM_SETTING_INTEGER, hp->n_layer, NULL },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct plim_option *option = &plim_llamacpp_options[rows[i].option];
-        plim_bill_add_setting(bill, option, option->key, rows[i].kind, rows[i].integer, rows[i].text);
-    }
+    const bool is_runner = own->client == PLIM_CLIENT_RUNNER;
+    const char *client = is_runner ? setup->type->name : plim_llamacpp_clients[own->client];
+    put(bill, PLIM_LLAMACPP_CTX_SIZE, PLIM_SETTING_INTEGER, cx->n_ctx, NULL);
     bill->settings[0].is_default = setup->llamacpp.n_ctx == 0;
+    put(bill, PLIM_LLAMACPP_BATCH, PLIM_SETTING_INTEGER, cx->n_batch, NULL);
+    put(bill, PLIM_LLAMACPP_UBATCH, PLIM_SETTING_INTEGER, cx->n_ubatch, NULL);
+    put(bill, PLIM_LLAMACPP_N_PARALLEL, PLIM_SETTING_INTEGER, cx->n_seq_max, NULL);
+    put(bill, PLIM_LLAMACPP_FLASH_ATTN, PLIM_SETTING_BOOL, cx->flash_attn, NULL);
+    put(bill, PLIM_LLAMACPP_CACHE_TYPE_K, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_k));
+    put(bill, PLIM_LLAMACPP_CACHE_TYPE_V, PLIM_SETTING_TEXT, 0, plim_dtype_name(cx->type_v));
+    put(bill, PLIM_LLAMACPP_N_GPU_LAYERS, PLIM_SETTING_INTEGER, cx->n_gpu_layers, NULL);
+    put(bill, PLIM_LLAMACPP_CTX_SEQ, PLIM_SETTING_INTEGER, cx->n_ctx_seq, NULL);
+    put(bill, PLIM_LLAMACPP_N_OUTPUTS_MAX, PLIM_SETTING_INTEGER, cx->n_outputs_max, NULL);
+    put(bill, PLIM_LLAMACPP_KV_UNIFIED, PLIM_SETTING_BOOL, cx->kv_unified, NULL);
+    put(bill, PLIM_LLAMACPP_SWA_FULL, PLIM_SETTING_BOOL, cx->swa_full, NULL);
+    put(bill, PLIM_LLAMACPP_KV_OFFLOAD, PLIM_SETTING_BOOL, cx->offload_kqv, NULL);
+    put(bill, PLIM_LLAMACPP_MMAP, PLIM_SETTING_BOOL, cx->mmap, NULL);
+    put(bill, PLIM_LLAMACPP_CLIENT, PLIM_SETTING_TEXT, 0, client);
+    put(bill, PLIM_LLAMACPP_BACKEND, PLIM_SETTING_TEXT, 0, plim_llamacpp_backends[own->backend]);
+    put(bill, PLIM_LLAMACPP_N_LAYER, PLIM_SETTING_INTEGER, hp->n_layer, NULL);
 }
 
 /* Setups that llama.cpp turns down when it starts. */
