@@ -3,7 +3,7 @@
 #define PLIMSOLL_BILL_H
 
 /*
- * A bill: what a setup will allocate, line by line and device by device, and whether it fits.
+ * A bill: the memory that a setup will allocate, line by line and device by device, and whether it fits.
  *
  * A line is held in some phases of a run, or in all. The need of a device is the largest sum of the lines that are held
  * in one phase; where no line has phases of its own, it is the sum of all lines. The driver's reserve and the memory of
@@ -52,12 +52,12 @@ enum plim_phase {
 enum { PLIM_BILL_MAX_LINES = 20, PLIM_BILL_MAX_SETTINGS = 24, PLIM_WHY_ARGUMENTS = 6, PLIM_WHY_BYTES = 256 };
 
 struct plim_line {
-    const char *label; /* the engine's own words where it has them: "model buffer", "KV buffer", "compute buffer" */
+    const char *label; /* the engine's own label where it prints one: "model buffer", "KV buffer", "compute buffer" */
     enum plim_pillar pillar;
     enum plim_basis basis;
     unsigned phases; /* PLIM_IN_PHASE() of those in which it is held; 0: all */
     uint64_t bytes, low_bytes, high_bytes;
-    bool is_elastic;      /* it takes what the others leave (plim_bill_stretch()), ... */
+    bool is_elastic;      /* it takes the memory that the others leave (plim_bill_stretch()), ... */
     uint64_t least_bytes; /* ... and at least this much */
     const char *why;      /* a template: plim_line_why() fills in the arguments */
     uint64_t argument[PLIM_WHY_ARGUMENTS];
@@ -87,7 +87,8 @@ enum plim_verdict {
     PLIM_VERDICT_MAX_
 };
 
-/* The work that fits into the elastic lines, for engines that size their cache by what is left; 0: no such figure. */
+/* Capacity: the work that fits into the elastic lines of engines that size their cache by the memory left; 0: unknown.
+ */
 struct plim_capacity {
     uint64_t kv_n_tokens;
     uint32_t n_seq, n_ctx; /* so many sequences of this length */
@@ -106,7 +107,7 @@ struct plim_bill {
     bool is_bound;                              /* the figures are upper bounds: no verdict follows from them */
     bool is_refused;                            /* the engine would not start with this setup at all: */
     const char *refusal;
-    const char *caveat; /* why the figures are not called exact; NULL: nothing against it */
+    const char *caveat; /* why the figures are not called exact; NULL: they are */
 };
 
 /* How much must stay free for a verdict of "fits"; 0 and 0: 512 MiB or 5 % of the card, whichever is more. */
@@ -120,20 +121,20 @@ const char *plim_verdict_name(enum plim_verdict verdict); /* "fits", "tight", "n
 
 const char *plim_phase_name(enum plim_phase phase); /* "load", "prefill" ... */
 
-/* The setting of this key ("n_ctx"), or NULL; and its number, 0 when there is no such setting. */
+/* The setting of this key ("n_ctx"), or NULL; and its number, 0 without such a setting. */
 const struct plim_setting *plim_bill_setting(const struct plim_bill *bill, const char *key);
 int64_t plim_bill_setting_integer(const struct plim_bill *bill, const char *key);
 
 /* The reason of a line in words, with its numbers: "32 layers x 8192 cells x ...". Returns buffer. */
 char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES]);
 
-/* What a device has to hold: the need without what is only mapped. */
+/* The memory that a device has to hold: the need without pages that are mapped and never read. */
 static inline uint64_t plim_device_held_bytes(const struct plim_device_bill *device)
 {
     return device->need_bytes - device->idle_bytes;
 }
 
-/* What a device has left: total less what it has to hold; negative when it does not fit. */
+/* The memory left on a device: its total less the memory it has to hold; negative when the bill does not fit. */
 static inline int64_t plim_device_left_bytes(const struct plim_device_bill *device)
 {
     return (int64_t)device->total_bytes - (int64_t)(device->need_bytes - device->idle_bytes);
@@ -142,7 +143,7 @@ static inline int64_t plim_device_left_bytes(const struct plim_device_bill *devi
 /* The bytes a verdict of "fits" wants free on this device. */
 uint64_t plim_margin_bytes(const struct plim_margin *margin, uint64_t total_bytes);
 
-/* The verdict on one device: the host is judged by what it is expected to need, as its caches can be dropped. */
+/* The verdict on one device: the host is judged by its expected need, as its caches can be dropped. */
 enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, const struct plim_margin *margin);
 
 /* Fill in the verdict and what decides it from the devices' figures. */

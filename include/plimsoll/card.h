@@ -34,13 +34,13 @@ struct plim_card {
     char uuid[48]; /* live cards only */
     enum plim_vendor vendor;
     enum plim_basis total_basis; /* measured: from a driver; assumed: from the size on the box */
-    uint64_t total_bytes;        /* what the driver reports */
+    uint64_t total_bytes;        /* as the driver reports it */
     uint64_t total_low_bytes;    /* the same, or less when the total is assumed */
     uint64_t reserved_bytes;     /* of it, kept by the driver: programs never see this part */
     uint64_t reserved_low_bytes, reserved_high_bytes;
     enum plim_basis reserved_basis;
     uint64_t others_bytes; /* of it, held by other processes now (live cards) */
-    uint32_t n_others;     /* how many they are */
+    uint32_t n_others;     /* their number */
     double bandwidth_bytes_per_s;
     uint16_t sm_count;           /* streaming multiprocessors */
     uint16_t compute_capability; /* 89 is 8.9; 0 when the vendor has none */
@@ -49,7 +49,7 @@ struct plim_card {
     uint64_t shared_bytes; /* when unified: all of that memory; the card may be given less of it. 0: unknown */
 };
 
-/* What programs can still get: total less what the driver and others hold. */
+/* The memory that programs can still get: the total less the parts that the driver and other processes hold. */
 uint64_t plim_card_free_bytes(const struct plim_card *card);
 
 /* --- catalogue --- */
@@ -95,8 +95,8 @@ struct plim_machine {
 };
 
 /*
- * The NVIDIA cards of this machine, through NVML opened at run time from `library` (NULL: the driver's own). None found
- * is not an error: *ret_n is 0. Fails with PLIM_E_NO_DRIVER when NVML is there but its driver cannot be asked.
+ * The NVIDIA cards of this machine, through NVML opened at run time from `library` (NULL: the driver's own). Finding
+ * no card is not an error: *ret_n is 0. Fails with PLIM_E_NO_DRIVER when NVML is there but its driver does not answer.
  */
 int plim_cards_live(const char *library, struct plim_card *ret_cards, uint32_t max, uint32_t *ret_n,
                     struct plim_error *reterr);

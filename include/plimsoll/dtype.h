@@ -6,8 +6,9 @@
  * Element types of tensors: how many bytes a row of them takes. Those of ggml, of safetensors and PyTorch, and the
  * packed forms in which quantizers store weights there.
  *
- * A packed form says what lies in a tensor whose own type is only storage: GPTQ and AWQ write int32, bitsandbytes and
- * NVIDIA's ModelOpt uint8. Scales and zero points are tensors of their own there; in ggml's blocks they are included.
+ * A packed form names the content of a tensor whose own type is only storage: GPTQ and AWQ write int32, bitsandbytes
+ * and NVIDIA's ModelOpt uint8. Scales and zero points are tensors of their own there; in ggml's blocks they are
+ * included.
  */
 
 #include <stdbool.h>
@@ -54,7 +55,7 @@ enum plim_dtype {
     PLIM_DTYPE_NVFP4, /* blocks of 16 with an e4m3 scale, four together: 4.5 bits */
     PLIM_DTYPE_Q1_0,
     PLIM_DTYPE_Q2_0,
-    /* those that ggml does not have */
+    /* types that ggml lacks */
     PLIM_DTYPE_BOOL,
     PLIM_DTYPE_U8,
     PLIM_DTYPE_U16,

@@ -44,7 +44,7 @@ void plim_engine_type_proven(const struct plim_engine_type *type, const char **r
 /*
  * The rules of a runtime for this model. version NULL is the newest that is proven; type NULL is the default. The model
  * must outlive the engine. Fails for versions that are not known, for files that do not run by themselves (mmproj,
- * LoRA), and for models that lack what the runtime requires.
+ * LoRA), and for models that the runtime cannot load.
  */
 int plim_engine_new(const struct plim_model *model, const struct plim_engine_type *type, const char *version,
                     struct plim_engine **ret_engine, struct plim_error *reterr);
@@ -64,14 +64,14 @@ bool plim_engine_knows_model(const struct plim_engine *engine);
 struct plim_model_shape {
     uint32_t n_layer, n_embd, n_vocab, n_ctx_train, n_expert, n_expert_used;
     bool has_mtp;       /* next-token-prediction layers in the file */
-    bool has_attention; /* false: recurrent through and through */
+    bool has_attention; /* false: every layer is recurrent */
 };
 
 void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
 
 /*
- * Write the bill of a setup on a machine, with its verdict. Fails with PLIM_E_USAGE for setups that make no sense (a
- * bad -ot pattern, a device that is not there), or that are another engine's.
+ * Write the bill of a setup on a machine, with its verdict. Fails with PLIM_E_USAGE for invalid setups (a bad -ot
+ * pattern, a device that is not there) and for those of another engine.
  */
 int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                      const struct plim_margin *margin, struct plim_bill *ret_bill, struct plim_error *reterr);
@@ -80,17 +80,18 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
 struct plim_adjustment {
     struct plim_setup setup;
     uint32_t n_settings;
-    struct plim_setting settings[8]; /* what the runtime decides; NONE: as in the bill of the setup */
+    struct plim_setting settings[8]; /* decided by the runtime; NONE: as in the bill of the setup */
     struct plim_layer_range layers[PLIM_MAX_DEVICES];
     char flags[160];     /* as one would type it: "-c 9216 -ngl 31" */
-    char more[64];       /* that has no flag: "the experts of 3 layers in RAM"; may be empty */
+    char more[64];       /* changes without a flag: "the experts of 3 layers in RAM"; may be empty */
     char short_more[32]; /* the same for a table: "experts of 3 in RAM" */
 };
 
 /*
- * What the runtime itself makes of a setup when it starts: llama.cpp's --fit fills in what is unset so that it fits.
- * Returns 1 and the setup it would start with when that differs, 0 when it would change nothing. That setup need not
- * fit either: the runtime gives up where it would have to change what is set. `bill` is that of the setup as it is.
+ * The adjustment that the runtime itself makes to a setup when it starts: llama.cpp's --fit fills in unset settings so
+ * that the model fits. Returns 1 and the setup it would start with when that differs, 0 when it would change nothing.
+ * That setup need not fit either: the runtime gives up rather than change a given setting. `bill` is that of the setup
+ * as it is.
  */
 int plim_engine_adjust(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                        const struct plim_bill *bill, struct plim_adjustment *ret_adjustment, struct plim_error *reterr);

@@ -110,7 +110,7 @@ struct plim_llamacpp_setup {
     uint64_t fit_target_bytes; /* what --fit leaves free per device; 0: 1 GiB */
     int32_t cache_ram_mib;     /* prompt cache of llama-server in host RAM; PLIM_CACHE_RAM_DEFAULT, -1: no limit */
 
-    /* files that are loaded beside the model: they outlive the setup, and a draft the engines that have seen it */
+    /* auxiliary models: they must outlive the setup, and the draft also every engine that has read the setup */
     const struct plim_model *mmproj;
     enum plim_switch mmproj_auto, mmproj_offload;
     uint32_t n_loras;

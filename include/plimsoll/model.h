@@ -69,8 +69,8 @@ struct plim_shard {
 };
 
 /*
- * The numbers that architectures share, under the field's names. 0 means that the files do not say, and that nothing
- * follows from what they say. Where layers differ, it is the largest value of a layer.
+ * The numbers that architectures share, under the field's names. 0: the files neither give the number nor imply it.
+ * Where layers differ, it is the largest value of a layer.
  */
 struct plim_hyperparameters {
     uint32_t n_layer;        /* decoder blocks */
@@ -89,10 +89,10 @@ struct plim_hyperparameters {
     double rope_freq_base;        /* theta */
     double rope_scale;            /* the factor by which RoPE scaling stretches the context */
     const char *rope_scaling;     /* "yarn", "linear" ...; NULL without */
-    const char *type;             /* of values in the original: "bfloat16"; NULL when the files do not say */
+    const char *type;             /* of values in the original: "bfloat16"; NULL: unknown */
     const char *quantization;     /* the method: "fp8", "gptq", "awq", "bitsandbytes" ...; NULL without */
     bool tie_word_embeddings;     /* the output matrix is the token embedding */
-    bool has_tie_word_embeddings; /* the files say which */
+    bool has_tie_word_embeddings; /* the files give it */
 };
 
 /*
@@ -104,7 +104,7 @@ struct plim_hyperparameters {
  */
 int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr);
 
-/* Where models lie that are given by a name and not by a path. */
+/* The stores of models that are given by name instead of path. */
 struct plim_source_roots {
     const char *const
         *ollama; /* Ollama's stores ("~/.ollama/models" with the ~ resolved): the first with the name counts */
@@ -112,8 +112,8 @@ struct plim_source_roots {
 };
 
 /*
- * The same for a path or a name that Ollama has for a model ("llama3.1:8b"), whichever it is; what exists as a path is
- * one. plim_model_path() then is the file that was found.
+ * The same for a path or a name of Ollama's ("llama3.1:8b"); an existing path wins. plim_model_path() is then the file
+ * that was found.
  */
 int plim_model_find(const char *name, const struct plim_source_roots *roots, struct plim_model **ret_model,
                     struct plim_error *reterr);

@@ -3,8 +3,8 @@
 #define PLIMSOLL_PLAN_H
 
 /*
- * What to change first: the changes to a setup that would make it fit, in the order a careful friend would give them,
- * each with the bytes it frees, what it costs and the verdict its own bill gives.
+ * Fixes: the changes to a setup that would make it fit, cheapest first, each with the bytes it frees, its costs and the
+ * verdict of its own bill.
  */
 
 #include "plimsoll/engine.h"
@@ -37,14 +37,14 @@ struct plim_fix {
     char change[160];               /* "a context of 9216 tokens instead of 32768" */
     char costs[160];                /* "conversations longer than that are cut off" */
     int64_t frees_bytes;            /* on the device that decides */
-    uint64_t host_lacks_bytes;      /* after it, what the host has too little; 0: nothing, or it is not known */
+    uint64_t host_lacks_bytes;      /* RAM that the host lacks after it; 0: it has enough, or its RAM is unknown */
     enum plim_verdict verdict_after;
     double tokens_per_s_low, tokens_per_s_high; /* after it; 0: unknown */
     uint32_t n_changes;
     struct plim_change changes[PLIM_FIX_MAX_CHANGES];
     struct plim_setup setup;  /* after it (but for another quantization: that is another file) */
     const char *quant_recipe; /* PLIM_FIX_QUANT: by llama-quantize's name, "Q3_K_M"; else NULL */
-    bool is_from_quantized;   /* the file at hand is quantized itself: making another of it loses more than it must */
+    bool is_from_quantized;   /* the file at hand is quantized itself: making another of it loses more quality */
     bool needs_imatrix;       /* llama-quantize wants an importance matrix for it */
 };
 
@@ -53,7 +53,7 @@ const char *plim_fix_name(const struct plim_fix *fix);
 
 /*
  * Up to max fixes for a setup whose bill does not fit, or is tight. The setup's strings and models must outlive them.
- * For verdicts that are unknown there are none.
+ * An unknown verdict gets no fixes.
  */
 int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                     const struct plim_margin *margin, const struct plim_bill *bill, struct plim_fix *ret_fixes,

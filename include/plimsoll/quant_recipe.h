@@ -3,13 +3,13 @@
 #define PLIMSOLL_QUANT_RECIPE_H
 
 /*
- * Quantization recipes: what llama-quantize makes of a model under a name such as "Q4_K_M". A recipe gives most
- * matrices one type and some roles and layers another, so what a model would weigh follows from its tensors, not from
+ * Quantization recipes: the rules by which llama-quantize gives each tensor a type, under a name such as "Q4_K_M". Most
+ * matrices get one type and some roles and layers another, so the size of the result follows from the tensors, not from
  * bits per weight.
  *
  * The answer is that of llama.cpp's own rules without overrides. An importance matrix is assumed only where
- * llama-quantize demands one. Files that others mix by hand ("UD-Q4_K_XL", "Q4_K_L") follow rules of their own: read
- * the file.
+ * llama-quantize demands one. Recipes of other programs ("UD-Q4_K_XL", "Q4_K_L") follow rules of their own: read the
+ * file.
  */
 
 #include "plimsoll/error.h"
@@ -33,16 +33,16 @@ struct plim_quant_recipe {
  */
 const struct plim_quant_recipe *plim_quant_recipe_at(size_t i);
 
-/* The recipe of this name, in any case; NULL if there is none. */
+/* The recipe of this name, in any case; NULL for an unknown name. */
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name);
 
 /*
  * The model as llama-quantize --allow-requantize would write it: one file, its tensors in the order, with the types,
- * bytes and offsets they would have there, and general.file_type to match. plim_model_path() is "", for there is no
- * such file, and the file's size is counted with the header of the old one.
+ * bytes and offsets they would have there, and general.file_type to match. plim_model_path() is "", as the
+ * file does not exist; its size is counted with the header of the old file.
  *
  * Names and values are borrowed: `model` must outlive the new model, which is freed with plim_model_free(). Fails with
- * PLIM_E_USAGE for an unknown recipe, PLIM_E_UNSUPPORTED for what llama-quantize refuses as well.
+ * PLIM_E_USAGE for an unknown recipe, PLIM_E_UNSUPPORTED for a model that llama-quantize refuses as well.
  */
 int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr);
