@@ -28,8 +28,8 @@ static inline void plim_bill_add_setting(struct plim_bill *bill, const struct pl
 }
 
 /*
- * Append a line and add it to the device's need; lines of 0 bytes (high end included) are left out, what a full bill
- * has no line for counts to its last one. The returned line takes the reason; NULL, when there is none, takes it too.
+ * Append a line and add it to the device's need; lines of 0 bytes (high end included) are left out, and
+ * further lines of a full bill are added to its last one. The returned line takes the reason; NULL is fine there.
  */
 struct plim_line *plim_bill_add(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
                                 enum plim_basis basis, uint64_t bytes);
@@ -39,7 +39,8 @@ struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_
 /* The line is held in these phases only (PLIM_IN_PHASE()); line may be NULL. */
 void plim_line_in_phases(struct plim_device_bill *device, struct plim_line *line, unsigned phases);
 
-/* The line takes what is left, but at least its bytes so far; line may be NULL. One line of a device can be elastic. */
+/* The line takes the memory left, but at least its bytes so far; line may be NULL. One line of a device can be elastic.
+ */
 void plim_line_is_elastic(struct plim_line *line);
 
 /* Stretch the elastic line of a device, if it has one: with it the device needs `budget_bytes`, when that is enough. */
@@ -60,8 +61,7 @@ void plim_line_because(struct plim_line *line, const char *why, const uint64_t *
 /* The text of a line, static as the template is. */
 void plim_line_text(struct plim_line *line, const char *text);
 
-/* After the verdict: shared memory is short for the larger of both needs, so that the line that decides may be a
- * card's. */
+/* After the verdict: shared memory is short for the larger of both needs, so the limiting line may be a card's. */
 void plim_bill_judge_shared(struct plim_bill *bill, const struct plim_machine *machine);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a bill that are those of the machine: its devices, the driver's reserve, other processes, shared memory.
- */
+/* The machine's parts of a bill: its devices, the driver's reserve, other processes, shared memory. */
 #include "bill/bill.h"
 
 #include <stddef.h>
@@ -56,11 +55,12 @@ void plim_bill_add_card(const struct plim_card *card, struct plim_device_bill *d
                                                                     : "total less what programs see, on similar cards",
                       NULL, 0);
     line = plim_bill_add(device, PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, card->others_bytes);
-    plim_line_because(line, card->n_others ? "held by %0 processes now" : "held now by what the driver does not list",
-                      (const uint64_t[]){ card->n_others }, 1);
+    plim_line_because(
+        line, card->n_others ? "held by %0 processes now" : "held now by processes that the driver does not list",
+        (const uint64_t[]){ card->n_others }, 1);
 }
 
-/* --- where GPU and host have one memory --- */
+/* --- unified memory --- */
 
 void plim_bill_add_shared(struct plim_bill *bill, const struct plim_machine *machine)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that are held for a part of a run only, and lines that take what is left.
+ * Lines that are held for a part of a run only, and lines that take the memory left.
  *
  * A device needs the most that is held at once: the largest sum over the phases. Lines without phases of their own are
  * held in all, so that a line added later raises every sum, and the need, by the same bytes.

@@ -34,7 +34,7 @@ enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, con
     return plim_device_held_bytes(device) <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
 }
 
-/* The largest line of what the setup itself brings: that is where something can be saved. */
+/* The largest line that a setup can change. */
 static const struct plim_line *largest_line(const struct plim_device_bill *device)
 {
     const struct plim_line *largest = NULL;
@@ -47,7 +47,7 @@ static const struct plim_line *largest_line(const struct plim_device_bill *devic
     return largest;
 }
 
-/* What a verdict on one device does to the whole: one that cannot be judged is worse than a tight one. */
+/* Verdicts from good to bad: an unknown device is worse than a tight one. */
 static int weight_of(enum plim_verdict verdict)
 {
     static const int weights[PLIM_VERDICT_MAX_] = {

@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * The columns of data/cards.csv that are used, by place: finding them by name would be most of the work of a search.
+ * The columns of data/cards.csv that are used, by position: finding them by name would be most of a search's work.
  * A test holds them against the names.
  */
 enum column {
@@ -85,9 +85,9 @@ static void assume_total(struct plim_card *card, double nominal_gib)
 }
 
 /*
- * What a program sees is less than the driver's total, by a part that newer drivers make larger. The column lists what
- * was seen, by driver generation; the largest gap is the newest. Values of Windows, where there is no gap, and of
- * cards with error correction switched on are left out.
+ * Programs see less than the driver's total, and newer drivers keep more. The column lists the totals seen, by driver
+ * generation; the largest gap is the newest. Values of Windows, which has no gap, and of cards with error correction
+ * switched on are left out.
  */
 static void read_reserved(struct plim_card *card, const char *seen)
 {
@@ -244,7 +244,7 @@ static bool is_mig(size_t i) { return strstr(cell(i, NAME), " MIG ") != NULL; }
 
 /* --- look-up --- */
 
-/* How a query is compared, from strict to forgiving. */
+/* Comparisons, from strict to forgiving. */
 enum strictness { AS_GIVEN, WITHOUT_COMMON_WORDS, WITH_SIZE, N_STRICTNESS };
 
 struct query {

@@ -3,8 +3,8 @@
 #define PLIMSOLL_CARD_CUDA_OVERHEAD_H
 
 /*
- * What CUDA itself takes on a card for a process, whatever program it is: no published rule says it, so each is a band
- * of published figures.
+ * The memory that CUDA itself takes on a card for any process: no rule is published, so each figure is a band of
+ * published measurements.
  */
 
 #include "plimsoll/card.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of this machine: RAM, and under Linux what its control groups leave of it. */
+/* The memory of this machine: RAM, and under Linux the limits of its control groups. */
 #include "plimsoll/card.h"
 
 #include "base/limits.h"
@@ -20,7 +20,7 @@ static bool read_text(const char *root, const char *path, char *text, size_t siz
     return n > 0 && (size_t)n < sizeof full && plim_file_read_text(full, text, size) >= 0;
 }
 
-/* "MemTotal:   16384 kB" in bytes; 0 when the line is not there. */
+/* "MemTotal:   16384 kB" in bytes; 0 without such a line. */
 static uint64_t field_bytes(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -34,7 +34,7 @@ struct group {
     uint64_t limit_bytes, used_bytes; /* used: less the page cache that can be dropped */
 };
 
-/* A number in a file; UINT64_MAX for "max" and for files that are not there. */
+/* A number in a file; UINT64_MAX for "max" and for missing files. */
 static uint64_t read_number(const char *root, const char *folder, const char *file)
 {
     char path[PATH_BYTES], text[64];

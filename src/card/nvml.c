@@ -171,7 +171,7 @@ static void read_card(const struct nvml *nvml, nvml_device device, struct plim_c
     complete_from_catalogue(card);
 }
 
-/* A card cut into slices is its slices: CUDA sees nothing else of it. */
+/* A card in MIG mode counts as its slices: CUDA sees only those. */
 static bool is_sliced(const struct nvml *nvml, nvml_device device)
 {
     unsigned mode = 0, pending = 0;
@@ -205,7 +205,7 @@ static int read_all(const struct nvml *nvml, struct plim_card *cards, uint32_t m
     for (unsigned i = 0; i < count && n < max; i++) {
         nvml_device device;
         if (nvml->by_index(i, &device) != NVML_SUCCESS)
-            continue; /* fallen off the bus, or not ours to see */
+            continue; /* fallen off the bus, or not accessible to this user */
         if (is_sliced(nvml, device))
             n += read_slices(nvml, device, cards + n, max - n);
         else

@@ -78,7 +78,7 @@ static uint32_t read_card(const struct nvml *nvml, nvml_device device, const cha
     char card[96] = "";
     uint32_t n = 0;
     if (nvml->processes(device, &n_found, found) != NVML_SUCCESS)
-        return 0; /* more than there is room for, or not told */
+        return 0; /* more than the array holds, or not reported */
     if (nvml->name(device, card, sizeof card) != NVML_SUCCESS)
         card[0] = '\0';
     for (unsigned i = 0; i < n_found && i < MAX_PROCESSES && n < max; i++) {

@@ -8,8 +8,8 @@
 
 struct plim_card_process {
     int64_t pid;
-    int64_t bytes; /* -1: the driver does not say */
-    char name[64]; /* "" when /proc does not have it: the process of another container */
+    int64_t bytes; /* -1: the driver does not report it */
+    char name[64]; /* "" when /proc lacks it: the process of another container */
     char card[80];
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixes in the order they are offered: the engine's levers one by one, then several at once, then another quantization.
- * A lever that can be pulled more or less (context, layers, experts) is pulled as little as makes the setup fit; when
- * even the most does not, it is offered with the verdict it gets.
+ * A lever with many values (context, layers, experts) gets the least change that makes the setup fit; when even the
+ * largest does not, it is offered with the verdict it gets.
  */
 #include "plan/planner.h"
 
@@ -40,7 +40,7 @@ static void free_others(struct plim_planner *p)
                  n_others == 1 ? "" : "es");
     else
         snprintf(fix->change, sizeof fix->change, "the other programs on this GPU stopped");
-    snprintf(fix->costs, sizeof fix->costs, "whatever they are doing");
+    snprintf(fix->costs, sizeof fix->costs, "the work of those programs");
 }
 
 static void pull(struct plim_planner *p, const struct plim_lever *lever)
@@ -75,11 +75,11 @@ static void say_what_host_lacks(struct plim_fix *fix)
     char lacks[PLIM_SIZE_TEXT];
     const size_t n = strlen(fix->costs);
     if (fix->host_lacks_bytes && n < sizeof fix->costs)
-        snprintf(fix->costs + n, sizeof fix->costs - n, "; %s more RAM than there is",
+        snprintf(fix->costs + n, sizeof fix->costs - n, "; %s more RAM than available",
                  plim_size_text(lacks, fix->host_lacks_bytes));
 }
 
-/* Where nothing fits: what frees a good part of what is missing, and in any case what frees most. */
+/* Where nothing fits: the fixes that free a good part of the missing bytes, and in any case the one that frees most. */
 static bool frees_much(const struct plim_planner *p, const struct plim_fix *fix)
 {
     const int64_t missing = -plim_device_left_bytes(&p->at.before->device[p->at.before->limiting_device]);
@@ -89,7 +89,7 @@ static bool frees_much(const struct plim_planner *p, const struct plim_fix *fix)
     return fix->frees_bytes == most || fix->frees_bytes >= missing / 10;
 }
 
-/* Where something fits, nothing is said of what does not; and a tight setup that stays tight has gained nothing. */
+/* Where a fix fits, those that do not are dropped; and a tight setup that stays tight has gained nothing. */
 static void keep_the_useful(struct plim_planner *p)
 {
     struct plim_fix *const end = p->fixes + p->n, *kept = p->fixes;

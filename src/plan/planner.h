@@ -2,13 +2,13 @@
 #ifndef PLIMSOLL_PLAN_PLANNER_H
 #define PLIMSOLL_PLAN_PLANNER_H
 
-/* What the files of this folder share behind plimsoll/plan.h: trying a setup, searching for one, offering it. */
+/* Shared by the files of this folder: trying a setup, searching for one, offering it. */
 
 #include "engine/lever.h"
 
 struct plim_planner {
     struct plim_engine *engine;
-    struct plim_situation at; /* the setup that was asked for, and its bill */
+    struct plim_situation at; /* the given setup, and its bill */
     const struct plim_machine *machine;
     const struct plim_margin *margin;
     struct plim_bill *bill; /* of the setup tried last */
@@ -22,15 +22,15 @@ struct plim_planner {
 enum plim_verdict plim_try(struct plim_planner *p, const struct plim_setup *setup);
 
 /*
- * The value of a lever that costs least and fits, in a setup in which others may have been pulled already; 0 when none
- * fits, but of PLIM_LEVER_SMALLEST the largest.
+ * The value of a lever that costs least and fits, in a setup in which others may have been pulled already. When no
+ * value fits: 0, but of PLIM_LEVER_SMALLEST the largest.
  */
 uint32_t plim_search(struct plim_planner *p, const struct plim_lever *lever, const struct plim_lever_range *range,
                      const struct plim_setup *from);
 
 /*
- * Offer the setup that was tried last; NULL when it frees nothing where it matters or there is no more room. The caller
- * writes the change and its costs. lever NULL: a fix of another kind.
+ * Offer the setup that was tried last; NULL when it frees nothing on the limiting device, or the list is full. The
+ * caller writes the change and its costs. lever NULL: a fix of another kind.
  */
 struct plim_fix *plim_offer(struct plim_planner *p, enum plim_fix_kind kind, const struct plim_lever *lever,
                             const struct plim_setup *setup);

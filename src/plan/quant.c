@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Another quant of the same model: of all that llama-quantize would make of its tensors, the one that loses least and
- * fits. What a quant loses is the perplexity of Llama 3 8B in data/quants.csv; other models lose other amounts in much
- * the same order.
+ * Another quantization of the same model: of all that llama-quantize can make, the one that fits and loses least. The
+ * loss is the perplexity of Llama 3 8B in data/quants.csv; other models lose other amounts in much the same order.
  */
 #include "plan/planner.h"
 
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LOSS   5.0           /* in perplexity, of 6.2: what loses more has stopped making sense */
+#define MOST_LOSS   5.0           /* in perplexity, of 6.2: with more the model is no longer usable */
 #define BITS_OF_GIB (8.59 / 8.03) /* bits per weight for each GiB of a file of 8.03e9 weights */
 
 enum { MAX_QUANTS = 64 };
@@ -31,7 +30,7 @@ static double number_in(size_t row, const char *column)
     return plim_decimal(plim_table_cell(&plim_quants_table, row, plim_table_column(&plim_quants_table, column)), NULL);
 }
 
-/* What a quantization loses and how large it is; false when nobody has measured it. */
+/* The loss of a quantization and its size; false when no measurement is known. */
 static bool measured(const char *name, double *ret_loss, double *ret_bits)
 {
     const struct plim_table *t = &plim_quants_table;
@@ -52,7 +51,7 @@ static int by_loss(const void *a, const void *b)
     return (x->loss > y->loss) - (x->loss < y->loss);
 }
 
-/* The quants worth choosing, from good to small: each is smaller than all that lose less. */
+/* The quantizations worth choosing, from good to small: each is smaller than all that lose less. */
 static size_t list_quants(struct quant *quants)
 {
     const struct plim_quant_recipe *recipe;
@@ -84,7 +83,7 @@ static bool requantize(struct plim_planner *p, const struct quant *quant, struct
     return false;
 }
 
-/* The verdict on the setup with another quant; its bill is then in p->bill. UNKNOWN: there can be no such file. */
+/* The verdict on the setup with another quantization; its bill is then in p->bill. UNKNOWN: it cannot be made. */
 static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *quant)
 {
     struct plim_model *made = NULL;
@@ -102,7 +101,7 @@ static enum plim_verdict try_quant(struct plim_planner *p, const struct quant *q
     return verdict;
 }
 
-/* The first quant that fits, or the last there is; -1: none. */
+/* The first quantization that fits, or the last; -1 without any. */
 static int search(struct plim_planner *p, struct quant *quants, size_t n)
 {
     size_t low = 0, high = n;
@@ -152,7 +151,7 @@ void plim_fix_quant(struct plim_planner *p)
         return;
     const bool is_fit = try_quant(p, &quants[best]) == PLIM_VERDICT_FITS;
     if (!is_fit && p->n > 0)
-        return; /* not even the smallest fits: no advice as long as there is other */
+        return; /* not even the smallest fits: offered only without other fixes */
     struct plim_fix *fix = plim_offer(p, PLIM_FIX_QUANT, NULL, p->at.setup);
     if (fix)
         describe(p, &quants[best], fix);

@@ -28,7 +28,7 @@ static bool fits_at(struct plim_planner *p, const struct plim_lever *lever, uint
     return plim_try(p, &s) == PLIM_VERDICT_FITS;
 }
 
-/* The largest value in [low, high) that fits, or 0; what fits at a value fits at all smaller ones. */
+/* The largest value in [low, high) that fits, or 0; a setup that fits at a value fits at all smaller ones. */
 static uint32_t largest_that_fits(struct plim_planner *p, const struct plim_lever *lever,
                                   const struct plim_lever_range *range, const struct plim_setup *from)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several changes at once, for setups that no single one saves without making them slow. The engine's pairs come in the
- * order of their cost: free ones, then the length of the context, then speed. The first that fits is offered. Where
- * only speed is left to give, a context of ordinary length buys some of it back. Last, everything gives way.
+ * Several changes at once, for setups that no single change makes fit at full speed. The engine's pairs come in the
+ * order of their cost: free ones, then a shorter context, then lower speed. The first that fits is offered. Where only
+ * lower speed fits, an ordinary context buys some of it back. The last resort changes everything.
  */
 #include "plan/planner.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Pull a lever beside others; false when there is nothing to change, or it would not be worth its price: a context too
- * short for a conversation is no help to someone who asked for a long one.
+ * Pull a lever beside others; false when it has nothing to change, or is not worth its price: a context too short for a
+ * conversation does not help someone who needs a long one.
  */
 static bool pull_too(struct plim_planner *p, const struct plim_lever *lever, struct plim_setup *s)
 {
@@ -78,7 +78,7 @@ static void describe(const struct plim_planner *p, struct plim_fix *fix)
     if (is_slow)
         plim_offer_slowdown(p, fix);
     else
-        snprintf(fix->costs, sizeof fix->costs, "what each of them costs; tokens come as fast as before");
+        snprintf(fix->costs, sizeof fix->costs, "those of each change; tokens come as fast as before");
 }
 
 /* Offer the setup that was tried last. */
@@ -99,7 +99,7 @@ static bool try_pair(struct plim_planner *p, const struct plim_lever_pair *pair)
            offer(p, &s);
 }
 
-/* The first pair, of those that slow tokens down or of the others. */
+/* The first pair that fits, of those that slow tokens down or of the others. */
 static bool try_pairs(struct plim_planner *p, bool are_slow)
 {
     for (const struct plim_lever_pair *pair = p->at.setup->type->pairs; pair && pair->first && p->result >= 0; pair++)
@@ -133,7 +133,7 @@ static bool make_ordinary(struct plim_planner *p, struct plim_setup *s)
     return is_changed;
 }
 
-/* Levers of one value that everything uses when it has to give way. */
+/* The cheap levers, those worth their price where speed is at stake. */
 static void pull_cheap(struct plim_planner *p, struct plim_setup *s)
 {
     for (const struct plim_lever *const *lever = p->at.setup->type->levers; *lever; lever++)
