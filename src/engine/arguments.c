@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a command line: what stands in front of the program here, its flags by its runtime. */
+/* Reading a command line: variables and launchers here, the flags by the program's runtime. */
 #include "engine/arguments.h"
 
 #include "engine/command.h"
@@ -17,7 +17,7 @@ void plim_arguments_init(struct plim_arguments *arguments)
 
 enum { NAME_BYTES = 64 };
 
-/* "NAME=value" in two parts; NULL when the name is too long to be one of interest. */
+/* "NAME=value" in two parts; NULL when the name is too long for a known variable. */
 static const char *split(const char *word, size_t length, char name[NAME_BYTES])
 {
     if (length >= NAME_BYTES)

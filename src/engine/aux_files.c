@@ -18,7 +18,7 @@ static const char *words_of(enum plim_model_kind kind)
     return words[kind < PLIM_MODEL_MAX_ ? kind : PLIM_MODEL_UNKNOWN];
 }
 
-/* A file of the wrong kind would be counted as something it is not. */
+/* A file of the wrong kind would be billed wrongly. */
 static int open_one(struct plim_setup *setup, const struct plim_option *option, const char *path,
                     enum plim_model_kind kind, struct plim_aux_files *files, struct plim_error *reterr)
 {

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_ENGINE_AUX_FILES_H
 #define PLIMSOLL_ENGINE_AUX_FILES_H
 
-/* The files that are loaded beside a model, as a command line names them: projector, draft model, adapters. */
+/* The auxiliary models that a command line names: projector, draft model, adapters. */
 
 #include "engine/arguments.h"
 #include "plimsoll/model.h"
@@ -12,7 +12,7 @@ struct plim_aux_files {
     uint32_t n;
 };
 
-/* Name a file of this kind, unless the arguments name one already; runtimes without such files do without it. */
+/* Name a file of this kind, unless the arguments name one already; ignored by runtimes without such files. */
 int plim_aux_files_add(struct plim_arguments *arguments, enum plim_model_kind kind, const char *path,
                        struct plim_error *reterr) PLIM_MUST_CHECK;
 

@@ -55,7 +55,7 @@ static void put(struct line *line, const char *text, size_t length)
 
 static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
 
-/* $'...': what would do something to a terminal is written as a number. */
+/* $'...': control characters are written as numbers. */
 static void put_escaped(struct line *line, const char *word, size_t length)
 {
     put(line, "$'", 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every engine does alike, before and after the runtime's own functions. */
+/* The work common to all engines, before and after the runtime's own functions. */
 #include "plimsoll/engine.h"
 
 #include "bill/bill.h"

@@ -3,8 +3,8 @@
 #define PLIMSOLL_ENGINE_LEVER_H
 
 /*
- * Levers: what can be changed in a setup so that it needs less. An engine lists its own, in the order in which a
- * careful friend would name them; the planner pulls them without knowing what they do.
+ * Levers: the changes to a setup that reduce its need. An engine lists its own, cheapest first; the planner pulls them
+ * without knowing their effect.
  */
 
 #include "plimsoll/plan.h"
@@ -12,12 +12,12 @@
 /* How the planner finds the value that costs least and fits. */
 enum plim_lever_search {
     PLIM_LEVER_ONE,      /* there is one value */
-    PLIM_LEVER_LARGEST,  /* the largest of [low, high) that fits: what fits at a value fits at all smaller ones */
+    PLIM_LEVER_LARGEST,  /* the largest of [low, high) that fits; then all smaller ones fit too */
     PLIM_LEVER_SMALLEST, /* the smallest of [low, high] that fits */
     PLIM_LEVER_HALVES,   /* high, half of it, a quarter, ... down to low */
 };
 
-/* The setup that was asked for, and its bill. */
+/* The given setup, and its bill. */
 struct plim_situation {
     const struct plim_engine *engine;
     const struct plim_setup *setup;
@@ -29,9 +29,9 @@ struct plim_lever_range {
     uint32_t unit;     /* values are multiples of it; 0: of 1 */
     bool is_rounded;   /* a round number will do where that costs little */
     uint32_t fallback; /* when none fits */
-    uint32_t small; /* together with other changes, and when nothing else is left: enough for most; 0: no such value */
+    uint32_t small;    /* with other changes, and as a last resort: enough for most; 0: no such value */
     uint32_t ordinary; /* the value that most people need; 0: no such value */
-    uint32_t all;      /* of a slow lever: how many parts there are to move */
+    uint32_t all;      /* of a slow lever: the number of parts it can move */
 };
 
 struct plim_lever {
@@ -39,16 +39,16 @@ struct plim_lever {
     enum plim_lever_search search;
     bool is_slow;         /* part of the model is computed on the CPU: tokens come more slowly */
     bool is_cheap;        /* worth its price where speed is at stake */
-    bool is_last_resort;  /* part of the setup in which everything gives way */
+    bool is_last_resort;  /* pulled in the last resort, with all others like it */
     bool needs_a_verdict; /* the fallback is worth nothing when it does not fit */
 
-    /* The values to try on a setup in which others may have changed something; false: there is nothing to change. */
+    /* The values to try on a setup that other levers may have changed; false: nothing to change. */
     bool (*range)(const struct plim_situation *at, const struct plim_setup *from, struct plim_lever_range *ret_range);
     void (*set)(const struct plim_situation *at, uint32_t value, struct plim_setup *setup);
     uint32_t (*value_of)(const struct plim_setup *setup);
     bool (*works)(const struct plim_bill *after); /* NULL: always */
 
-    /* "a context of 9216 tokens instead of 32768"; and what it costs, unless that is speed. */
+    /* "a context of 9216 tokens instead of 32768"; and its costs, unless they are speed. */
     void (*describe)(const struct plim_situation *at, const struct plim_setup *after, struct plim_fix *fix);
 
     /* "a context of 9216 tokens", in a list of changes; false: this lever was not pulled. */
@@ -56,7 +56,7 @@ struct plim_lever {
                  char *text, size_t size);
 };
 
-/* Two changes worth making at once; the second is the one that is searched, if any is. */
+/* Two changes worth making at once; a search, if any, is over the second. */
 struct plim_lever_pair {
     const struct plim_lever *first, *second;
 };

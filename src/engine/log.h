@@ -18,11 +18,10 @@ void plim_log_free(struct plim_log *log);
 
 void plim_log_feed(struct plim_log *log, const char *data, size_t size);
 
-/* The end of the log. An error when the log has no figures of memory. */
+/* The end of the log. An error when the log has no memory figures. */
 int plim_log_receipt(struct plim_log *log, struct plim_receipt *ret_receipt, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* How the labels in this engine's log stand to those of its bills; NULL: they are the same, or the engine is unknown.
- */
+/* The labels of this engine's log for those of its bills; NULL: they are the same, or the engine is unknown. */
 const struct plim_receipt_labels *plim_log_labels(const char *engine);
 
 #endif

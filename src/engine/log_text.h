@@ -19,7 +19,7 @@ const char *plim_log_size(const char *text, struct plim_log_size *ret_size);
 /* "8192", "49,152", "-12"; spaces before do not matter. Returns the end, or NULL (also for 2^62 and more). */
 const char *plim_log_number(const char *text, int64_t *ret_number);
 
-/* What follows the first `word` in the line; NULL when it is not there. */
+/* The text after the first `word` in the line; NULL without it. */
 const char *plim_log_after(const char *line, const char *word);
 
 /* The device behind a buffer's name: "CUDA0", "ROCm1", "Vulkan0" are gpu0, gpu1, gpu0; "CUDA_Host", "CPU_Mapped" host.

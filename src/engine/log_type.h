@@ -13,10 +13,10 @@ struct plim_engine_log_type {
     bool (*receipt)(void *state, struct plim_receipt *ret_receipt); /* false: nothing of this engine was read */
     const struct plim_receipt_labels *labels; /* NULL: labels are those of the bills, and a missing line is unknown */
     const char *engine;                       /* as in its receipts */
-    const char *reads;                        /* for people: which lines have the figures */
+    const char *reads;                        /* for people: the lines that have the figures */
 };
 
-/* Several may read one log: the first that finds something gives the receipt. */
+/* Several may read one log: the first that finds figures gives the receipt. */
 enum { PLIM_ENGINE_LOG_TYPES = 3 };
 extern const struct plim_engine_log_type *const plim_engine_log_types[PLIM_ENGINE_LOG_TYPES];
 

@@ -109,7 +109,7 @@ static int take_choice(const struct plim_option *option, const char *text, int *
     return plim_option_refuse(option, text, list, reterr);
 }
 
-/* option->high files of one kind: where that is one, the last counts. */
+/* Up to option->high files of one kind; with a limit of one, the last counts. */
 static int take_file(const struct plim_option *option, const char *value, struct plim_arguments *a,
                      struct plim_error *reterr)
 {

@@ -3,8 +3,8 @@
 #define PLIMSOLL_ENGINE_OPTION_H
 
 /*
- * The options of an engine: one row each, with everything there is to know of it. A row says how its value is read, and
- * where in the engine's setup it lies; values of a form of their own have a function.
+ * The options of an engine, one complete row each. A row describes how its value is read, and where in the engine's
+ * setup it lies; values of a special form have a function.
  */
 
 #include "base/error.h"
@@ -28,22 +28,22 @@ enum plim_option_kind {
 
 struct plim_option {
     struct plim_option_help help; /* first: a table of options is a table of rows for the manual */
-    const char *key;              /* in JSON, receipts and plim_setup_set(); NULL: none */
-    const char *variable;         /* of the environment; NULL: none. With NO_ after its prefix it is the negative */
+    const char *key;              /* in JSON, receipts and plim_setup_set(); or NULL */
+    const char *variable;         /* of the environment; or NULL. With NO_ after its prefix it is the negative */
     enum plim_option_kind kind;
     size_t offset;              /* in struct plim_setup */
-    int32_t low, high;          /* of COUNT and INTEGER; of FILE high is how many there can be */
+    int32_t low, high;          /* of COUNT and INTEGER; of FILE high is their greatest number */
     const char *const *choices; /* NULL at its end */
     int (*take)(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
                 struct plim_error *reterr);
-    bool is_compared;     /* a receipt says it, and `check` compares it */
+    bool is_compared;     /* receipts have it, and `check` compares it */
     bool is_unlisted;     /* JSON leaves it out */
-    bool reports_default; /* JSON says beside it whether it is a default: "n_ctx_is_default" */
+    bool reports_default; /* JSON adds whether it is a default: "n_ctx_is_default" */
 };
 
 /*
- * The option of a runtime with this name ("-c", "--no-mmap", "--ctx_size": underscores count as hyphens); NULL when it
- * has none. *ret_on is false for the negative.
+ * The option of a runtime with this name ("-c", "--no-mmap", "--ctx_size": underscores count as hyphens), or NULL.
+ * *ret_on is false for the negative.
  */
 const struct plim_option *plim_option_named(const struct plim_engine_type *type, const char *name, bool *ret_on);
 
@@ -69,7 +69,7 @@ int plim_option_apply_variable(const struct plim_engine_type *type, const char *
 int plim_option_refuse(const struct plim_option *option, const char *value, const char *expected,
                        struct plim_error *reterr);
 
-/* A whole number from low to high, for values of a form of their own. */
+/* An integer from low to high, for values of a special form. */
 int plim_option_integer(const struct plim_option *option, const char *text, long low, long high, long *ret_value,
                         struct plim_error *reterr) PLIM_MUST_CHECK;
 

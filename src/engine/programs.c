@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What may stand in front of a program and runs it as it is. */
+/* Launchers: they run the command line behind them as it is. */
 static const char launchers[] =
     "env sudo doas nohup time exec command nice ionice chrt taskset numactl stdbuf setsid timeout "
     "systemd-run systemd-inhibit";
 
-/* Programs people run models with, whose flags are others; and what to write instead. */
+/* Programs people run models with that take other flags; and the command to write instead. */
 static const struct {
     const char *names, *hint;
 } others[] = {
@@ -22,12 +22,12 @@ static const struct {
     { "python python3 uv uvx pip", "its settings are not read; give them as llama.cpp's flags: plimsoll fit MODEL.gguf "
                                    "--client library -c 8192 -ngl 99" },
     { "sh bash zsh fish dash ssh tmux screen", "write the command itself: plimsoll fit -- llama-server -m MODEL.gguf" },
-    { "llama-bench llama-batched-bench", "its flags are lists of tests; ask for one of them: plimsoll fit MODEL.gguf "
+    { "llama-bench llama-batched-bench", "its flags are lists of tests; name one of them: plimsoll fit MODEL.gguf "
                                          "--client library -c 4096 -ub 512 -fa on" },
     { "llama-quantize llama-gguf llama-gguf-split llama-imatrix llama-export-lora llama-tokenize",
       "it does not serve a model; name the model itself: plimsoll fit MODEL.gguf" },
     { "vllm sglang tgi koboldcpp koboldcpp.py lms llama-swap",
-      "llama.cpp and Ollama are the engines that are known; for the model itself: plimsoll fit MODEL.gguf -c 8192" },
+      "only llama.cpp and Ollama are supported; for the model itself: plimsoll fit MODEL.gguf -c 8192" },
 };
 
 static const char *base_name(const char *path)
@@ -51,7 +51,7 @@ static int refuse(const char *name, struct plim_error *reterr)
         if (plim_text_has_word(others[i].names, name))
             plim_error_hint(reterr, "%s", others[i].hint);
     plim_error_hint(reterr,
-                    "after '--' goes a command of llama.cpp or Ollama, like llama-server -m MODEL.gguf -c 8192");
+                    "write a command of llama.cpp or Ollama after '--', like llama-server -m MODEL.gguf -c 8192");
     return code;
 }
 

@@ -10,7 +10,7 @@
 
 /*
  * Find the program: argv[*ret_first] up to argv[*ret_after], with its subcommand. The setup becomes one of its runtime,
- * for its client. Fails for programs whose flags no runtime here takes; the hint says what to write instead.
+ * for its client. Fails for programs whose flags no runtime here takes; the hint names a command to write instead.
  */
 int plim_engine_program_find(int argc, char *const *argv, struct plim_setup *setup, int *ret_first, int *ret_after,
                              struct plim_error *reterr);

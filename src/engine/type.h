@@ -3,9 +3,8 @@
 #define PLIMSOLL_ENGINE_TYPE_H
 
 /*
- * The seam: everything a runtime is to the rest of the program, one constant table each. Nothing outside a runtime's
- * folder knows its name; a new runtime is a folder and a line in types.c. Functions that a runtime has no use for are
- * NULL where the comment says so.
+ * The seam between runtimes and the rest of the program: one constant table each. Nothing outside a runtime's folder
+ * knows its name; a new runtime is a folder and a line in types.c. Functions may be NULL where their comment says so.
  */
 
 #include "base/notes.h"
@@ -17,23 +16,23 @@
 struct plim_command;
 struct plim_stored_model;
 
-/* What an engine of any type begins with. */
+/* The first member of every engine. */
 struct plim_engine {
     const struct plim_engine_type *type;
     const struct plim_model *model;
     const char *version;
 };
 
-/* How a machine's cards take part. */
+/* The use of a machine's cards. */
 enum plim_cards_use {
     PLIM_CARDS_USED = 0,
-    PLIM_CARDS_HIDDEN, /* the setup uses none of those that are there */
+    PLIM_CARDS_HIDDEN, /* the setup uses no card of the machine */
     PLIM_CARDS_UNUSED, /* a build without a GPU */
 };
 
 struct plim_engine_type {
-    const char *name;                    /* what --engine takes: "ollama" */
-    const char *rules;                   /* whose rules they are: "llama.cpp" */
+    const char *name;                    /* as --engine takes it: "ollama" */
+    const char *rules;                   /* the runtime whose rules apply: "llama.cpp" */
     const char *heading;                 /* of its options in help and manual: "llama.cpp's flags" */
     const char *proven_from, *proven_to; /* versions whose rules are those that the tests compare with the runtime */
     unsigned tasks;                      /* of enum plim_task */
@@ -42,7 +41,7 @@ struct plim_engine_type {
     /* --- settings --- */
     const struct plim_option *options;
     size_t n_options;
-    const char *variable_prefix; /* of the options' variables: "LLAMA_ARG_"; NULL: none */
+    const char *variable_prefix; /* of the options' variables: "LLAMA_ARG_"; NULL: no variables */
     void (*init)(struct plim_setup *setup);
     void (*adopt)(struct plim_setup *setup); /* one of another runtime of the same rules; NULL: as it is */
     enum plim_cards_use (*cards_use)(const struct plim_setup *setup); /* NULL: they are used */
@@ -62,7 +61,7 @@ struct plim_engine_type {
     void (*close)(struct plim_engine *engine);
     bool (*knows_model)(const struct plim_engine *engine); /* NULL: any */
     void (*shape)(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
-    /* All of the bill but its verdict, which is judged by the caller unless the bill has one already. */
+    /* All of the bill but its verdict, which the caller adds unless the bill has one already. */
     int (*bill)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                 struct plim_bill *ret_bill, struct plim_error *reterr);
     int (*adjust)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
@@ -72,10 +71,10 @@ struct plim_engine_type {
     /* --- advice --- */
     const struct plim_lever *const *levers; /* NULL at its end, as the pairs' first */
     const struct plim_lever_pair *pairs;
-    /* The options that make setup `to` out of the one that was asked for. */
+    /* The options that turn the given setup into `to`. */
     uint32_t (*write_changes)(const struct plim_situation *at, const struct plim_lever *lever,
                               const struct plim_setup *to, struct plim_change ret_changes[PLIM_FIX_MAX_CHANGES]);
-    /* A fix in words of its own, where it is not changed by flags; false: it has no words for it. NULL: flags. */
+    /* A fix as the runtime's own settings, where it takes no flags; false: it has no setting for it. NULL: flags. */
     bool (*paste)(const struct plim_fix *fix, const struct plim_bill *before, char *text, size_t size);
     bool (*paste_quant)(const struct plim_model *model, const struct plim_fix *fix, char *text, size_t size);
 
@@ -85,8 +84,8 @@ struct plim_engine_type {
     /* "context 8192 (the model's own), 33 of 33 layers on the GPU ..." */
     void (*describe)(const struct plim_bill *bill, uint32_t n_cards, char *text, size_t size);
 
-    /* --- command lines; NULL: none is read --- */
-    /* How many words name a program of this runtime, whose client is set; 0: another's program. */
+    /* --- command lines; NULL: not supported --- */
+    /* The number of words that name a program of this runtime, whose client is set; 0: another's program. */
     int (*find_program)(const char *name, const char *next, struct plim_setup *setup);
     int (*read_variable)(const char *name, const char *value, struct plim_arguments *arguments,
                          struct plim_error *reterr); /* set in front of the program; 1: it is one of its own */

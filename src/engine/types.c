@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtimes that are known, one line each; the first is the default. */
+/* The supported runtimes, one line each; the first is the default. */
 #include "base/error.h"
 #include "engine/type.h"
 

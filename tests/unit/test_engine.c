@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold for every bill of every model, whatever the figures are. */
+/* Properties of every bill of every model, with any figures. */
 #include "base/units.h"
 #include "engine/llamacpp/engine.h"
 #include "unit.h"
@@ -135,7 +135,7 @@ static void visit_any(const char *path, void *data)
         memset(&again, 0xa5, sizeof again);
         bill_into(engine, &setup, &machine, &again);
         assert_same_figures(&bill, &again, path, "twice");
-        if (i % 3 == 2) { /* nor does it matter what the engine has done before */
+        if (i % 3 == 2) { /* earlier bills of the engine do not matter */
             assert_int_equal(plim_engine_new(model, NULL, NULL, &fresh, &error), 0);
             bill_into(fresh, &setup, &machine, &again);
             assert_same_figures(&bill, &again, path, "by a new engine");
@@ -155,34 +155,34 @@ static void test_every_bill_is_sound(void **state)
     assert_true(run.n_bills > 900);
 }
 
-/* --- folding (layer_dedup.h) --- */
+/* --- layer dedup (layer_dedup.h) --- */
 
-static void visit_folded(const char *path, void *data)
+static void visit_dedup(const char *path, void *data)
 {
-    static struct plim_bill folded, whole;
+    static struct plim_bill sampled, whole;
     struct run *run = data;
     struct plim_model *model;
     struct plim_engine *engine = open_engine(path, &model);
     if (!engine)
         return;
-    struct plim_engine *unfolded = engine_of(model);
-    plim_workspace_unfold(((struct plim_llamacpp *)unfolded)->workspace);
+    struct plim_engine *full = engine_of(model);
+    plim_workspace_dedup_off(((struct plim_llamacpp *)full)->workspace);
     for (int i = 0; i < 2; i++) {
         const struct plim_setup setup = any_setup(&run->random);
         const struct plim_machine machine = machine_of(1 + (unsigned)random_below(&run->random, 3), 24);
-        bill_into(engine, &setup, &machine, &folded);
-        bill_into(unfolded, &setup, &machine, &whole);
-        assert_same_figures(&folded, &whole, path, "folded and whole");
+        bill_into(engine, &setup, &machine, &sampled);
+        bill_into(full, &setup, &machine, &whole);
+        assert_same_figures(&sampled, &whole, path, "sampled and whole");
     }
-    plim_engine_free(unfolded);
+    plim_engine_free(full);
     close_engine(engine, model);
 }
 
-static void test_a_fold_stands_for_the_whole(void **state)
+static void test_dedup_equals_the_whole(void **state)
 {
     struct run run = { .random = random_seed() + 1 };
     (void)state;
-    zoo_each(visit_folded, &run);
+    zoo_each(visit_dedup, &run);
 }
 
 /* --- more of a thing never takes less --- */
@@ -233,7 +233,7 @@ static void visit_layers(const char *path, void *data)
     if (!engine)
         return;
     struct plim_setup setup = any_setup(&run->random);
-    setup.llamacpp.mmap = PLIM_OFF; /* a mapped file lies in RAM whatever the GPU has */
+    setup.llamacpp.mmap = PLIM_OFF; /* a mapped file lies in RAM, also the part on the GPU */
     uint64_t on_gpu = 0, on_host = UINT64_MAX, cache = 0;
     plim_engine_shape(engine, &shape);
     for (uint32_t n = 0; n <= shape.n_layer + 2; n += 1 + shape.n_layer / 12) {
@@ -262,7 +262,7 @@ static void test_monotone_in_layers(void **state)
     zoo_each(visit_layers, &run);
 }
 
-/* Without a GPU's copy of the embeddings, what is on the devices is what is in the file, padding aside. */
+/* Without a GPU's copy of the embeddings, the devices hold the bytes of the file, padding aside. */
 static void test_weights_are_those_of_the_file(void **state)
 {
     static const char *const models[] = { "llama-3.1-8b-Q4_K_M", "qwen3-30b-a3b-Q4_K_M", "mamba-2.8b-Q4_K_M",
@@ -285,7 +285,7 @@ static void test_weights_are_those_of_the_file(void **state)
     }
 }
 
-/* --- what --fit makes of it --- */
+/* --- the adjustment of --fit --- */
 
 static void visit_start(const char *path, void *data)
 {
@@ -314,7 +314,7 @@ static void visit_start(const char *path, void *data)
         bill_into(engine, &start.setup, &machine, &bill);
         assert_sound(&bill, path);
         if (has_context)
-            assert_int_equal(start.setup.llamacpp.n_ctx, 8192); /* what was asked for stays */
+            assert_int_equal(start.setup.llamacpp.n_ctx, 8192); /* a given context stays */
         else if (start.setup.llamacpp.n_ctx)
             assert_true(start.setup.llamacpp.n_ctx >= (shape.n_ctx_train < 4096 ? shape.n_ctx_train : 4096));
         if (has_layers)
@@ -337,7 +337,7 @@ static void test_what_it_starts_with(void **state)
     assert_true(run.n_bills > 30);
 }
 
-/* --- what is refused --- */
+/* --- refused specs and setups --- */
 
 static void test_requests_that_make_no_sense(void **state)
 {
@@ -399,7 +399,7 @@ static void test_requests_that_make_no_sense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_bill_is_sound),           cmocka_unit_test(test_a_fold_stands_for_the_whole),
+        cmocka_unit_test(test_every_bill_is_sound),           cmocka_unit_test(test_dedup_equals_the_whole),
         cmocka_unit_test(test_monotone_in_context),           cmocka_unit_test(test_monotone_in_layers),
         cmocka_unit_test(test_weights_are_those_of_the_file), cmocka_unit_test(test_what_it_starts_with),
         cmocka_unit_test(test_requests_that_make_no_sense),

@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_GGML_BUFFER_H
 
 /*
- * What a tensor takes in a buffer beside its own bytes.
+ * The memory that a tensor takes in a buffer beside its own bytes.
  * Source: ggml-cuda.cu (ggml_backend_cuda_buffer_type_get_alignment, _get_alloc_size, MATRIX_ROW_PADDING) and ggml.h
  * (TENSOR_ALIGNMENT, for memory of the host) of llama.cpp v0.5.0.
  */

@@ -41,8 +41,8 @@ void plim_ggml_graph_done(struct plim_ggml_graph *g)
 void plim_ggml_graph_reset(struct plim_ggml_graph *g)
 {
     memset(g->is_placed, 0, (size_t)g->n_tensors);
-    g->n_tensors = 1;                                             /* 0 is "none"; what did not fit was written there */
-    g->tensor[0] = (struct plim_gtensor){ .ne = { 1, 1, 1, 1 } }; /* whoever divides by a size of "none" may */
+    g->n_tensors = 1; /* number 0 is "no tensor"; tensors that did not fit were written there */
+    g->tensor[0] = (struct plim_gtensor){ .ne = { 1, 1, 1, 1 } }; /* its sizes can be divided by */
     g->n_nodes = g->n_leaves = g->n_keeps = 0;
     g->overflow = false;
 }

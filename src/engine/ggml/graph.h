@@ -27,7 +27,7 @@ enum {
     PLIM_BACKEND_NONE = -1,
 };
 
-typedef int16_t plim_node; /* a tensor of a graph; 0 is none */
+typedef int16_t plim_node; /* a tensor of a graph; 0: no tensor */
 
 enum plim_op {
     PLIM_OP_LEAF,       /* input, weight, cache */
@@ -53,7 +53,7 @@ enum {
 struct plim_gtensor {
     uint32_t ne[4];
     uint64_t bytes;       /* ggml_nbytes() */
-    uint64_t extra_bytes; /* what the CUDA buffer type adds when it allocates this tensor */
+    uint64_t extra_bytes; /* added by the CUDA buffer type when it allocates this tensor */
     uint8_t op;           /* enum plim_op */
     uint8_t type;         /* enum plim_dtype */
     uint8_t flags;
@@ -119,7 +119,7 @@ static inline void plim_ggml_graph_source(struct plim_ggml_graph *g, plim_node n
 /* Same shape as a, computed from a and b (b may be 0). */
 plim_node plim_ggml_graph_like(struct plim_ggml_graph *g, enum plim_op op, plim_node a, plim_node b);
 
-/* A view of all of a with another shape; strided says it is not contiguous. */
+/* A view of all of a with another shape; strided: it is not contiguous. */
 plim_node plim_ggml_graph_view(struct plim_ggml_graph *g, plim_node a, bool strided, uint64_t ne0, uint64_t ne1,
                                uint64_t ne2, uint64_t ne3);
 

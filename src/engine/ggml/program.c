@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the walk knows of a tensor. */
+/* The walk's state of a tensor. */
 struct plim_reader {
     int16_t n_children, n_views;
     int8_t backend;
@@ -41,7 +41,7 @@ void plim_compiler_done(struct plim_compiler *compiler)
 /* The checkpoints that are still to come. */
 struct watch {
     const struct plim_ggml_checkpoint *next, *end;
-    plim_node node; /* where the next one is; 0: there is none */
+    plim_node node; /* the position of the next one; 0 after the last */
 };
 
 struct run {
@@ -82,8 +82,8 @@ static bool same_layout(const struct run *run, plim_node node, plim_node source)
 }
 
 /*
- * Take over the memory of a source that nobody else will read; true when one was found. A view never qualifies: it has
- * no memory of its own to give (ggml_gallocr_is_own()).
+ * Take over the memory of a source without other readers; true when one was found. A view never qualifies: it has no
+ * memory of its own to give (ggml_gallocr_is_own()).
  */
 static bool reuse_source(const struct run *run, plim_node node)
 {
@@ -256,7 +256,7 @@ static void watch_event(struct run *run, const struct plim_event *event)
     expect_next(run);
 }
 
-/* --- the whole --- */
+/* --- the whole graph --- */
 
 void plim_compile(struct plim_compiler *compiler, const struct plim_ggml_graph *g, const struct plim_schedule *s,
                   int n_backends, const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints)

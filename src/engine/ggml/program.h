@@ -3,11 +3,10 @@
 #define PLIMSOLL_ENGINE_GGML_PROGRAM_H
 
 /*
- * What ggml's graph allocator does with a scheduled graph, as a list of steps that no longer mentions who reads what:
- * take space for a tensor, give it back, hand it on to the tensor that is written over it. Which steps there are, and
- * in which order, follows from the graph's shape (who reads whom, on which backend) and from a few comparisons of
- * sizes; where the space is and how large the buffers become follows from the sizes, and is found by running the steps
- * (replay.h).
+ * The work of ggml's graph allocator on a scheduled graph, as a list of steps without readers: take space for a tensor,
+ * give it back, hand it on to the tensor that is written over it. The steps and their order follow from the graph's
+ * shape (sources and backends) and from a few comparisons of sizes; the offsets and the sizes of the buffers follow
+ * from the sizes of the tensors, and are found by running the steps (replay.h).
  *
  * A search tries the same graph in many sizes: contexts, micro-batches, cache types. So programs are kept, and a graph
  * of the same shape whose comparisons come out the same gets the program made before, without being scheduled again.
@@ -34,7 +33,7 @@ struct plim_ggml_checkpoint {
 enum plim_step_kind {
     PLIM_STEP_TAKE,  /* space for tensor */
     PLIM_STEP_GIVE,  /* its space is free again */
-    PLIM_STEP_REUSE, /* tensor takes over the space of `from` and gives back what it does not need */
+    PLIM_STEP_REUSE, /* tensor takes over the space of `from` and gives back the rest */
     PLIM_STEP_HELD,  /* tensor has space: part of the state of the checkpoint that follows */
     PLIM_STEP_CHECK, /* a checkpoint */
 };
@@ -43,11 +42,11 @@ struct plim_step {
     uint8_t kind;
     int8_t backend;
     plim_node tensor, from;
-    plim_node size_of; /* copies are as large as what they are a copy of: of tensor, or of `from` for REUSE */
+    plim_node size_of; /* copies are as large as their original: of tensor, or of `from` for REUSE */
     uint64_t mark;     /* HELD: its readers and number in the range, 0 outside */
 };
 
-/* What is computed in the range of a checkpoint. */
+/* The computation in the range of a checkpoint. */
 struct plim_range {
     uint64_t shape; /* ops, backends, order */
     int first, end; /* of the list of tensors whose sizes count */
@@ -101,7 +100,7 @@ void plim_compiler_done(struct plim_compiler *compiler);
 void plim_compile(struct plim_compiler *compiler, const struct plim_ggml_graph *g, const struct plim_schedule *s,
                   int n_backends, const struct plim_ggml_checkpoint *checkpoints, int n_checkpoints);
 
-/* A hash of what was hashed so far and one value more. */
+/* The hash so far and one value more. */
 static inline uint64_t plim_mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;

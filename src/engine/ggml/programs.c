@@ -9,7 +9,7 @@
 /* All programs together; when the room is full, all are forgotten. The largest graph alone needs a good part of it. */
 enum { ROOM_BYTES = 6 << 20, MAX_PROGRAMS = 64, ALIGNMENT = 16 };
 
-/* What of a tensor is shape: from `op` to `source`, without gaps. What schedule.c writes (split) is not yet written. */
+/* The shape of a tensor: from `op` to `source`, without gaps. `split` is not yet written by schedule.c. */
 enum {
     SHAPE_AT = offsetof(struct plim_gtensor, op),
     SHAPE_BYTES = offsetof(struct plim_gtensor, source) + sizeof(plim_node) * PLIM_GGML_GRAPH_MAX_SOURCES - SHAPE_AT,
@@ -171,7 +171,7 @@ static bool write_key(struct plim_ggml_programs *p, struct entry *e, const struc
     return true;
 }
 
-/* Keep what was compiled; false when there is no room. */
+/* Keep the compiled program; false when the room is full. */
 static bool keep_program(struct plim_ggml_programs *p, struct entry *e)
 {
     const struct plim_compiler *c = &p->compiler;

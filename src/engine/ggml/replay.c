@@ -118,7 +118,7 @@ struct run {
     uint64_t *start;
     struct plim_blocks *blocks;
     int n_backends;
-    struct plim_ggml_checkpoint *next; /* the checkpoint to come, and what is held there */
+    struct plim_ggml_checkpoint *next; /* the checkpoint to come, and the tensors held there */
     uint64_t within, others;
 };
 
@@ -194,7 +194,7 @@ void plim_replay(struct plim_replay *r, const struct plim_ggml_graph *g, const s
 {
     struct run run = { g->tensor, r->start, r->blocks, program->n_backends, checkpoints, 0, 0 };
     for (int i = 0; i < n_checkpoints; i++) {
-        checkpoints[i].state = (uint64_t)i; /* those that are never reached are equal to none */
+        checkpoints[i].state = (uint64_t)i; /* those that are never reached equal no other */
         checkpoints[i].operations = operations_of(program, g, &program->range[i]);
         checkpoints[i].brings_leaf = program->range[i].brings_leaf;
     }

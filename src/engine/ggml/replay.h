@@ -7,7 +7,7 @@
  *
  * Free space is a list of blocks per backend; a tensor goes into the smallest block that holds it, the open end last.
  * The buffer is as large as the highest address used. Rule: ggml-alloc.c, ggml_dyn_tallocr_alloc(), at llama.cpp
- * v0.5.0. (The chunks of devices with a largest buffer are not modelled: CUDA has none.)
+ * v0.5.0. (Chunks, for devices that limit the size of a buffer, are not modelled: CUDA does not.)
  */
 
 #include "engine/ggml/program.h"

@@ -39,7 +39,7 @@ void plim_schedule_done(struct plim_schedule *s)
     *s = (struct plim_schedule){ 0 };
 }
 
-/* --- which backend --- */
+/* --- backends --- */
 
 uint64_t plim_schedule_batch(const struct plim_gtensor *t)
 {
@@ -133,7 +133,7 @@ static void assign(struct run *r)
             t->backend = g->tensor[t->root].backend;
         if (t->backend == PLIM_BACKEND_NONE)
             t->backend = (int8_t)r->cpu;
-        for (int j = 0; j < t->n_sources; j++) { /* a leaf that nobody fills lives where it is first read */
+        for (int j = 0; j < t->n_sources; j++) { /* a leaf that is never filled lives where it is first read */
             struct plim_gtensor *source = &g->tensor[t->source[j]];
             if (source->op == PLIM_OP_LEAF && source->backend == PLIM_BACKEND_NONE)
                 source->backend = t->backend;
@@ -205,7 +205,7 @@ static bool brings_weight(const struct run *r, const struct plim_gtensor *t, int
     return false;
 }
 
-/* Copy what node reads from other backends and let it read the copies; returns how many copies are new. */
+/* Copy the sources of node that are on other backends and let it read the copies; returns the number of new copies. */
 static int localize(const struct run *r, plim_node node, int backend, plim_node *new_inputs)
 {
     int n_new = 0;

@@ -56,7 +56,7 @@ void plim_schedule(struct plim_schedule *s, struct plim_ggml_graph *g, const str
 /* The batch of a node, as far as it decides about moving the node to a GPU. */
 uint64_t plim_schedule_batch(const struct plim_gtensor *t);
 
-/* What a tensor is a copy of; itself when it is none. */
+/* The original of a copy; other tensors are their own. */
 static inline plim_node plim_schedule_origin(const struct plim_ggml_graph *g, const struct plim_schedule *s,
                                              plim_node tensor)
 {

@@ -4,8 +4,8 @@
 
 /*
  * The architectures llama.cpp knows, one row each: which memory a context keeps, which layers slide or recur, and how
- * the compute graph is built. A row says only what the tensors of a file cannot: which projections, norms, biases and
- * experts a layer has is read from the file itself.
+ * the compute graph is built. A row holds only facts that the tensors of a file cannot show: the projections, norms,
+ * biases and experts of a layer are read from the file itself.
  *
  * Source: src/llama-arch.cpp, src/llama-model.cpp (create_memory) and src/models/NAME.cpp (load_arch_hparams, graph)
  * of llama.cpp between v0.4.1 and v0.6.0. A row that builds a graph is compared with what v0.5.0 allocates: it has a
@@ -17,7 +17,7 @@
 
 struct plim_build;
 
-/* What a context remembers. */
+/* The memory of a context. */
 enum plim_llama_memory_kind {
     PLIM_LLAMA_MEMORY_ATTENTION = 0, /* K and V (K only with MLA) of every layer that attends */
     PLIM_LLAMA_MEMORY_NONE,          /* encoders and diffusion models: nothing */
@@ -25,10 +25,10 @@ enum plim_llama_memory_kind {
     PLIM_LLAMA_MEMORY_HYBRID,        /* attention in some layers, a state in others */
     PLIM_LLAMA_MEMORY_DSA,           /* MLA plus the keys of a sparse indexer (DeepSeek-3.2, GLM-5) */
     PLIM_LLAMA_MEMORY_MSA,           /* K and V plus indexer keys after the dense layers (MiniMax-M3) */
-    PLIM_LLAMA_MEMORY_OTHER,         /* a layout we do not model: no figure */
+    PLIM_LLAMA_MEMORY_OTHER,         /* a layout that is not modelled: no figure */
 };
 
-/* When some layers see only a window. */
+/* The layers that see only a window. */
 enum plim_swa_rule {
     PLIM_SWA_NEVER = 0,
     PLIM_SWA_IF_WINDOW, /* the file gives attention.sliding_window > 0 */
@@ -39,7 +39,7 @@ enum plim_swa_rule {
     PLIM_SWA_64_LAYERS, /* only models of 64 layers (EXAONE 4: the 32B) */
 };
 
-/* Which layers keep a state instead of K and V. */
+/* The layers that keep a state instead of K and V. */
 enum plim_recurrent_rule {
     PLIM_RECURRENT_NEVER = 0,
     PLIM_RECURRENT_ALL,
@@ -49,7 +49,7 @@ enum plim_recurrent_rule {
     PLIM_RECURRENT_EVERY_BOTH,  /* every layer attends and keeps a state (Falcon-H1) */
 };
 
-/* Which layers rotate Q and K. */
+/* The layers that rotate Q and K. */
 enum plim_rope_rule {
     PLIM_ROPE_ALL = 0,
     PLIM_ROPE_NEVER,
@@ -57,22 +57,22 @@ enum plim_rope_rule {
     PLIM_ROPE_SLIDING_OR_DENSE, /* sliding layers and the leading dense ones */
     PLIM_ROPE_NOT_4TH,          /* all but layers 3, 7, 11 ... */
     PLIM_ROPE_NOT_FIRST_OF_4,   /* all but layers 0, 4, 8 ... of models with a window */
-    PLIM_ROPE_FINETUNED,        /* unless the file says rope.scaling.finetuned = false (Granite 4) */
+    PLIM_ROPE_FINETUNED,        /* unless the file has rope.scaling.finetuned = false (Granite 4) */
     PLIM_ROPE_NOT_40_LAYERS,    /* Baichuan: the 13B has ALiBi instead */
 };
 
-/* What the feed-forward part reads, and in which order the three parts of a layer are summed. */
+/* The input of the feed-forward part, and the order in which the three parts of a layer are summed. */
 enum plim_residual_rule {
-    PLIM_RESIDUAL_SERIAL = 0,  /* h = attention + x; feed-forward(norm(h)) + h */
-    PLIM_RESIDUAL_SHARED_NORM, /* serial, but the feed-forward reads what attention read when it has no norm (StableLM)
-                                */
-    PLIM_RESIDUAL_FFN_ATTN_X,  /* (feed-forward + attention) + x */
-    PLIM_RESIDUAL_ATTN_FFN_X,  /* (attention + feed-forward) + x */
-    PLIM_RESIDUAL_FFN_X_ATTN,  /* (feed-forward + x) + attention */
+    PLIM_RESIDUAL_SERIAL = 0,    /* h = attention + x; feed-forward(norm(h)) + h */
+    PLIM_RESIDUAL_SHARED_NORM,   /* serial, but the feed-forward reads attention's input when it has no norm (StableLM)
+                                  */
+    PLIM_RESIDUAL_FFN_ATTN_X,    /* (feed-forward + attention) + x */
+    PLIM_RESIDUAL_ATTN_FFN_X,    /* (attention + feed-forward) + x */
+    PLIM_RESIDUAL_FFN_X_ATTN,    /* (feed-forward + x) + attention */
     PLIM_RESIDUAL_FFN_X_ATTN_IF, /* that, when use_parallel_residual (GPT-NeoX) */
 };
 
-/* Where the rows whose logits are asked for are picked out. */
+/* The position at which the rows that need logits are picked out. */
 enum plim_rows_rule {
     PLIM_ROWS_LAST_LAYER = 0, /* before the feed-forward part of the last layer */
     PLIM_ROWS_BEFORE_NORM,    /* before the output norm */
@@ -80,10 +80,10 @@ enum plim_rows_rule {
     PLIM_ROWS_ALL,            /* never: every token has logits */
 };
 
-/* The rest of what tensors do not say about a decoder. */
+/* The other properties of a decoder that its tensors do not show. */
 enum {
     PLIM_GGML_GRAPH_LAYER_NORM = 1 << 0,   /* LayerNorm: not in place */
-    PLIM_GGML_GRAPH_BARE_NORM = 1 << 1,    /* norms without weights where there are none in the file */
+    PLIM_GGML_GRAPH_BARE_NORM = 1 << 1,    /* norms without weights where the file has no weights */
     PLIM_GGML_GRAPH_QK_NORM_FLAT = 1 << 2, /* Q and K are normalized before they are split into heads */
     PLIM_GGML_GRAPH_QK_NORM_LATE = 1 << 3, /* ... or after RoPE */
     PLIM_GGML_GRAPH_QK_RMS = 1 << 4,       /* Q and K are RMS-normalized without weights after RoPE */
@@ -91,7 +91,7 @@ enum {
     PLIM_GGML_GRAPH_ATTN_SCALE = 1 << 6,   /* Q is scaled by a per-token input */
     PLIM_GGML_GRAPH_EMBD_SCALE = 1 << 7,   /* the embeddings are scaled */
     PLIM_GGML_GRAPH_EMBD_NORM = 1 << 8,    /* the embeddings are normalized, with token_embd_norm if the file has it */
-    PLIM_GGML_GRAPH_MOE_NORM = 1 << 9,     /* the chosen weights are normalized, unless the file says */
+    PLIM_GGML_GRAPH_MOE_NORM = 1 << 9,     /* the chosen weights are normalized, unless the file's key differs */
     PLIM_GGML_GRAPH_MOE_SOFTMAX_LATE = 1 << 10, /* softmax over the chosen experts only */
     PLIM_GGML_GRAPH_MOE_WEIGHT_EARLY = 1 << 11, /* inputs are weighted, not outputs (Llama 4) */
     PLIM_GGML_GRAPH_MOE_SELECT_EARLY =
@@ -99,7 +99,8 @@ enum {
     PLIM_GGML_GRAPH_SHARED_SILU_GATE = 1 << 13, /* the shared expert's gate is silu(x)/x, not sigmoid */
     PLIM_GGML_GRAPH_ROUTER_FIRST = 1 << 14,     /* the router reads the layer's input (SmallThinker) */
     PLIM_GGML_GRAPH_ENCODER = 1 << 15,          /* attends to the batch itself, no logits */
-    PLIM_GGML_GRAPH_NOT_CAUSAL = 1 << 16,       /* attends to the batch itself, not causal whatever the file says */
+    PLIM_GGML_GRAPH_NOT_CAUSAL =
+        1 << 16, /* attends to the batch itself, never causal, even if the file's key differs */
     PLIM_GGML_GRAPH_X_PLUS_ATTN = 1 << 17, /* x + attention instead of attention + x: the first can be written over */
     PLIM_GGML_GRAPH_X_PLUS_FFN = 1 << 18,  /* the same for the feed-forward part */
     PLIM_GGML_GRAPH_ROPE_FREQS_FULL = 1 << 19,  /* rope_freqs only where a layer sees everything (Gemma 4, Step) */
@@ -131,7 +132,7 @@ struct plim_arch {
     bool reserves_one_seq; /* buffers are reserved for one sequence too (sched_reserve: TAG_RESERVE_DIAG_DECAY) */
     bool has_scan;         /* its states are advanced by SSM_SCAN (Mamba) */
     bool has_rollback;     /* keeps n_rs_seq earlier states (llama-arch.cpp: llm_arch_supports_rs_rollback) */
-    bool no_logits_when_embedding; /* a context for embeddings has none */
+    bool no_logits_when_embedding; /* not in a context for embeddings */
     bool no_output;                /* the token embedding is not copied for the output (encoders, BitNet) */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What llama.cpp makes of a setup by itself: --fit is on by default, and fills in an unset context, an unset number of
- * GPU layers and the split so that every device keeps a margin free. First the context shrinks, then layers leave; of
- * models with experts the experts leave first.
+ * llama.cpp's own adjustment of a setup: --fit is on by default, and fills in an unset context, an unset number of GPU
+ * layers and the split so that every device keeps a margin free. First the context shrinks, then layers move to the
+ * host; of models with experts the experts move first.
  *
  * Rule: common/fit.cpp (common_params_fit_impl) of llama.cpp v0.4.1 to v0.6.0, on measurements of our own.
  */
@@ -20,7 +20,7 @@
 
 enum { DEFAULT_FIT_CTX = 4096, CONTEXT_STEP = 256 };
 
-/* How many layers a device gets, from the back of the model; of n_part of them the experts stay on the host. */
+/* The layers of a device, from the back of the model; of n_part of them the experts stay on the host. */
 struct share {
     uint32_t n_layer, n_part;
     enum plim_overflow_part part;
@@ -33,7 +33,7 @@ struct fit {
     struct plim_llamacpp_setup setup; /* as changed so far */
     int n_gpu;
     uint64_t split_bytes[PLIM_MAX_DEVICES];
-    int64_t free_bytes[PLIM_MAX_DEVICES], target_bytes; /* target: what stays free per device */
+    int64_t free_bytes[PLIM_MAX_DEVICES], target_bytes; /* target: the memory to keep free per device */
     int64_t state_bytes[PLIM_MAX_DEVICES];              /* recurrent states of the setup measured last */
     struct plim_error *err;
     int result; /* the first failure */
@@ -62,7 +62,7 @@ static void add_draft(struct fit *f, const struct plim_llamacpp_setup *setup, co
     plim_buffers_done(&b);
 }
 
-/* model + context + compute per GPU of a setup; also the weights alone when asked for. */
+/* model + context + compute per GPU of a setup; also the weights alone, if wanted. */
 static void measure(struct fit *f, const struct plim_llamacpp_setup *setup, int64_t *bytes, int64_t *ret_weights)
 {
     struct plim_buffers b;
@@ -315,7 +315,7 @@ static void convert_experts(struct fit *f, struct share *shares, int64_t *used)
     }
 }
 
-/* With all experts on the host, is there memory to spare? */
+/* The setup with all experts on the host, if memory is left then. */
 static bool has_room_for_experts(struct fit *f)
 {
     struct plim_llamacpp_setup s = f->setup;
@@ -372,19 +372,19 @@ static int run(struct fit *f)
     for (int i = 0; i < f->n_gpu; i++)
         fits = fits && f->free_bytes[i] - used[i] >= f->target_bytes;
     if (fits)
-        return is_auto && cx.n_seq_max > 1; /* all there is, for every slot */
+        return is_auto && cx.n_seq_max > 1; /* the full context, for every slot */
     int64_t surplus = sum(f->free_bytes, f->n_gpu) - sum(used, f->n_gpu) - f->n_gpu * f->target_bytes;
     if (surplus < 0 && is_auto && shrink_context(f, cx.n_seq_max, cx.n_stream, sum(used, f->n_gpu), weights))
         return 1;
     if (f->result < 0)
         return f->result;
     if (!may_move_layers(&f->setup, f->n_gpu))
-        return is_auto; /* it gives up, and goes on with the smallest context */
+        return is_auto; /* it gives up, and starts with the smallest context */
     distribute(f);
     return f->result < 0 ? f->result : 1;
 }
 
-/* What --fit decides, as settings and as one would type it. */
+/* The decisions of --fit, as settings and as flags. */
 static void write_adjustment(const struct plim_llamacpp_setup *before, const struct plim_bill *bill,
                              struct plim_adjustment *a)
 {
@@ -426,7 +426,7 @@ int plim_llamacpp_adjust(struct plim_engine *base, const struct plim_setup *setu
     const bool is_on = own->fit == PLIM_ON || (own->fit == PLIM_UNSET && own->client != PLIM_CLIENT_LIBRARY);
     struct fit f = { .engine = engine, .machine = machine, .setup = *own, .err = reterr };
     f.n_gpu = plim_visible_gpus(own, machine, f.split_bytes);
-    if (plim_bound_applies(engine->llama)) /* --fit measures; from bounds nothing follows */
+    if (plim_bound_applies(engine->llama)) /* --fit measures; bounds cannot predict it */
         return 0;
     if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || own->split_mode == PLIM_SPLIT_TENSOR)
         return 0;

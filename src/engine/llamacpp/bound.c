@@ -11,14 +11,14 @@
 
 enum {
     SMALLEST_HEAD = 32,
-    MOST_EXPERTS_USED = 16, /* where the file has experts, but not how many a token uses */
+    MOST_EXPERTS_USED = 16, /* for files that have experts, but not the number a token uses */
     KEY_BYTES = 160,
     MASK_BYTES = 8,        /* per token and cell: f32, and f16 for flash attention */
     SMALL_BYTES = 4 << 20, /* positions, token numbers, lists of rows */
     F32 = 4,
 };
 
-#define MARGIN 1.125 /* for a graph unlike all that were looked at */
+#define MARGIN 1.125 /* for a graph unlike all that are modelled */
 
 static double max_of(double a, double b) { return a > b ? a : b; }
 
@@ -29,7 +29,7 @@ bool plim_bound_applies(const struct plim_llama *llama)
     return llama->hp.arch->memory == PLIM_LLAMA_MEMORY_OTHER || !llama->hp.arch->build;
 }
 
-/* --- what the file says --- */
+/* --- figures of the file --- */
 
 /* A key of the architecture, as a count; 0 without it. */
 static uint32_t count_of(const struct plim_llama *llama, const char *name)
@@ -87,7 +87,7 @@ static bool has_relative_bias(const struct plim_llama *llama)
     return false;
 }
 
-/* Layers that read the cache of another: on another device they read a copy. */
+/* Layers that read another layer's cache: on another device they read a copy. */
 static uint32_t n_sharing_layers(const struct plim_llama *llama)
 {
     const uint32_t n_layer = llama->hp.n_layer_all, n = count_of(llama, "attention.shared_kv_layers");
@@ -97,7 +97,7 @@ static uint32_t n_sharing_layers(const struct plim_llama *llama)
     return n < n_layer ? n : n_layer;
 }
 
-/* True when the CPU has nothing to compute, as far as the file and the setup say. */
+/* True when the CPU has nothing to compute, by the file and the setup. */
 static bool is_on_gpus(const struct plim_llama *llama, const struct plim_llama_context *cx,
                        const struct plim_placement *p)
 {
@@ -107,20 +107,19 @@ static bool is_on_gpus(const struct plim_llama *llama, const struct plim_llama_c
 
 /* --- the compute buffer --- */
 
-/* What of a graph is live at once, by what it grows with. The factors are such that they hold for all that is modelled.
- */
+/* The live memory of a graph, by the quantity it grows with. The factors hold for every modelled architecture. */
 struct sizes {
-    double token_bytes;  /* per token: the outputs of the widest part of a layer, and what spans layers */
-    double input_bytes;  /* per token: rows of tensors that stay on the host, and what all layers read */
+    double token_bytes;  /* per token: the outputs of the widest part of a layer, and tensors that span layers */
+    double input_bytes;  /* per token: rows of tensors that stay on the host, and inputs of all layers */
     double output_bytes; /* per output: logits and the embeddings they are made of */
-    double score_bytes;  /* per token and cell: what attention weighs */
+    double score_bytes;  /* per token and cell: the scores of attention */
     double batch_bytes;  /* per pair of tokens: linear attention may weigh those of a batch */
     double cell_bytes;   /* per cell: copies of a layer's cache */
     double seq_bytes;    /* per sequence: states before and after */
     double weight_bytes; /* copies of weights that lie on the host */
 };
 
-/* What a product with this matrix gives per token. */
+/* The output of a product with this matrix per token. */
 static double out_width(const struct plim_llama *llama, size_t i)
 {
     const struct plim_tensor *t = &llama->tensors[i];
@@ -131,7 +130,7 @@ static double out_width(const struct plim_llama *llama, size_t i)
 static void measure_tensors(const struct plim_llama *llama, const struct plim_placement *p, struct sizes *s)
 {
     const struct plim_hparams *hp = &llama->hp;
-    /* feed-forward parts run when attention is over; what has another name may be live together with it */
+    /* feed-forward parts run after attention; tensors of other names may be live together with it */
     double attention[PLIM_MAX_LAYERS] = { 0 }, feed_forward[PLIM_MAX_LAYERS] = { 0 };
     double widest = 0, global = 0, input = hp->n_embd_inp, largest_bytes = 0, all_bytes = 0;
     for (size_t i = 0; i < llama->n_tensors; i++) {
@@ -221,7 +220,7 @@ void plim_bound_compute(const struct plim_llama *llama, const struct plim_llama_
     ret_bytes[p->cpu] = bytes_of(MARGIN * (is_on_gpus(llama, cx, p) ? inputs : inputs + layers));
 }
 
-/* --- what a context remembers --- */
+/* --- the memory of a context --- */
 
 static uint64_t padded_row_bytes(enum plim_dtype type, uint64_t width)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of one model under one setup, and which GPUs take part. */
+/* The buffers of one model under one setup, and the GPUs that take part. */
 #include "engine/llamacpp/engine.h"
 
 #include "base/units.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is gone of a card's memory before llama.cpp first asks for it: a typical context. */
+/* The memory of a card that is taken before llama.cpp first reads its free memory: a typical context. */
 #define SEEN_CONTEXT_BYTES (256 * PLIM_MIB)
 
 int plim_visible_gpus(const struct plim_llamacpp_setup *setup, const struct plim_machine *machine,
@@ -23,7 +23,7 @@ int plim_visible_gpus(const struct plim_llamacpp_setup *setup, const struct plim
 }
 
 /* Logits (and embeddings) that are copied back: pinned host memory. llama_context::output_reserve names T5 itself: it
- * keeps both there, whatever was asked for. */
+ * always keeps both there. */
 static uint64_t output_bytes(const struct plim_llama *llama, const struct plim_llama_context *cx)
 {
     uint64_t n_outputs = cx->n_seq_max;
@@ -77,7 +77,7 @@ int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_lla
     return 0;
 }
 
-/* Whether what llama.cpp allocates before it computes anything goes into the memory there is. */
+/* True when the memory that llama.cpp allocates before it computes anything fits. */
 static bool is_allocated(const struct plim_buffers *b, int n_gpu, const uint64_t *split_bytes, uint64_t host_bytes)
 {
     for (int i = 0; i < n_gpu; i++)

@@ -20,8 +20,8 @@ struct plim_workspace {
     plim_node *weight; /* of the build, per tensor of the model */
     struct plim_layers layers;
     struct plim_ggml_checkpoint checkpoint[PLIM_MAX_DEDUPS * PLIM_DEDUP_WATCHED];
-    uint32_t rhythm;  /* of the last fold that stood for the whole */
-    bool is_unfolded; /* always build every layer */
+    uint32_t rhythm;   /* of the last sample that stood for the whole graph */
+    bool is_dedup_off; /* always build every layer */
 };
 
 struct plim_workspace *plim_workspace_new(void)
@@ -49,7 +49,7 @@ struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace)
     return NULL;
 }
 
-void plim_workspace_unfold(struct plim_workspace *workspace) { workspace->is_unfolded = true; }
+void plim_workspace_dedup_off(struct plim_workspace *workspace) { workspace->is_dedup_off = true; }
 
 bool plim_compute_is_pipelined(const struct plim_llama_context *cx, const struct plim_placement *place)
 {
@@ -61,7 +61,7 @@ bool plim_compute_is_pipelined(const struct plim_llama_context *cx, const struct
 
 struct batch {
     uint32_t n_tokens, n_outputs;
-    uint32_t n_seqs; /* 0: as many as there can be */
+    uint32_t n_seqs; /* 0: the greatest number */
 };
 
 struct run {
@@ -93,7 +93,7 @@ static void build(const struct run *run, struct batch batch)
     run->llama->hp.arch->build(&w->build);
 }
 
-/* What the graph of these layers needs; false when it cannot be represented. */
+/* The memory of the graph of these layers; false when it cannot be represented. */
 static bool measure(const struct run *run, struct batch batch, uint64_t *ret_bytes, bool *ret_is_steady)
 {
     struct plim_workspace *w = run->w;
@@ -111,7 +111,8 @@ static bool measure(const struct run *run, struct batch batch, uint64_t *ret_byt
     if (!w->program)
         return false;
     plim_replay(&w->replay, &w->graph, w->program, w->checkpoint, n, ret_bytes);
-    *ret_is_steady = run->w->layers.n_folds == 0 || (is_marked && plim_dedup_is_steady(&run->w->layers, w->checkpoint));
+    *ret_is_steady =
+        run->w->layers.n_dedups == 0 || (is_marked && plim_dedup_is_steady(&run->w->layers, w->checkpoint));
     return true;
 }
 
@@ -121,7 +122,7 @@ static bool measure_sample(const struct run *run, struct batch batch, uint32_t r
 {
     struct plim_workspace *w = run->w;
     bool is_steady = false;
-    plim_layers_fold(run->llama, run->place, rhythm, by_types, &w->layers);
+    plim_layers_dedup(run->llama, run->place, rhythm, by_types, &w->layers);
     return measure(run, batch, ret_bytes, &is_steady) && is_steady;
 }
 
@@ -134,7 +135,7 @@ static bool measure_layers(const struct run *run, struct batch batch, uint64_t *
     struct plim_workspace *w = run->w;
     const bool expects_copies = run->cx->op_offload && batch.n_tokens >= OP_OFFLOAD_MIN_BATCH;
     const bool is_looped = run->llama->hp.n_layer_file < run->llama->hp.n_layer; /* copies are kept for the next run */
-    for (int i = 0; i < 2 && !w->is_unfolded && !is_looped; i++) {
+    for (int i = 0; i < 2 && !w->is_dedup_off && !is_looped; i++) {
         bool is_done =
             !expects_copies && measure_sample(run, batch, w->rhythm, false, ret_bytes) && !w->program->copies_weights;
         if (is_done || measure_sample(run, batch, w->rhythm, true, ret_bytes))
@@ -146,7 +147,7 @@ static bool measure_layers(const struct run *run, struct batch batch, uint64_t *
     return measure(run, batch, ret_bytes, &is_steady);
 }
 
-/* Raise ret_bytes to what this batch needs; false when the graph cannot be represented. */
+/* Raise ret_bytes to the need of this batch; false when the graph cannot be represented. */
 static bool reserve(const struct run *run, struct batch batch, uint64_t *ret_bytes)
 {
     uint64_t bytes[PLIM_MAX_DEVICES + 1];
@@ -178,7 +179,7 @@ static bool reserve_all(const struct run *run, struct plim_llama_context *cx, st
     const bool has_most_outputs = cx->n_outputs >= cx->n_seq_max;
     const struct batch prompt = { cx->n_tokens, cx->n_outputs, 0 }, one_each = { cx->n_seq_max, cx->n_seq_max, 0 };
     const struct batch one_seq = { cx->n_ubatch < cx->n_ctx ? cx->n_ubatch : cx->n_ctx, cx->n_outputs, 1 };
-    const bool is_prompt_enough = is_on_one_gpu && has_most_outputs && !run->w->is_unfolded;
+    const bool is_prompt_enough = is_on_one_gpu && has_most_outputs && !run->w->is_dedup_off;
     const struct batch first = is_prompt_enough ? prompt : one_each;
     if (!reserve(run, first, c->bytes))
         return false;

@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_COMPUTE_H
 
 /*
- * The compute buffers: what llama.cpp reserves per backend for the worst-case graph. The graph is built as the engine
+ * The compute buffers that llama.cpp reserves per backend for the worst-case graph. The graph is built as the engine
  * builds it, scheduled and allocated as ggml does it (engine/ggml), so the figure is the engine's own where the
  * architecture's graph is known, and a bound where it is not.
  *
@@ -17,8 +17,8 @@ struct plim_workspace;
 struct plim_workspace *plim_workspace_new(void); /* NULL when out of memory */
 struct plim_workspace *plim_workspace_free(struct plim_workspace *workspace);
 
-/* For tests: build every layer from now on, and never a sample that stands for all (fold.h). */
-void plim_workspace_unfold(struct plim_workspace *workspace);
+/* For tests: build every layer from now on, and never a sample that stands for all (layer_dedup.h). */
+void plim_workspace_dedup_off(struct plim_workspace *workspace);
 
 enum plim_compute_basis {
     PLIM_COMPUTE_REPLAYED = 0, /* of the architecture's own graph */
@@ -31,7 +31,7 @@ struct plim_compute {
     bool flash_attn;                      /* what -fa auto has become */
 };
 
-/* cx->flash_attn may turn out to be off when it is automatic: ret_compute->flash_attn says so. */
+/* Automatic flash attention may turn out to be off: ret_compute->flash_attn has the result. */
 void plim_compute_size(struct plim_workspace *workspace, const struct plim_llama *llama,
                        const struct plim_llama_context *cx, const struct plim_placement *place,
                        struct plim_compute *ret_compute);

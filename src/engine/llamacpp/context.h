@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_CONTEXT_H
 
 /*
- * A setup with every default filled in and every number rounded as llama.cpp rounds it: what its context would be.
+ * A setup with every default filled in and every number rounded as llama.cpp rounds it: the context it would create.
  * Source: llama_context::llama_context() and common_params of llama.cpp v0.5.0; server defaults as of tools/server.
  */
 
@@ -25,13 +25,13 @@ struct plim_llama_context {
     uint32_t n_tokens;  /* of the graph whose buffers are reserved */
     uint32_t n_outputs; /* of that graph */
     enum plim_dtype type_k, type_v;
-    bool flash_attn; /* asked for, or automatic: plim_compute_size() has the last word on the latter */
+    bool flash_attn; /* given, or automatic: plim_compute_size() has the last word on the latter */
     bool flash_attn_auto;
     bool v_trans; /* V is stored transposed: flash attention was ruled out from the start */
     bool kv_unified, swa_full, offload_kqv, op_offload, mmap, embeddings, causal_attn, is_layer_split;
     bool load_mtp;         /* the next-token-prediction layers are loaded as well */
     bool has_kv_scratch;   /* f16 copies of a quantized cache are part of the compute buffer */
-    bool is_estimate;      /* as --fit measures: without the pins of nodes to devices, which it loses on the way */
+    bool is_estimate;      /* as --fit measures: without the pins of nodes to devices, which it loses */
     bool no_pipeline;      /* it was tried and did not fit (plim_buffers_settle()) */
     uint32_t n_gpu_layers; /* resolved: n_layer_all + 1 is everything */
     int first_gpu;         /* of those in use: not 0 with -sm none -mg N */
@@ -48,7 +48,7 @@ bool plim_flash_has_type(enum plim_dtype type);
 bool plim_flash_has_kernel(enum plim_dtype type_k, enum plim_dtype type_v, uint32_t head_k, uint32_t head_v,
                            uint32_t n_gqa, bool has_alibi);
 
-/* What -fa auto becomes: true when the CUDA kernels can run this model's attention with these cache types. */
+/* The result of -fa auto: true when the CUDA kernels can run this model's attention with these cache types. */
 bool plim_llama_context_can_flash(const struct plim_llama *llama, enum plim_dtype type_k, enum plim_dtype type_v);
 
 #endif

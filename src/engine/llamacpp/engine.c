@@ -94,7 +94,7 @@ struct writer {
     const struct plim_llamacpp *engine;
     const struct plim_llamacpp_setup *setup;
     const struct plim_buffers *buffers;
-    enum plim_basis basis; /* of what is a rule of the engine: exact, unless the version or backend is not proven */
+    enum plim_basis basis; /* of figures by the engine's rules: exact, unless the version or backend is not proven */
 };
 
 /* A figure that is exact where the rules are proven and within a few percent where they are not. */
@@ -106,7 +106,7 @@ static struct plim_line *add_by_rule(const struct writer *w, struct plim_device_
     return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - bytes / 50, bytes + bytes / 50);
 }
 
-/* A figure that can only be bounded, for want of rules. */
+/* A figure without known rules: an upper bound. */
 static struct plim_line *add_bound(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
                                    uint64_t low_bytes, uint64_t bytes)
 {
@@ -148,7 +148,7 @@ static void add_weights(const struct writer *w, struct plim_device_bill *device,
     const uint64_t arguments[] = { layers_on(w, backend), hp->n_layer };
     bool has_output = b->place.layer[hp->n_layer_all] == backend;
     plim_line_because(line, is_cpu ? "%0 of %1 layers and the token embeddings%t" : "%0 of %1 layers%t", arguments, 2);
-    plim_line_text(line, b->place.has_overrides                    ? ", less what is moved"
+    plim_line_text(line, b->place.has_overrides                    ? ", less the tensors that are moved"
                          : is_cpu && b->context.mmap               ? ", as mapped from the file"
                          : has_output && w->engine->llama->is_tied ? " and a copy of the embeddings as output"
                          : has_output                              ? " and the output layer"
@@ -200,7 +200,7 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
 
 /*
  * A replayed graph gives the engine's own figure where the tests prove it. For another version or backend the band
- * allows for what a few tensors more or less would change.
+ * allows for a few tensors more or less.
  */
 static void add_compute(const struct writer *w, struct plim_device_bill *device, int backend)
 {
@@ -266,7 +266,7 @@ static void write_settings(const struct plim_hparams *hp, const struct plim_setu
     put(bill, PLIM_LLAMACPP_N_LAYER, PLIM_SETTING_INTEGER, hp->n_layer, NULL);
 }
 
-/* Setups that llama.cpp turns down when it starts. */
+/* Setups that llama.cpp refuses when it starts. */
 static const char *refusal_of(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
                               const struct plim_llama_context *cx)
 {
@@ -278,12 +278,12 @@ static const char *refusal_of(const struct plim_llamacpp *engine, const struct p
     return NULL;
 }
 
-/* Why the figures of this setup are not called exact; NULL when they are. */
+/* The reason why the figures of this setup are not called exact; NULL when they are. */
 static const char *caveat_of(const struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup)
 {
     const struct plim_llama *llama = engine->llama;
     if (plim_bound_applies(llama))
-        return "the rules of this architecture are not known; the figures are the most it can take";
+        return "the rules of this architecture are not known; the figures are upper bounds";
     if (!llama->hp.arch->build)
         return "this architecture was not compared with the engine itself";
     if (llama->has_unmodelled)

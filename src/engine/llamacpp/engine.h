@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_ENGINE_H
 
 /*
- * The llama.cpp engine: what the files of this folder share, and what runtimes that start llama-server stand on: its
+ * The llama.cpp engine: shared by the files of this folder, and by runtimes that start llama-server, which use its
  * functions of struct plim_engine_type.
  */
 
@@ -21,7 +21,7 @@ struct plim_llamacpp {
     struct plim_llama *draft_llama;
 };
 
-/* The buffers of one model under one setup: what llama.cpp prints when it loads. */
+/* The buffers of one model under one setup, as llama.cpp prints them when it loads. */
 struct plim_buffers {
     struct plim_llama_context context;
     struct plim_placement place;
@@ -32,7 +32,7 @@ struct plim_buffers {
 };
 
 /*
- * Measure them; plim_buffers_done() frees what they hold. split_bytes[n_gpu] is the free memory the engine sees;
+ * Measure them; plim_buffers_done() frees their memory. split_bytes[n_gpu] is the free memory the engine sees;
  * is_estimate asks for the figures --fit gets, which differ a little from those of a real start.
  */
 int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_llama *llama,
@@ -43,19 +43,19 @@ void plim_buffers_done(struct plim_buffers *buffers);
 
 /*
  * Give up pipeline parallelism when its compute buffers do not go into the free memory, as the engine does with
- * "retrying without pipeline parallelism" (llama_context::sched_reserve(), v0.5.0). host_bytes of 0: not known.
+ * "retrying without pipeline parallelism" (llama_context::sched_reserve(), v0.5.0). host_bytes 0: unknown.
  */
 void plim_buffers_settle(struct plim_workspace *workspace, const struct plim_llama *llama, int n_gpu,
                          const uint64_t *split_bytes, uint64_t host_bytes, struct plim_buffers *buffers);
 
-/* model + context + compute on backend i: what --fit compares with the free memory. */
+/* model + context + compute on backend i, which --fit compares with the free memory. */
 uint64_t plim_buffers_sum(const struct plim_buffers *buffers, int i);
 
-/* The free memory of each card as llama.cpp sees it; returns how many GPUs take part. */
+/* The free memory of each card as llama.cpp sees it; returns the number of GPUs that take part. */
 int plim_visible_gpus(const struct plim_llamacpp_setup *setup, const struct plim_machine *machine,
                       uint64_t *ret_split_bytes);
 
-/* The settings with the backend of the cards, where none was chosen; *copy is used when they change. */
+/* The settings with the backend of the cards, unless they name one; *copy is used when they change. */
 const struct plim_llamacpp_setup *plim_llamacpp_with_backend(const struct plim_llamacpp_setup *setup,
                                                              const struct plim_machine *machine,
                                                              struct plim_llamacpp_setup *copy);
@@ -68,7 +68,7 @@ int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp
 void plim_llamacpp_draft_setup(const struct plim_llamacpp_setup *setup, const struct plim_llama_context *main_context,
                                struct plim_llamacpp_setup *ret_setup);
 
-/* --- what is loaded beside the model: draft, MTP, mmproj, LoRA (companions.c) --- */
+/* --- auxiliary models: draft, MTP, mmproj, LoRA (lines/aux_models.c) --- */
 
 int plim_aux_models_add(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
                         const struct plim_buffers *main, int n_gpu, const uint64_t *split_bytes, struct plim_bill *bill,

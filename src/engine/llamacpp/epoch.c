@@ -17,7 +17,7 @@ enum {
     BUILD_CAPPED_OUTPUTS = 9512,  /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
     BUILD_KV_SCRATCH = 9587,      /* pull request 23907, 8 June 2026; b9587 is of 11 June */
     BUILD_WORKSPACE = 10508,      /* pull request 26574, 21 August 2026; b10507 is of 20 August */
-    BUILD_FIRST = 4000,           /* older ones have other cache and split rules altogether */
+    BUILD_FIRST = 4000,           /* older builds have other cache and split rules */
     BUILD_LAST = 99999,
 };
 
@@ -39,8 +39,7 @@ static void from_build(long build, struct plim_epoch *e)
 
 static int bad_version(const char *version, struct plim_error *reterr)
 {
-    int code =
-        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "llama.cpp has no version '%.40s' that we know", version);
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown version '%.40s' of llama.cpp", version);
     plim_error_hint(reterr, "write a release (llama.cpp@%s) or a build number from b%d on (llama.cpp@b10256)",
                     NEWEST_PROVEN, BUILD_FIRST);
     return code;

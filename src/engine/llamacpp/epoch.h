@@ -3,8 +3,8 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_EPOCH_H
 
 /*
- * Which rules a version of llama.cpp follows. Only what changes a figure by more than a rounding is told apart; what a
- * version before the proven ones does beside that is covered by a wider band, never called exact.
+ * The rules that a version of llama.cpp follows. Only changes of a figure by more than a rounding are told apart; a
+ * wider band, never called exact, covers the other differences of versions before the proven ones.
  */
 
 #include "base/error.h"
@@ -14,13 +14,13 @@
 struct plim_epoch {
     char version[24];          /* as given: "v0.5.0", "b10256" */
     bool is_proven;            /* the rules are those the engine tests compare with */
-    bool is_newer;             /* than those: what it changed is not known */
+    bool is_newer;             /* than those: its changes are not known */
     bool caps_outputs;         /* llama-server reserves logits for its slots, not for the whole batch */
     bool reserves_kv_scratch;  /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
     bool has_cublas_workspace; /* an explicit one; before, cuBLAS took its own */
     bool has_fit;              /* --fit exists and is on */
     bool has_automatic_slots;  /* llama-server without -np: four slots that share one cache */
-    bool has_gpu_defaults;     /* without -fa and -ngl: automatic, and all layers; before, off and none */
+    bool has_gpu_defaults;     /* without -fa and -ngl: automatic, and all layers; before, off and no layers */
     bool has_swa_cache;        /* sliding layers keep their window; before, all of the context */
 };
 

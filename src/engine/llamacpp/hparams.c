@@ -39,7 +39,7 @@ static void out_of_range(struct reader *r, const char *key, uint64_t value, uint
                               "key '%s' is %" PRIu64 "; at most %" PRIu64 " is expected", key, value, max);
 }
 
-/* An optional key: *value keeps what it has when the key is absent. True when it was there. */
+/* An optional key: *value stays as it is when the key is absent. True when it was present. */
 static bool get(struct reader *r, const char *name, uint32_t *value, uint64_t max)
 {
     char key[KEY_BYTES];
@@ -120,7 +120,7 @@ static bool has_number(struct reader *r, const char *name)
     return plim_model_f64(r->model, full_key(r, key, name), &number);
 }
 
-/* --- what every architecture has --- */
+/* --- keys of every architecture --- */
 
 /* Slices of an image's embeddings go to the first layers, or (Granite) to those that a list gives one to. */
 static void read_deepstack(struct reader *r)
@@ -266,7 +266,7 @@ static void read_states(struct reader *r)
     get(r, "kda.head_dim", &hp->n_embd_head_kda, MAX_HEAD);
 }
 
-/* --- which layers slide, recur, share --- */
+/* --- layers that slide, recur, share --- */
 
 static void mark_period(struct plim_hparams *hp, uint32_t period, bool dense_first)
 {

@@ -37,7 +37,7 @@ enum plim_global plim_global_named(const char *name, unsigned length)
     return (enum plim_global)role_named(global_roles, PLIM_GLOBAL_MAX_, name, length);
 }
 
-/* Take ".weight", ".bias" or ".scale" off the end of a name; what has none counts as a weight. */
+/* Take ".weight", ".bias" or ".scale" off the end of a name; without one the tensor counts as a weight. */
 static enum plim_suffix take_suffix(const char *name, unsigned *length)
 {
     static const struct {
@@ -70,7 +70,7 @@ int plim_llama_layer_of_name(const char *name, const char **ret_rest)
     return number;
 }
 
-/* --- where tensors belong --- */
+/* --- the slots of tensors --- */
 
 static int global_slot(const struct plim_llama *llama, enum plim_global role)
 {
@@ -95,7 +95,7 @@ static int global_slot(const struct plim_llama *llama, enum plim_global role)
     }
 }
 
-/* What -cmoe's rule matches: \.ffn_(up|down|gate|gate_up)_(ch|)exps */
+/* The names that -cmoe matches: \.ffn_(up|down|gate|gate_up)_(ch|)exps */
 static bool is_expert_name(const char *rest)
 {
     static const char *const names[] = { "ffn_up_", "ffn_down_", "ffn_gate_up_", "ffn_gate_" };
@@ -109,7 +109,7 @@ static bool is_expert_name(const char *rest)
 
 /*
  * A weight whose operation the GPU lacks is kept on the CPU (llama-model-loader.cpp: weight_buft_supported). The test
- * takes the shape from the tensor, which says less than the graph does.
+ * takes the shape from the tensor alone, not from the graph.
  */
 static bool stays_on_cpu(const struct plim_llama *llama, enum plim_tensor_role role, enum plim_suffix suffix,
                          const struct plim_tensor *tensor)
@@ -228,7 +228,7 @@ static bool same_types(const struct plim_llama *llama, uint32_t a, uint32_t b)
 
 typedef bool same_layers(const struct plim_llama *llama, uint32_t a, uint32_t b);
 
-/* Which of the layers met so far, the first of each sort, layer il is like; it is one of them itself when like none. */
+/* The number of layer il's sort among those met so far; a new sort is added, with il as its first layer. */
 static uint16_t sort_of(const struct plim_llama *llama, same_layers *is_same, uint32_t *first, uint16_t *n, uint32_t il)
 {
     uint16_t sort = 0;
@@ -268,7 +268,7 @@ static void find_sums(struct plim_llama *llama)
         llama->output_device_bytes += plim_llama_device_bytes(embd);
 }
 
-/* What a product needs beside its operands is proportional to these (see overhead.c). */
+/* The memory of a product beside its operands is proportional to these (see overhead.c). */
 static void find_widths(struct plim_llama *llama)
 {
     for (size_t i = 0; i < llama->n_tensors; i++) {

@@ -12,7 +12,7 @@
 #include "engine/llamacpp/hparams.h"
 #include "engine/llamacpp/roles.h"
 
-/* Which buffer list a tensor is drawn from (llama-arch.cpp: LLM_TENSOR_INFOS): a layer number, or one of these. */
+/* The buffer list that a tensor is drawn from (llama-arch.cpp: LLM_TENSOR_INFOS): a layer number, or one of these. */
 enum {
     PLIM_SLOT_INPUT = -1,  /* always on the CPU */
     PLIM_SLOT_OUTPUT = -2, /* with the output layer */
@@ -24,8 +24,8 @@ enum plim_suffix { PLIM_WEIGHT, PLIM_BIAS, PLIM_SCALE, PLIM_SUFFIX_MAX_ };
 
 struct plim_layer {
     int32_t tensor[PLIM_TENSOR_ROLE_MAX_][PLIM_SUFFIX_MAX_]; /* index into the model's tensors + 1; 0 is absent */
-    uint64_t device_bytes;                                   /* what its tensors take in a CUDA buffer */
-    uint64_t host_bytes;                                     /* what they take in a host buffer */
+    uint64_t device_bytes;                                   /* of its tensors in a CUDA buffer */
+    uint64_t host_bytes;                                     /* of its tensors in a host buffer */
     uint64_t expert_bytes;                                   /* the part of device_bytes that -cmoe moves */
     uint64_t first_byte, end_byte;                           /* span of its data in the file (of a model of one part) */
     uint16_t kind;                                           /* layers of one kind build the same graph */
@@ -48,7 +48,7 @@ struct plim_llama {
     uint64_t output_device_bytes, rope_device_bytes;
     uint64_t quantized_width; /* widest input of a quantized matrix, counted once per expert a token uses */
     uint64_t float_width;     /* widest input and output together of a matrix in floating point */
-    bool has_unmodelled;      /* tensors in places our rules do not know: weights are a sum, not a placement */
+    bool has_unmodelled;      /* tensors unknown to our rules: weights are a sum, not a placement */
 };
 
 /* llama.cpp reads GGUF only: PLIM_E_UNSUPPORTED for a model of another format. */
@@ -71,7 +71,7 @@ static inline uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
  */
 int plim_llama_layer_of_name(const char *name, const char **ret_rest);
 
-/* Whether CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
+/* True when CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
 static inline bool plim_cuda_has_ssm_conv(uint64_t n_channels) { return n_channels % 128 == 0; }
 
 /* width_a is 1 for Mamba-2, which has one decay per head. */

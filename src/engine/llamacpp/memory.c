@@ -73,7 +73,7 @@ static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim
                         (hp->arch->memory == PLIM_LLAMA_MEMORY_MSA && il >= hp->n_layer_dense_lead));
     if (has_indexer)
         bytes += cache_bytes(cx->type_k, hp->indexer_head_size, cells, cx->n_stream, on_cpu);
-    if (has_indexer && !plim_hparams_is_mla(hp)) /* it has values too, of one head, that nobody reads */
+    if (has_indexer && !plim_hparams_is_mla(hp)) /* it has values too, of one head, that are never read */
         bytes += cache_bytes(cx->type_v, plim_hparams_head_v(hp, il), cells, cx->n_stream, on_cpu);
     return bytes;
 }

@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_MEMORY_H
 
 /*
- * What a context remembers: K and V per token and layer, and recurrent states per sequence.
+ * The memory of a context: K and V per token and layer, and recurrent states per sequence.
  * Source: llama_kv_cache, llama_kv_cache_iswa, llama_kv_cache_dsa, llama_memory_recurrent and
  * llama_model::create_memory() of llama.cpp v0.5.0.
  */
@@ -32,7 +32,7 @@ static inline bool plim_llama_memory_recurs(const struct plim_llama *llama, uint
     return llama->layer[il].recurs;
 }
 
-/* Find out both for all layers, once. */
+/* Set both for all layers, once. */
 void plim_llama_memory_find(struct plim_llama *llama);
 
 /* Cells a layer's stream has: all of the context, or the window of a sliding layer. */

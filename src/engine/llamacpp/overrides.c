@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tensors that are placed apart from their layer: -ot, -cmoe, -ncmoe, -ncffn, and what --fit moves. For each tensor the
- * first rule that names it decides (llama_model_loader::create_tensor() of llama.cpp v0.5.0).
+ * Tensors that are placed apart from their layer: -ot, -cmoe, -ncmoe, -ncffn, and the choices of --fit. For each tensor
+ * the first rule that names it decides (llama_model_loader::create_tensor() of llama.cpp v0.5.0).
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "engine/llamacpp/place.h"

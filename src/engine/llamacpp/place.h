@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_PLACE_H
 
 /*
- * Which device each layer, and each tensor, is on. Backends are numbered GPUs first, the CPU last.
+ * The device of each layer, and of each tensor. Backends are numbered GPUs first, the CPU last.
  * Source: llama_model_base::load_tensors() and llama_model_loader::create_tensor() of llama.cpp v0.5.0.
  */
 
@@ -27,7 +27,7 @@ int plim_place(const struct plim_llama *llama, const struct plim_llamacpp_setup 
                struct plim_placement *ret_placement, struct plim_error *reterr) PLIM_MUST_CHECK;
 void plim_placement_done(struct plim_placement *placement);
 
-/* Place tensors that go elsewhere than their layer; the second half of plim_place(). */
+/* Place tensors apart from their layer; the second half of plim_place(). */
 int plim_place_overrides(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,
                          struct plim_placement *placement, struct plim_error *reterr) PLIM_MUST_CHECK;
 

@@ -3,7 +3,7 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_ROLES_H
 
 /*
- * The parts tensors play, by name. The graph rules ask for "the Q projection of layer 7" and not for a string.
+ * The roles of tensors, by name: the graph rules look up "the Q projection of layer 7", not a string.
  * Names: src/llama-arch.cpp (LLM_TENSOR_NAMES) of llama.cpp v0.5.0. Only the tensors the graph rules look at are here;
  * the others count as weights all the same.
  */

@@ -10,7 +10,7 @@
 #include "engine/type.h"
 
 /*
- * Fill in what is unset as Ollama does on this machine, for a model trained on n_ctx_train tokens.
+ * Fill in unset settings as Ollama does on this machine, for a model trained on n_ctx_train tokens.
  *
  * Source: Ollama at fb30760, routes.go (context by total VRAM) and llm/llama_server.go (slots, batch).
  */
@@ -32,7 +32,7 @@ void plim_ollama_apply_stored(const struct plim_stored_model *model, struct plim
 /* A fix as lines of a Modelfile and settings of the server; false where Ollama has no setting for it. */
 bool plim_ollama_paste(const struct plim_fix *fix, const struct plim_bill *before, char *text, size_t size);
 
-/* What --fit has changed, by the names of a Modelfile. */
+/* The changes of --fit, by the names of a Modelfile. */
 void plim_ollama_write_flags(const struct plim_llamacpp_setup *before, const struct plim_llamacpp_setup *after,
                              uint32_t n_ctx, char *text, size_t size);
 

@@ -14,8 +14,8 @@
 /* Ollama counts the context of one slot, llama.cpp that of all. */
 static const struct word {
     enum plim_llamacpp_option option;
-    const char *parameter; /* of a Modelfile; NULL: none */
-    const char *variable;  /* of the server; NULL: none */
+    const char *parameter; /* of a Modelfile; or NULL */
+    const char *variable;  /* of the server; or NULL */
     bool is_per_slot;
 } words[] = {
     { PLIM_LLAMACPP_CTX_SIZE, "num_ctx", "OLLAMA_CONTEXT_LENGTH", true },

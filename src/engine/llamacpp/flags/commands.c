@@ -71,7 +71,7 @@ static const char without_value[] =
     "--spec-draft-cpu-moe --special --spm-infill --ui --ui-mcp-proxy --verbose --verbose-prompt --warmup --webui "
     "--webui-mcp-proxy --mlock -ag -bs -cb -cl -cmoed -cnv -e -i -if -mli -no-ag -no-cnv -nocb -nr -sp -st -v";
 
-/* Of these, what takes memory in a way that no bill counts, or keeps some from being taken. */
+/* Of these, the flags that take or save memory which no bill counts. */
 static const char uncounted[] =
     "--control-vector --control-vector-scaled --cpu-moe-draft --device-draft --hf-repo-draft --kv-unified-per-slot "
     "--mmproj-device --mmproj-url --models-dir --models-preset --moe-cache-mib --n-cpu-moe-draft --no-host "
@@ -79,7 +79,7 @@ static const char uncounted[] =
     "--override-tensor-draft --rpc --spec-draft-cpu-moe --spec-draft-device --spec-draft-hf --spec-draft-n-cpu-moe "
     "--spec-draft-ncmoe --spec-draft-override-tensor -cmoed -devd -hfd -hfrd -mmdev -mmu -ncmoed -otd";
 
-/* How many values follow a flag that is not ours; of an unknown one, the next word unless it looks like a flag. */
+/* The number of values of a flag that changes no bill; of an unknown one, the next word unless it looks like a flag. */
 static int values_of(struct plim_command *command, const char *name, const char *next)
 {
     if (plim_text_has_word(uncounted, name))

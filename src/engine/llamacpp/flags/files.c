@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models that are loaded beside the model: projector, draft, adapters. */
+/* Auxiliary models: projector, draft, adapters. */
 #include "engine/llamacpp/flags/flags.h"
 #include "engine/llamacpp/flags/options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be changed in a setup of llama.cpp, in the order in which a careful friend would say it: changes that cost
- * little first, then the length of the context among them, last those that slow tokens down.
+ * The levers of llama.cpp, cheapest first: changes that cost little, a shorter context among them; last those that slow
+ * tokens down.
  */
 #include "engine/llamacpp/engine.h"
 #include "engine/llamacpp/flags/flags.h"
@@ -274,7 +274,7 @@ static const struct plim_lever slots = {
 
 /* --- layers, or their experts, on the CPU --- */
 
-/* Layers can leave a GPU that is short and holds some. */
+/* Layers can leave a GPU that lacks memory and holds some. */
 static bool can_move_layers(const struct plim_situation *at)
 {
     return before(at, PLIM_LLAMACPP_N_GPU_LAYERS) > 0 && at->before->n_devices > 1 &&

@@ -63,11 +63,10 @@ enum plim_llamacpp_option {
 
 extern const struct plim_option plim_llamacpp_options[PLIM_LLAMACPP_MAX_OPTIONS];
 
-/* The names of enum plim_client, but for the runner, which has its own; and of enum plim_backend. NULL at their ends.
- */
+/* The names of enum plim_client, without the runner, and of enum plim_backend; NULL at their ends. */
 extern const char *const plim_llamacpp_clients[], *const plim_llamacpp_backends[];
 
-/* What --fit has changed, as one would type it: "-c 9216 -ngl 31". n_ctx is the context it started from. */
+/* The changes of --fit as flags: "-c 9216 -ngl 31". n_ctx is the context it started from. */
 void plim_llamacpp_write_flags(const struct plim_llamacpp_setup *before, const struct plim_llamacpp_setup *after,
                                uint32_t n_ctx, char *text, size_t size);
 

@@ -9,7 +9,7 @@
 
 enum { PATH_BYTES = 2048 };
 
-/* The place in a file's name where its quantization begins: behind the last '-' or '.', if the name says it. */
+/* The position in a file's name where its quantization begins: behind the last '-' or '.', if the name has one. */
 static size_t quant_at(const char *name, size_t length, const char *file_type)
 {
     const size_t n = file_type ? strlen(file_type) : 0;

@@ -23,7 +23,7 @@ PLIM_TAKE(take_context)
         return result;
     s->n_ctx = (uint32_t)n_ctx;
     if (n_ctx == 0)
-        s->fit_ctx = UINT32_MAX; /* asked for by name, the full context is not to be changed */
+        s->fit_ctx = UINT32_MAX; /* named explicitly, the full context must not change */
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_ENGINE_LLAMACPP_FLAGS_VALUES_H
 #define PLIMSOLL_ENGINE_LLAMACPP_FLAGS_VALUES_H
 
-/* Values of llama.cpp's flags that have a form of their own; each is the `take` of an option. */
+/* Values of llama.cpp's flags that have a special form; each function is the `take` of an option. */
 
 #include "engine/arguments.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* llama.cpp's setups for people. */
+/* llama.cpp's setups in words. */
 #include "engine/llamacpp/flags/flags.h"
 #include "engine/llamacpp/flags/options.h"
 

@@ -220,7 +220,7 @@ static bool is_cached(const struct plim_build *b, plim_node x)
     return root && plim_build_at(b, root)->home != PLIM_BACKEND_NONE;
 }
 
-/* Flash attention reads f16: what comes straight from the batch is converted first. */
+/* Flash attention reads f16: K and V straight from the batch are converted first. */
 static plim_node to_f16(struct plim_build *b, plim_node x)
 {
     return plim_build_at(b, x)->type == PLIM_DTYPE_F32 ? plim_build_cast(b, x, PLIM_DTYPE_F16) : x;
@@ -326,7 +326,7 @@ plim_node plim_build_cache(struct plim_build *b, uint32_t il, bool is_k, const s
                                     b->cx->n_stream, 1);
 }
 
-/* What attention sees of a cache: [head, n_kv, cells, stream]. */
+/* The part of a cache that attention sees: [head, n_kv, cells, stream]. */
 static plim_node cache_view(struct plim_build *b, plim_node c, uint32_t head, uint32_t n_kv,
                             const struct plim_attn_inputs *in)
 {
@@ -399,7 +399,7 @@ plim_node plim_build_attn(struct plim_build *b, uint32_t il, plim_node q, plim_n
     k = plim_build_rotate(b, k, in->k_rot);
     v = plim_build_rotate(b, v, in->v_rot);
     plim_ggml_graph_expand(b->g, q);
-    /* the two cache classes expand in different order, which decides what is alive together */
+    /* the two cache classes expand in different order, which decides the tensors alive together */
     plim_ggml_graph_expand(b->g, hp->n_swa ? k : v);
     plim_ggml_graph_expand(b->g, hp->n_swa ? v : k);
     plim_node k_cache = plim_build_cache(b, il, true, in), v_cache = plim_build_cache(b, il, false, in);

@@ -41,7 +41,7 @@ bool plim_build_has(const struct plim_build *b, uint32_t il, enum plim_tensor_ro
            (b->llama->layer[il].tensor[role][PLIM_WEIGHT] != 0 || b->llama->layer[il].tensor[role][PLIM_BIAS] != 0);
 }
 
-/* Layers are built one after the other: the first weight of another layer is where that one starts. */
+/* Layers are built one after the other: a layer starts where the first weight of it is read. */
 static void notice_start(struct plim_build *b, uint32_t il)
 {
     const bool is_next = b->n_started < b->n_layers && b->layers[b->n_started] == il;

@@ -5,11 +5,12 @@
 /*
  * Building the graph llama.cpp would build, as far as memory sees it. A file calls only files that stand below it:
  * blocks.c has the arithmetic; attention.c, feedforward.c, ends.c and recurrent.c the pieces of all models; mla.c,
- * mamba.c, delta_net.c and shortconv.c what replaces attention; decoder.c puts them together for most models. The
+ * mamba.c, delta_net.c and shortconv.c the mixers that replace attention; decoder.c joins them for most models. The
  * other files hold a family each. On top of all, arch.c maps an architecture to its builder.
  *
- * Shapes come from the tensors themselves, so a row of arch.c only says what the tensors cannot. All functions take
- * and return graph tensors (plim_node); 0 is "none": an absent weight is 0, and adding or multiplying by 0 is skipped.
+ * Shapes come from the tensors themselves, so a row of arch.c only has facts that the tensors cannot show. All
+ * functions take and return graph tensors (plim_node); an absent weight is 0, and adding or multiplying by 0 is
+ * skipped.
  *
  * Source: src/llama-graph.cpp and src/models/ of llama.cpp v0.5.0.
  */
@@ -38,9 +39,9 @@ struct plim_build {
     int n_started;
 
     plim_node positions, out_ids, attn_scale;
-    plim_node embd, first; /* the embeddings of the batch; what the first layer reads */
+    plim_node embd, first; /* the embeddings of the batch; the input of the first layer */
     struct plim_attn_inputs attn, attn_swa;
-    plim_node kq_bias; /* what the next attention adds to its logits (T5): rules out flash attention */
+    plim_node kq_bias; /* added to the logits of the next attention (T5): rules out flash attention */
     plim_node state_copy, state_copy_main, state_copy_extra;
 
     /* flash attention nodes: "auto" holds only if each is computed on the device of its layer */
@@ -103,7 +104,7 @@ plim_node plim_build_project(struct plim_build *b, uint32_t il, enum plim_tensor
 /* --- pieces --- */
 
 plim_node plim_build_tokens(struct plim_build *b);     /* the embeddings of the batch */
-plim_node plim_build_embeddings(struct plim_build *b); /* with positions and norm: what the first layer reads */
+plim_node plim_build_embeddings(struct plim_build *b); /* with positions and norm: the input of the first layer */
 void plim_build_attn_inputs(struct plim_build *b);     /* masks and cache rows of every cache the model has */
 
 struct plim_qkv {
@@ -116,7 +117,7 @@ struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x);
 /* Store K and V (k 0: the cache of an earlier layer is used), attend; heads side by side, not yet projected. */
 plim_node plim_build_attn(struct plim_build *b, uint32_t il, plim_node q, plim_node k, plim_node v);
 
-/* Attention itself over what is given: q, k, v in heads; v_mla decompresses; v_is_k: V is a part of K's memory. */
+/* Attention itself: q, k, v in heads; v_mla decompresses; v_is_k: V is a part of K's memory. */
 plim_node plim_build_attn_mha(struct plim_build *b, uint32_t il, plim_node mask, plim_node q, plim_node k, plim_node v,
                               plim_node sinks, plim_node v_mla, bool v_is_k);
 
@@ -152,13 +153,13 @@ plim_node plim_build_moe(struct plim_build *b, uint32_t il, plim_node x, plim_no
 /* Routed experts with the shared expert, or the dense feed-forward of this layer. */
 plim_node plim_build_ffn_or_moe(struct plim_build *b, uint32_t il, plim_node x, plim_node logits);
 
-/* In the last layer keep only the rows that are asked for; elsewhere x. Needs plim_build_embeddings() before. */
+/* In the last layer keep only the rows that need logits; elsewhere x. Needs plim_build_embeddings() before. */
 plim_node plim_build_last_rows(struct plim_build *b, uint32_t il, plim_node x);
 
 /* Output norm, logits, pooling. */
 void plim_build_head(struct plim_build *b, plim_node x);
 
-/* One embedding per sequence from one per token, when embeddings are asked for. */
+/* One embedding per sequence from one per token, for a setup with embeddings. */
 void plim_build_pooling(struct plim_build *b, plim_node x);
 
 /* --- recurrent states (recurrent.c) --- */
@@ -177,19 +178,20 @@ void plim_build_close_states(struct plim_build *b, plim_node cache, plim_node ro
 
 void plim_build_store_state(struct plim_build *b, plim_node cache, plim_node value);
 
-/* How many states of a sequence a batch leaves behind: one, or one for each of the last tokens (n_rs_seq). */
+/* The number of states of a sequence that a batch leaves: one, or one for each of the last tokens (n_rs_seq). */
 uint32_t plim_build_n_snapshots(const struct plim_build *b);
 
 /* x [kernel - 1 + tokens, channels, seqs] convolved along each channel -> [channels, tokens, seqs] */
 plim_node plim_build_conv(struct plim_build *b, plim_node x, plim_node weight);
 
-/* What replaces attention in a recurrent layer: normalized input to projected output, [width, tokens]. */
+/* The mixers of recurrent layers: normalized input to projected output, [width, tokens]. */
 plim_node plim_build_mamba(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_mamba2(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_plamo2_mamba(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_shortconv(struct plim_build *b, uint32_t il, plim_node h);
 
-/* What the delta rule reads: [head, heads, tokens]; a decay and a learning rate per head (or channel); old states. */
+/* The inputs of the delta rule: [head, heads, tokens]; a decay and a learning rate per head (or channel); old states.
+ */
 struct plim_delta {
     plim_node q, k, v, decay, beta, state;
 };

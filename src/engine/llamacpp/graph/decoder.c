@@ -17,7 +17,7 @@ static plim_node gated(struct plim_build *b, uint32_t il, plim_node y, plim_node
     return plim_build_reshape(b, y, width, n_tokens, 1, 1);
 }
 
-/* What replaces attention in a recurrent layer. */
+/* The mixer of a recurrent layer. */
 static plim_node advance_states(struct plim_build *b, uint32_t il, plim_node h)
 {
     if (plim_build_has(b, il, PLIM_TENSOR_ROLE_SHORTCONV_INPROJ))
@@ -36,7 +36,7 @@ static plim_node attend(struct plim_build *b, uint32_t il, plim_node x)
         return advance_states(b, il, x);
     if (hp->n_head[il] == 0) /* Nemotron-Super: a layer without attention */
         return 0;
-    if (hp->n_head_kv[il] == 0) /* ... or with a linear map in its place */
+    if (hp->n_head_kv[il] == 0) /* ... or with a linear map instead */
         return plim_build_project(b, il, PLIM_TENSOR_ROLE_ATTN_OUT, x);
     struct plim_qkv y = plim_build_qkv(b, il, x);
     plim_node a = plim_build_attn(b, il, y.q, y.k, y.v);
@@ -49,7 +49,7 @@ static plim_node attend(struct plim_build *b, uint32_t il, plim_node x)
 /* --- norms: one name can mean a norm before the feed-forward part or one after attention --- */
 
 struct norms {
-    enum plim_tensor_role after_attn, before_ffn, after_ffn; /* PLIM_TENSOR_ROLE_MAX_: none */
+    enum plim_tensor_role after_attn, before_ffn, after_ffn; /* PLIM_TENSOR_ROLE_MAX_: absent */
 };
 
 static struct norms find_norms(const struct plim_build *b, uint32_t il)
@@ -94,7 +94,7 @@ static bool is_parallel(const struct plim_hparams *hp)
     }
 }
 
-/* Feed-forward beside attention: x is the layer's input, h what attention has read, a what it gave. */
+/* Feed-forward beside attention: x is the layer's input, h attention's input, a its output. */
 static plim_node parallel(struct plim_build *b, uint32_t il, plim_node x, plim_node h, plim_node a)
 {
     plim_node in =

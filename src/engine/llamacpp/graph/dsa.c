@@ -8,7 +8,7 @@
  */
 #include "engine/llamacpp/graph/build.h"
 
-/* What all indexers read: where to write keys, what is visible, the rotation of queries and keys. */
+/* The inputs of all indexers: the rows of the keys to write, the mask, the rotation of queries and keys. */
 struct inputs {
     plim_node k_rows, mask, rot;
 };
@@ -78,7 +78,7 @@ static plim_node choose(struct plim_build *b, uint32_t il, plim_node h, plim_nod
     return plim_build_cont(b, top);
 }
 
-/* --- attention to what it chose --- */
+/* --- attention to the chosen tokens --- */
 
 /* A mask that hides everything, zeros written where something was chosen, and the causal mask on top. */
 static plim_node mask_all_but(struct plim_build *b, plim_node top)

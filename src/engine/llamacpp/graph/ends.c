@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two ends of a graph: what the first layer reads, and what comes after the last one: norm, logits, embeddings.
+ * The two ends of a graph: the input of the first layer; and norm, logits and embeddings after the last.
  * Source: llama-graph.cpp: build_inp_embd(), build_pooling(), build_dense_out() of llama.cpp v0.5.0.
  */
 #include "engine/llamacpp/graph/build.h"
 
-/* --- what the first layer reads --- */
+/* --- the input of the first layer --- */
 
 plim_node plim_build_tokens(struct plim_build *b)
 {
@@ -21,7 +21,7 @@ plim_node plim_build_tokens(struct plim_build *b)
     if (hp->n_embd_inp != hp->n_embd)
         x = plim_ggml_graph_columns(b->g, x, hp->n_embd);
     if (hp->has_embedding_scale) {
-        bool has_gaps = plim_build_at(b, x)->flags & PLIM_TENSOR_STRIDED && b->n_tokens > 1; /* one row has none */
+        bool has_gaps = plim_build_at(b, x)->flags & PLIM_TENSOR_STRIDED && b->n_tokens > 1; /* one row has no gaps */
         x = plim_build_unary(b, has_gaps ? plim_build_cont(b, x) : x);
         plim_ggml_graph_expand(b->g, x);
     }
@@ -135,7 +135,7 @@ static void build_logits(struct plim_build *b, plim_node x)
         x = plim_build_unary(b, x);
     x = plim_build_add(b, plim_build_mul_mat(b, output, x), plim_build_global_bias(b, PLIM_GLOBAL_OUTPUT));
     if (b->hp->arch->graph & PLIM_GGML_GRAPH_IMAGE_LOGITS) {
-        enum { IMAGE_TOKENS = 8192 }; /* a tensor nobody fills: where it lives is up to its reader */
+        enum { IMAGE_TOKENS = 8192 }; /* a tensor that is never filled: its reader decides where it lives */
         plim_node none = plim_ggml_graph_op(b->g, PLIM_OP_LEAF, PLIM_DTYPE_F32, IMAGE_TOKENS, 1, 1, 1);
         x = plim_build_cont(b, x);
         plim_ggml_graph_source(b->g, x, plim_build_unary(b, none));
@@ -159,7 +159,7 @@ void plim_build_head(struct plim_build *b, plim_node x)
         weight = plim_build_global(b, PLIM_GLOBAL_ENC_OUTPUT_NORM);
     if (weight || (b->hp->arch->graph & PLIM_GGML_GRAPH_BARE_NORM))
         x = plim_build_norm(b, x, weight, bias, -1);
-    b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* the embeddings are kept for whoever asks */
+    b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT; /* the embeddings are kept for the caller */
     if (rows == PLIM_ROWS_AFTER_NORM) {
         x = plim_build_get_rows(b, x, b->out_ids);
         b->g->tensor[x].flags |= PLIM_TENSOR_OUTPUT;

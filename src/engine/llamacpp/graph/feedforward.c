@@ -139,7 +139,7 @@ static plim_node activate(struct plim_build *b, uint32_t il, const struct expert
     return plim_build_glu(b, project_id(b, il, e->gate, x, ids, NULL), up);
 }
 
-/* --- what fused kernels of the CUDA backend keep alive (ggml-cuda.cu: ggml_backend_cuda_graph_optimize) --- */
+/* --- tensors that fused CUDA kernels keep alive (ggml-cuda.cu: ggml_backend_cuda_graph_optimize) --- */
 
 /* Expert counts that the kernel exists for (topk-moe.cu: ggml_cuda_should_use_topk_moe). */
 static bool can_fuse_routing(const struct plim_build *b, uint32_t n_expert)
@@ -152,7 +152,7 @@ static bool can_fuse_routing(const struct plim_build *b, uint32_t n_expert)
 
 /*
  * Routing in one kernel: everything from the logits to the weights stays until the next node. Kept in the engine's
- * order, a node and what it reads, in which the space is given back.
+ * order, a node and its sources, in which the space is given back.
  */
 static void keep_routing(struct plim_build *b, plim_node logits, plim_node first, plim_node last, plim_node until)
 {
@@ -169,7 +169,7 @@ static void keep_routing(struct plim_build *b, plim_node logits, plim_node first
         plim_ggml_graph_keep(b->g, &(struct plim_ggml_keep){ *n, until, first, last });
 }
 
-/* Weighting and summing in one kernel: what came out of the experts, their weights and scales stay until the sum. */
+/* Weighting and summing in one kernel: the experts' outputs, weights and scales stay until the sum. */
 static void keep_summing(struct plim_build *b, plim_node down, plim_node weights, plim_node scale, plim_node weighted,
                          plim_node sum, uint32_t n_used)
 {
@@ -236,7 +236,7 @@ plim_node plim_build_moe(struct plim_build *b, uint32_t il, plim_node x, plim_no
     plim_node y = run_experts(b, il, x, logits, &e);
     if (!plim_build_has(b, il, PLIM_TENSOR_ROLE_FFN_UP_CHEXPS))
         return y;
-    /* GroveMoE: a second, smaller set of experts chosen by the same router, on what the first gave */
+    /* GroveMoE: a second, smaller set of experts chosen by the same router, on the output of the first */
     uint32_t n_chunk = plim_build_at(b, plim_build_weight(b, il, PLIM_TENSOR_ROLE_FFN_UP_CHEXPS))->ne[2];
     const struct experts chunks = { PLIM_TENSOR_ROLE_MAX_,
                                     PLIM_TENSOR_ROLE_FFN_UP_CHEXPS,

@@ -5,13 +5,12 @@
  */
 #include "engine/llamacpp/graph/build.h"
 
-/* Layers of Gemma 3n whose feed-forward part keeps only what stands out (n_layer_sparsity). */
+/* Layers of Gemma 3n whose feed-forward part keeps only outliers (n_layer_sparsity). */
 enum { SPARSE_LAYERS = 10 };
 
 /* --- embeddings per layer --- */
 
-/* One row per layer and token: what the second token table has and a projection of the first. [width, tokens, layers]
- */
+/* One row per layer and token: from the second token table and a projection of the first. [width, tokens, layers] */
 static plim_node per_layer_inputs(struct plim_build *b, plim_node x)
 {
     plim_node table = plim_build_global(b, PLIM_GLOBAL_PER_LAYER_TOKEN_EMBD);
@@ -173,7 +172,7 @@ static plim_node modalities(struct plim_build *b, uint32_t il, plim_node x)
     return plim_build_unary(b, plim_build_mul_mat(b, plim_build_weight(b, il, PLIM_TENSOR_ROLE_ALTUP_ROUTER), x));
 }
 
-/* What each stream will be, as a mixture of all of them. */
+/* The prediction of each stream, a weighted sum of all of them. */
 static plim_node predict(struct plim_build *b, uint32_t il, plim_node x)
 {
     const struct plim_gtensor t = *plim_build_at(b, x);
@@ -208,7 +207,7 @@ static plim_node low_rank(struct plim_build *b, uint32_t il, plim_node x)
     return plim_build_add(b, plim_build_norm_by(b, y, il, PLIM_TENSOR_ROLE_LAUREL_POST_NORM), x);
 }
 
-/* Only what is some standard deviations above the mean. */
+/* Only values some standard deviations above the mean. */
 static plim_node sparsify(struct plim_build *b, plim_node x)
 {
     plim_node mean = over_rows(b, x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lightning attention (MiniMax-01): seven layers in eight attend without softmax, with weights that decay with the
- * distance, and keep a matrix per head. What they add to the residual stream is their normalized input's part in it.
+ * distance, and keep a matrix per head. They read the normalized input, and add it to their output as the residual.
  * Source: src/models/minimax-01.cpp of llama.cpp v0.5.0.
  */
 #include "engine/llamacpp/graph/build.h"

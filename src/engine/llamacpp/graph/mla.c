@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Latent attention (MLA): what a token leaves behind is one low-rank vector and a short rotated key that all heads
- * share. Files that split the expansion matrix keep just that in the cache and let the heads' own parts move over to
- * the query and the result ("absorbed"); older files, MiniCPM3 and PLM expand it and cache full heads.
+ * Latent attention (MLA): of a token remain one low-rank vector and a short rotated key that all heads share. Files
+ * that split the expansion matrix keep just these in the cache and move the heads' own parts over to the query and the
+ * result ("absorbed"); older files, MiniCPM3 and PLM expand them and cache full heads.
  * Source: src/models/deepseek2.cpp, minicpm3.cpp, plm.cpp of llama.cpp v0.5.0.
  */
 #include "engine/llamacpp/graph/build.h"
@@ -24,7 +24,7 @@ static plim_node query(struct plim_build *b, uint32_t il, plim_node low, uint32_
                               b->n_tokens, 1);
 }
 
-/* --- what is cached --- */
+/* --- the cached parts --- */
 
 struct latent {
     plim_node kv;   /* the vector, normalized */

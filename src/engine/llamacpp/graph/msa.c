@@ -17,7 +17,7 @@ struct msa {
     plim_node pos_slot;                           /* the cell of a position, as an index */
     plim_node pos_slot_f;                         /* ... as a number; a token per sequence only */
     plim_node cell_block;                         /* the block of a cell; batches only */
-    plim_node mask;                               /* of all that is visible, in f32 */
+    plim_node mask;                               /* of all visible cells, in f32 */
     uint64_t block, n_blocks, n_best;             /* positions in a block, blocks, blocks that are chosen */
     uint64_t n_pos, n_cells, n_tokens, n_streams; /* tokens of a stream */
 };
@@ -55,7 +55,7 @@ static struct msa inputs(struct plim_build *b)
 
 /* --- small things --- */
 
-/* x + y in x's own place, whoever else reads x (ggml_add_inplace). */
+/* x + y written over x, even if x has other readers (ggml_add_inplace). */
 static plim_node add_into(struct plim_build *b, plim_node x, plim_node y)
 {
     plim_node n = plim_ggml_graph_like(b->g, PLIM_OP_STORE, x, y);
@@ -114,7 +114,7 @@ static plim_node attend_grouped(struct plim_build *b, const struct layer *l, pli
     return plim_build_reshape(b, y, l->head * l->n_head, n_tokens, 1, 1);
 }
 
-/* What one stream has in a cache: [head, 1, cells, heads] */
+/* The part of one stream in a cache: [head, 1, cells, heads] */
 static plim_node stream_part(struct plim_build *b, const struct msa *m, plim_node cache, uint64_t head, uint64_t n_head)
 {
     const uint64_t row_bytes = plim_dtype_row_bytes((enum plim_dtype)plim_build_at(b, cache)->type, head * n_head);
@@ -171,7 +171,7 @@ static plim_node attend_batch(struct plim_build *b, const struct msa *m, const s
     return y;
 }
 
-/* --- a token per sequence: what was chosen is gathered --- */
+/* --- a token per sequence: the chosen positions are gathered --- */
 
 /* Rows of the cache (or of x) by number, as attention wants them: [width, chosen, 1, heads * streams] */
 static plim_node gather(struct plim_build *b, const struct msa *m, const struct layer *l, plim_node x, plim_node rows)

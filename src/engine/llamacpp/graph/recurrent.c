@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The states of recurrent layers: where they are kept, how a batch gets at those of its sequences.
+ * The states of recurrent layers: their cache, and the access of a batch to the states of its sequences.
  * Source: llm_graph_context::build_rs(), build_rs_inp_impl() and llama_memory_recurrent of llama.cpp v0.5.0.
  */
 #include "engine/llamacpp/graph/build.h"

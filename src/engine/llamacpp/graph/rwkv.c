@@ -75,7 +75,7 @@ static plim_node stack(struct plim_build *b, plim_node x, plim_node y)
     return n;
 }
 
-/* Every token's predecessor: what the last batch left, then x without its last. */
+/* Every token's predecessor: the last token of the batch before, then x without its last. */
 static plim_node predecessors(struct plim_build *b, plim_node shift, plim_node x, const struct mix *m)
 {
     return stack(b, shift, some(b, x, m->n_seq_tokens - 1));
@@ -190,7 +190,7 @@ static plim_node time_mix6(struct plim_build *b, uint32_t il, plim_node x, plim_
 
 /* --- RWKV 7 --- */
 
-/* A low-rank projection, with what is added to it. */
+/* A low-rank projection, with its bias. */
 static plim_node low_rank(struct plim_build *b, uint32_t il, enum plim_tensor_role a, enum plim_tensor_role c,
                           enum plim_tensor_role bias, bool is_activated, plim_node x)
 {

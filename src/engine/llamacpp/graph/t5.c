@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * T5: positions are a bias on the attention logits, looked up by distance; the decoder also attends to what the encoder
- * gave. The engine reserves buffers for the decoder's graph, or the encoder's in files without a decoder.
+ * T5: positions are a bias on the attention logits, looked up by distance; the decoder also attends to the output of
+ * the encoder. The engine reserves buffers for the decoder's graph, or the encoder's in files without a decoder.
  * Source: src/models/t5.cpp, t5encoder.cpp; llama-graph.cpp: build_pos_bias(), build_inp_cross_embd().
  */
 #include "engine/llamacpp/graph/build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is loaded beside the model: a draft model with a context of its own, the context in which the model's own
- * next-token-prediction layers draft, a multimodal projector, LoRA adapters.
+ * Auxiliary models: a draft model with a context of its own, the context in which the model's own next-token-prediction
+ * layers draft, a multimodal projector, LoRA adapters.
  */
 #include "engine/llamacpp/engine.h"
 
@@ -33,7 +33,7 @@ int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp
     return 0;
 }
 
-/* common_base_params_to_speculative(): the main setup, but for what has a flag of its own. */
+/* common_base_params_to_speculative(): the main setup, except for settings with a draft flag of their own. */
 void plim_llamacpp_draft_setup(const struct plim_llamacpp_setup *setup, const struct plim_llama_context *main_context,
                                struct plim_llamacpp_setup *ret_setup)
 {

@@ -22,7 +22,7 @@ static void add_kernels(struct plim_device_bill *device)
     const struct plim_overhead_band band = plim_cuda_kernels_band();
     struct plim_line *line = plim_bill_add_band(device, PLIM_PILLAR_OVERHEAD, "kernels", PLIM_BASIS_ASSUMED, band.bytes,
                                                 band.low_bytes, band.high_bytes);
-    plim_line_because(line, "code that is loaded when it first runs; seen: 40 to 145 MiB", NULL, 0);
+    plim_line_because(line, "kernels are loaded when they first run; seen: 40 to 145 MiB", NULL, 0);
 }
 
 /*

@@ -3,14 +3,14 @@
 #define PLIMSOLL_ENGINE_LLAMACPP_LINES_OVERHEAD_H
 
 /*
- * What a process takes beside the buffers llama.cpp prints: the driver's context, workspaces and pools of the CUDA
- * backend, and on the host the process itself. Nothing here is exact; every line is a band.
+ * The memory of a process beside the buffers llama.cpp prints: the driver's context, workspaces and pools of the CUDA
+ * backend, and on the host the process itself. No line here is exact; each is a band.
  */
 
 #include "bill/bill.h"
 #include "engine/llamacpp/place.h"
 
-/* On a GPU that has layers or computes for the host; card says which it is. */
+/* On a GPU that has layers or computes for the host. */
 void plim_overhead_device(const struct plim_llama *llama, const struct plim_llama_context *cx,
                           const struct plim_epoch *epoch, enum plim_backend backend, const struct plim_card *card,
                           struct plim_device_bill *device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens per second of one sequence, from bandwidths: every token reads the weights it uses and what the cache holds.
- * It is there to show what moving layers to the host costs, and no more precise than its band.
+ * Tokens per second of one sequence, from bandwidths: every token reads the weights it uses and the filled cache.
+ * It shows the cost of moving layers to the host, and is no more precise than its band.
  *
  * The constants hold what was published for Llama 3 8B in Q4_K_M (4.3 GiB read per token), tokens/s at short contexts:
  * RTX 3070 71, 3080 106 to 112, 3090 112, 4070 Ti 82, 4080 106, 4090 128, A6000 102, A100 138, H100 PCIe 144; M1 Max
@@ -10,7 +10,7 @@
  */
 #include "engine/llamacpp/engine.h"
 
-/* How much of a memory's bandwidth the engine reaches, and what each layer costs beside it. */
+/* The part of a memory's bandwidth that the engine reaches, and the extra time of each layer. */
 #define CUDA_EFFICIENCY_LOW  0.55
 #define OTHER_EFFICIENCY_LOW 0.42
 #define GPU_EFFICIENCY_HIGH  0.90
@@ -18,7 +18,7 @@
 #define HOST_EFFICIENCY_HIGH 0.90
 #define GPU_LAYER_S_LOW      20e-6
 #define GPU_LAYER_S_HIGH     100e-6
-/* Host memory when nobody says: two channels of DDR4-2666 to two of DDR5-6400, in bytes per second. */
+/* Host memory of unknown speed: two channels of DDR4-2666 to two of DDR5-6400, in bytes per second. */
 #define HOST_BANDWIDTH_LOW  35e9
 #define HOST_BANDWIDTH_HIGH 90e9
 
@@ -54,7 +54,7 @@ static void read_tensors(const struct plim_llama *llama, const struct plim_place
                 n_runs * (double)plim_llama_device_bytes(&llama->tensors[i]) * (llama->is_expert[i] ? ratio : 1);
 }
 
-/* What one sequence has in the cache when it is full, and its state. */
+/* The cache of one sequence when it is full, and its state. */
 static double cache_bytes(const struct plim_buffers *b, int backend)
 {
     return (double)b->memory.kv_bytes[backend] / b->context.n_stream +
