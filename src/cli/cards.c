@@ -16,7 +16,7 @@ enum option { OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.cards/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
@@ -50,11 +50,11 @@ static int parse(int argc, char **argv, struct arguments *a)
             return usage(argv[i]);
     }
     if (a->color && !plim_text_has_word("auto always never", a->color))
-        return plim_cli_usage("write auto, always or never", "--color: '%s' is none of them", a->color);
+        return plim_cli_usage("expected auto, always or never", "invalid value '%s' for --color", a->color);
     return PLIM_EXIT_YES;
 }
 
-/* The look-up by name says what comes near. */
+/* The look-up by name lists near misses. */
 static void found_none(const char *query)
 {
     struct plim_card card;
@@ -91,7 +91,7 @@ static int run(int argc, char **argv)
 const struct plim_cli_command plim_cli_cards = {
     .name = "cards",
     .arguments = "[OPTIONS] [QUERY]",
-    .summary = "the catalogue of cards: memory, bandwidth, compute capability",
+    .summary = "catalogue of cards: memory, bandwidth, compute capability",
     .examples = "  plimsoll cards 4060\n"
                 "  plimsoll cards --json 'RTX 6000'\n",
     .run = run,

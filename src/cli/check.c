@@ -16,7 +16,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_RECEIPT_FROM] = { "--receipt-from", "", "LOG", "print the allocations in this log; no bill is needed" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.check/1; a receipt: plimsoll.receipt/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])

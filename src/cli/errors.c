@@ -18,7 +18,7 @@ enum option { OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
 static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.errors/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])

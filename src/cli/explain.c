@@ -25,7 +25,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_FOLLOW] = { "-f --follow", "", NULL, "go on reading as the log grows, like tail -F; explain each failure" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.explain/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])

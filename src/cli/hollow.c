@@ -13,10 +13,10 @@
 enum option { OPTION_OUT, OPTION_FORCE, OPTION_JSON, OPTION_HELP, N_OPTIONS };
 
 static const struct plim_option_help rows[N_OPTIONS] = {
-    [OPTION_OUT] = { "-o --output", "", "OUT", "where it goes: a folder, or a file name when it is one file" },
-    [OPTION_FORCE] = { "--force", "", NULL, "replace files that are there" },
+    [OPTION_OUT] = { "-o --output", "", "OUT", "output folder, or output file for a model of one file" },
+    [OPTION_FORCE] = { "--force", "", NULL, "replace existing files" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.hollow/1)" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
@@ -52,7 +52,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         const bool is_name = is_over || word[0] != '-' || !word[1];
         const char *out = is_name ? NULL : out_at(argc, argv, &i);
         if (is_name && a->model)
-            return usage("one model at a time: '%s' is a second one", word);
+            return usage("one model at a time, not also '%s'", word);
         if (is_name)
             a->model = word;
         else if (out)
@@ -71,13 +71,13 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (a->is_help)
         return PLIM_EXIT_YES;
     if (!a->model)
-        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "no model is named");
+        return plim_cli_usage("plimsoll hollow MODEL -o OUT", "no model given");
     if (!a->out || !*a->out)
         return plim_cli_usage("plimsoll hollow MODEL -o OUT", "-o needs a folder or a file name to write to");
     return PLIM_EXIT_YES;
 }
 
-/* --- signals: what was begun is taken back, then the signal does what it always does --- */
+/* --- signals: unfinished files are removed, then the signal has its usual effect --- */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 static volatile sig_atomic_t stop_signal;
@@ -93,7 +93,7 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as nohup wants it */
             sigaction(ends[i], &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like others */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding a limit on file size is an error like others */
 }
 
 static void pass_signal_on(void)

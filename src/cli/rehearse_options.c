@@ -48,7 +48,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
     [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, whatever its own status is" },
     [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
-    [OPTION_HELP] = { "-h --help", "", NULL, "this text" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
 
 void plim_rehearse_list(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])

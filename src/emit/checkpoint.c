@@ -71,7 +71,7 @@ int plim_checkpoint_head_write(const struct plim_model *model, struct plim_check
     struct header h = { .err = reterr };
     const struct plim_tensor *tensors = plim_model_tensors(model, &n);
     *ret_head = (struct plim_checkpoint_head){ 0 };
-    put(&h, "{\"__metadata__\":{\"format\":\"pt\"}"); /* transformers refuses a file that does not say so */
+    put(&h, "{\"__metadata__\":{\"format\":\"pt\"}"); /* transformers refuses a file without it */
     for (size_t i = 0; i < n && h.result == 0; i++)
         put_tensor(&h, &tensors[i]);
     put(&h, "}");

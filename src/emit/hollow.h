@@ -4,7 +4,7 @@
 
 /*
  * A hollow model: the files of a model with their real headers, their real sizes, and a hole where the weights are.
- * It loads as the model does and takes no room on the disk.
+ * It loads as the model does and takes almost no space on disk.
  */
 
 #include "base/error.h"
@@ -18,22 +18,22 @@ struct plim_hollow_file {
     const char *path;    /* to be written */
     const char *source;  /* the file it is made of; NULL when its head is in memory */
     const void *head;    /* else */
-    uint64_t head_bytes; /* that are not hollow; all of them in a file that is copied */
+    uint64_t head_bytes; /* at the start of the file, not hollow; all of a file that is copied */
     uint64_t bytes;      /* of the file */
-    uint64_t disk_bytes; /* that it takes once it is written */
+    uint64_t disk_bytes; /* on disk, once it is written */
 };
 
 struct plim_hollow {
     struct plim_arena arena; /* of the paths */
     struct plim_hollow_file *files;
     size_t n_files;
-    const char *folder; /* where they go */
-    bool makes_folder;  /* it is not there yet */
+    const char *folder; /* the output folder */
+    bool makes_folder;  /* it does not exist yet */
     void *head;         /* of a checkpoint that a config.json describes; owned */
 };
 
 /*
- * What files a hollow copy of this model has. `model` is a GGUF file, or a part of one that is split; a .safetensors
+ * The files that a hollow copy of this model has. `model` is a GGUF file, or a part of a split one; a .safetensors
  * file; a model.safetensors.index.json; a config.json; or a folder with one of these. `out` is a folder, or a file name
  * when there is one file. Nothing is written. After success or failure, plim_hollow_done().
  */
@@ -41,8 +41,8 @@ int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret
                      struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /*
- * Write them: all of them, or none. A file that is there is replaced only when may_replace says so, and never when it
- * is one of the model's own. Gives up as soon as is_stopped() says so. Fails when the file system does not keep holes.
+ * Write all of them, or no file at all. Existing files are replaced only with may_replace, and never when they are the
+ * model's own. Gives up as soon as is_stopped() is true. Fails when the file system does not support sparse files.
  */
 int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_stopped)(void),
                       struct plim_error *reterr) PLIM_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files a hollow copy of a model has, under which names, and how much of each is not hollow. */
+/* The files of a hollow copy: their names, and how much of each is not hollow. */
 #include "emit/hollow.h"
 
 #include "base/limits.h"
@@ -68,16 +68,16 @@ static int join(struct plan *p, const char *folder, const char *name, const char
     return *ret_path ? 0 : out_of_memory(p->err);
 }
 
-/* The folder a path lies in, with its slash; "" when it has none. */
+/* The folder a path lies in, with its slash; "" for a bare name. */
 static int folder_of(struct plan *p, const char *path, const char **ret_folder)
 {
     *ret_folder = plim_arena_copy(&p->hollow->arena, path, (size_t)(base_name(path) - path));
     return *ret_folder ? 0 : out_of_memory(p->err);
 }
 
-/* --- where it goes --- */
+/* --- output paths --- */
 
-/* Several files need a folder, which is made when it is not there. */
+/* Several files need a folder, which is made when it does not exist. */
 static int open_out(struct plan *p, bool has_several)
 {
     struct stat status;
@@ -117,7 +117,7 @@ static struct plim_hollow_file hollow_of(const struct plim_shard *shard)
     return (struct plim_hollow_file){ .head_bytes = head, .bytes = shard->file_bytes };
 }
 
-/* A file of a model that was read; in a folder it keeps its name. */
+/* A file of the model that was read; in a folder it keeps its name. */
 static int add_shard(struct plan *p, const struct plim_shard *shard)
 {
     const char *source = plim_arena_copy(&p->hollow->arena, shard->path, strlen(shard->path));
@@ -219,7 +219,7 @@ static int plan_config(struct plan *p, struct plim_model *model, const char *pat
 
 /* --- a folder --- */
 
-/* What a loader reads beside the weights: configuration, tokenizer, templates, code. */
+/* Files that a loader reads beside the weights: configuration, tokenizer, templates, code. */
 static bool is_companion(const char *name)
 {
     static const char *const ends[] = { ".json", ".jinja", ".txt", ".model", ".py" };
@@ -273,7 +273,7 @@ static int plan_folder(struct plan *p, struct plim_model *model, const char *fol
     } else if (plim_path_exists(config)) {
         result = plan_config(p, model, config, false);
     } else {
-        result = plim_fail(p->err, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no %s, %s or config.json in this folder",
+        result = plim_fail(p->err, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "this folder has no %s, %s or config.json",
                            weights_name, index_name);
         plim_error_hint(p->err, "a GGUF model is named by its file");
         plim_error_where(p->err, folder);

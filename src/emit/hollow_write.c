@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a hollow model: all of its files or none.
+ * Writing a hollow model: all of its files, or no file at all.
  *
- * Each file is written under a temporary name in its folder, made as long as it has to be, looked at whether the hole
- * takes room, and synced. When all of them are, they get their names. What went wrong before leaves nothing behind.
+ * Each file is written under a temporary name in its folder, extended to its full size, checked for a real hole, and
+ * synced. When all of them are, they get their names. A failure before that leaves nothing behind.
  */
 #include "base/units.h"
 #include "emit/hollow.h"
@@ -22,14 +22,14 @@ enum { PATH_BYTES = 4096, CHUNK_BYTES = 1 << 20, MAX_TRIES = 100 };
 /* The hole that is tried first, so that a file system without holes does not write hundreds of gigabytes of zeros. */
 enum { TRIAL_BYTES = 16 << 20 };
 
-/* What file systems add to what was written: blocks, extents, space set aside for a file that grows. */
+/* Allowance for file systems: blocks, extents, preallocation for a growing file. */
 enum { SLACK_BYTES = 2 << 20 };
 
 struct writer {
     struct plim_hollow *hollow;
     bool (*is_stopped)(void);
     struct plim_error *err;
-    const char **temporary; /* of each file; NULL when there is none */
+    const char **temporary; /* of each file; NULL: not written */
     bool may_replace;
     bool has_made_folder;
 };
@@ -38,7 +38,7 @@ static int fail_to(struct plim_error *reterr, const char *path, const char *what
 {
     int code = plim_fail_errno(reterr, path, what, error);
     if (error == ENOSPC || error == EDQUOT)
-        plim_error_hint(reterr, "only headers take room, but there is not enough for them");
+        plim_error_hint(reterr, "headers alone take space, and the disk has not enough for them");
     else if (error == EFBIG)
         plim_error_hint(reterr, "the file system or a limit (ulimit -f) does not allow files of this size");
     return code;
@@ -164,10 +164,10 @@ static int write_head(struct writer *w, int fd, const struct plim_hollow_file *f
 {
     if (!file->source)
         return write_bytes(w, fd, file->path, file->head, file->head_bytes);
-    return file->bytes ? copy_head(w, fd, file) : 0; /* an empty file is none to open */
+    return file->bytes ? copy_head(w, fd, file) : 0; /* an empty file has no head */
 }
 
-/* Bytes on the disk of a file that ends in a hole, or an error when the hole is none. */
+/* Bytes on disk of a file that ends in a hole, or an error when the hole takes space. */
 static int measure(struct writer *w, int fd, const struct plim_hollow_file *file, uint64_t *ret_disk_bytes)
 {
     struct stat status;
@@ -177,13 +177,13 @@ static int measure(struct writer *w, int fd, const struct plim_hollow_file *file
     const uint64_t bytes = (uint64_t)status.st_size, disk_bytes = (uint64_t)status.st_blocks * 512;
     const uint64_t allowed = file->head_bytes + SLACK_BYTES;
     *ret_disk_bytes = disk_bytes;
-    /* a file system that cannot tell says that there is data up to the end */
+    /* a file system that cannot tell reports data up to the end */
     const off_t data = bytes > allowed ? lseek(fd, (off_t)allowed, SEEK_DATA) : -1;
     if (bytes <= allowed || (disk_bytes <= allowed && data < 0 && errno == ENXIO))
         return 0;
     int code = plim_fail(w->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                         "the file system does not keep holes: %s of zeros took %s", plim_size_text(size, bytes),
-                         plim_size_text(disk, disk_bytes));
+                         "the file system does not support sparse files: %s of zeros took %s",
+                         plim_size_text(size, bytes), plim_size_text(disk, disk_bytes));
     plim_error_hint(w->err, "nothing was written; choose a folder on ext4, XFS, Btrfs or tmpfs");
     plim_error_where(w->err, file->path);
     return code;
@@ -245,7 +245,7 @@ static void clean_up(struct writer *w, size_t n_named)
     for (size_t i = 0; i < w->hollow->n_files; i++)
         if (w->temporary[i])
             unlink(w->temporary[i]);
-    /* what has its name already goes, unless it may have taken the place of another */
+    /* files that have their names already are removed, unless they may have replaced another */
     for (size_t i = 0; i < n_named && (!w->may_replace || w->has_made_folder); i++)
         unlink(w->hollow->files[i].path);
     if (w->has_made_folder)

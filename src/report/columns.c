@@ -30,7 +30,7 @@ static int characters_in(const char *text, size_t length)
     return n;
 }
 
-/* Bytes of a word that fit into so many columns: to the last sign of a list or a path, when there is one. */
+/* Bytes of a word that fit into so many columns: up to the last separator of a list or a path, if any. */
 static size_t piece_of(const char *word, size_t length, int width)
 {
     size_t n = bytes_of(word, width);
@@ -69,11 +69,10 @@ void plim_print_wrapped(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
-/* How a line of a language may be broken. */
+/* The ways in which a line may be broken. */
 enum language { SHELL, CODE, SETTINGS };
 
-/* "f(x, y)", "name = f(x)" and "names=[x]" are code, "name { key: x }" is a file's settings; the rest is for a shell.
- */
+/* "f(x, y)", "name = f(x)" and "names=[x]" are code, "name { key: x }" is a file's settings; the rest is shell. */
 static enum language language_of(const char *text)
 {
     const size_t n = strcspn(text, " ([{='\"");

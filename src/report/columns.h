@@ -20,7 +20,7 @@ void plim_print_wrapped(FILE *out, const char *text, int column, int indent);
  */
 void plim_print_command(FILE *out, const char *text, int indent);
 
-/* Exactly `width` characters: filled with spaces, or with ".." in place of the middle. */
+/* Exactly `width` characters: filled with spaces, or with ".." for the middle. */
 void plim_print_padded(FILE *out, const char *text, int width);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_REPORT_HEAD_H
 #define PLIMSOLL_REPORT_HEAD_H
 
-/* What a report begins with: the model, the setup, and what was assumed. */
+/* The head of a report: the model, the setup, and the assumptions. */
 
 #include "report/report.h"
 

@@ -174,7 +174,7 @@ static json_t *adjustment_json(const struct plim_answer *answer)
     return object;
 }
 
-/* What to paste; null when there is nothing to: another file, a question without a program, or no setting for it. */
+/* The command to paste; null without one: another file, a question without a program, or no setting for it. */
 static json_t *command_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
     char command[PLIM_COMMAND_BYTES];

@@ -19,7 +19,7 @@ enum plim_colour {
     PLIM_COLOUR_MAX_
 };
 
-/* What switches a colour on, PLIM_PLAIN all of them off; nothing when the style has none. */
+/* The sequence that switches a colour on, PLIM_PLAIN all of them off; "" when the style has no colours. */
 const char *plim_paint(const struct plim_style *style, enum plim_colour colour);
 const char *plim_paint_verdict(const struct plim_style *style, enum plim_verdict verdict);
 

@@ -14,10 +14,10 @@ enum { PLIM_REPORT_MAX_NOTES = 16, PLIM_DEVICE_ID_BYTES = 16 };
 
 struct plim_style {
     bool has_colour;
-    bool is_verbose; /* the why of every line */
+    bool is_verbose; /* with the reason of every line */
 };
 
-/* Everything there is to say about one model on one machine. */
+/* The complete answer for one model on one machine. */
 struct plim_answer {
     const struct plim_engine *engine;
     const struct plim_setup *setup;
@@ -29,7 +29,7 @@ struct plim_answer {
     const struct plim_command *command;       /* the command line that the fixes change */
     const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
     const struct plim_bill *adjusted_bill;
-    const char *notes[PLIM_REPORT_MAX_NOTES]; /* assumptions, and parts that were left out */
+    const char *notes[PLIM_REPORT_MAX_NOTES]; /* assumptions and omissions */
     uint32_t n_notes;
 };
 
@@ -38,13 +38,13 @@ struct plim_answer {
 /* One model on one machine. */
 void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 
-/* One model on cards of several sizes: what is asked, one row for each card, the smallest that carries it. */
+/* One model on cards of several sizes: the setup, one row for each card, the smallest that fits. */
 void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
                            const struct plim_style *style);
 
-/* Several models on one machine: the machine, one row for each model, how many of them run. */
+/* Several models on one machine: the machine, one row for each model, the number that fit. */
 void plim_report_models_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 void plim_report_models_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style);
@@ -77,8 +77,8 @@ enum { PLIM_ADJUSTMENT_BYTES = 240 };
 char *plim_report_adjustment(const struct plim_answer *answer, char buffer[PLIM_ADJUSTMENT_BYTES]);
 
 /*
- * A fix to paste: a command, lines of a configuration, or a command that makes another file. False: there is nothing to
- * paste; *ret_is_unsupported says whether the runtime has no setting for it.
+ * A fix to paste: a command, lines of a configuration, or a command that makes another file. False: nothing to paste;
+ * *ret_is_unsupported tells whether the runtime has no setting for it.
  */
 bool plim_report_paste(const struct plim_answer *answer, const struct plim_fix *fix, char buffer[PLIM_COMMAND_BYTES],
                        bool *ret_is_unsupported);

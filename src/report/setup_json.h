@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_REPORT_SETUP_JSON_H
 #define PLIMSOLL_REPORT_SETUP_JSON_H
 
-/* What an engine says of itself, as receipts have it. */
+/* An engine's name and version, as receipts have them. */
 
 #include "receipt/receipt.h"
 
@@ -10,7 +10,7 @@
 
 json_t *plim_setup_json(const struct plim_receipt *receipt);
 
-/* {"name", "version"}; what is empty is null. */
+/* {"name", "version"}; empty texts are null. */
 json_t *plim_engine_json(const struct plim_receipt *receipt);
 
 #endif

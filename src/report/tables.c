@@ -75,10 +75,10 @@ void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const st
 void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
                            const struct plim_style *style)
 {
-    fputs("\n--card NAME answers for yours: the bill, and what to change first.\n", out);
+    fputs("\n--card NAME shows the bill for your card, and the changes to make first.\n", out);
     fputs(plim_paint(style, PLIM_BOLD), out);
     if (!*smallest)
-        fputs("NO: none of these carries it as asked", out);
+        fputs("NO: this setup fits on none of these cards", out);
     else if (verdict == PLIM_VERDICT_TIGHT && *smallest_fitting)
         fprintf(out, "FITS on %s; tight on %s", smallest_fitting, smallest);
     else
@@ -88,7 +88,7 @@ void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict ve
 
 /* --- several models --- */
 
-/* The file says more than the model's own name does: quants of one model share that. */
+/* The file's name: quantizations of one model share the model's own name. */
 static void print_model(FILE *out, const struct plim_answer *answer)
 {
     const struct plim_model *model = plim_engine_model(answer->engine);
@@ -129,7 +129,7 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
 
 void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%zu of %zu fit%s%s; one MODEL alone shows its bill and what to change first.\n",
+    fprintf(out, "\n%s%zu of %zu fit%s%s; name one MODEL to see its bill and the changes to make first.\n",
             plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "", plim_paint(style, PLIM_PLAIN));
 }
 
@@ -156,4 +156,4 @@ void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enu
     fputc('\n', out);
 }
 
-void plim_report_grid_end(FILE *out) { fputs("\n--card NAME answers for your card, in figures.\n", out); }
+void plim_report_grid_end(FILE *out) { fputs("\n--card NAME shows the figures for your card.\n", out); }

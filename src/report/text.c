@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bill of one model: its devices, what would make it fit, and the verdict as the last line. */
+/* The bill of one model: its devices, the fixes, and the verdict as the last line. */
 #include "base/units.h"
 #include "report/columns.h"
 #include "report/head.h"
@@ -11,7 +11,7 @@ enum { BAR_WIDTH = 56, LABEL_WIDTH = 22 };
 
 /* --- bar --- */
 
-/* One letter and colour per pillar: what a bar is made of. */
+/* One letter and colour per pillar, for the bars. */
 static const struct segment {
     char letter;
     enum plim_colour colour;
@@ -127,7 +127,7 @@ static void print_device(FILE *out, const struct plim_answer *answer, const stru
     print_bar(out, device, style);
 }
 
-/* What the letters of the bars stand for, those that are there. */
+/* The letters that the bars use, with their meaning. */
 static void print_legend(FILE *out, const struct plim_bill *bill)
 {
     bool is_there[PLIM_PILLAR_MAX_] = { false }, has_end = false;
@@ -239,7 +239,7 @@ static void write_reason(const struct plim_answer *answer, char *text, size_t si
         snprintf(text, size, "the rules of '%.40s' are not known; the figures are upper bounds",
                  plim_model_arch(plim_engine_model(answer->engine)));
     else if (device->total_bytes == 0)
-        snprintf(text, size, "how much %s has is not known", device->is_host ? "memory this machine" : where);
+        snprintf(text, size, "the memory of %s is unknown", device->is_host ? "this machine" : where);
     else if (left_bytes < 0)
         snprintf(text, size, "%s too much for %s, %s", left, where, device_name(answer, device));
     else if (bill->verdict == PLIM_VERDICT_TIGHT)
@@ -271,8 +271,8 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
         print_device(out, answer, &bill->device[i], style);
     print_legend(out, bill);
     if (answer->n_fixes)
-        fputs(does_any_help(answer) ? "\nWhat would help, first things first:\n"
-                                    : "\nNothing makes it fit on this machine; what frees most:\n",
+        fputs(does_any_help(answer) ? "\nChanges that would help, best first:\n"
+                                    : "\nNo change makes it fit on this machine; these free most:\n",
               out);
     for (uint32_t i = 0; i < answer->n_fixes; i++)
         print_fix(out, answer, &answer->fixes[i], i + 1, style);

@@ -315,7 +315,7 @@ static void test_file_systems_without_holes(void **state)
         broken.has_no_holes = i == 0;
         broken.has_no_seek = i == 1;
         assert_int_equal(hollow(model, in_folder("x.gguf"), false), PLIM_E_UNSUPPORTED);
-        assert_non_null(strstr(error.what, "does not keep holes: 16.0")); /* and not gigabytes of them */
+        assert_non_null(strstr(error.what, "does not support sparse files: 16.0")); /* and not gigabytes of them */
         assert_int_equal(plim_error_exit_status(error.code), 3);
         assert_int_equal(entries(folder), before);
     }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * A model of a runtime's store is run by that runtime, unless the question says otherwise; the parameters that are kept
- * with it count where no flag does. A command's own program is such a word, unless it is that runtime itself.
+ * A model of a runtime's store is run by that runtime, unless --engine, --client or the program of a command names
+ * another; the parameters kept with the model apply where no flag does.
  */
 static int make_setup(const struct plim_fit_options *options, const struct plim_path *path, struct plim_setup *setup,
                       struct plim_error *reterr)
@@ -46,7 +46,7 @@ static void add_model(struct plim_command *command, const struct plim_engine_typ
     }
 }
 
-/* The command that the fixes change: the one given, or the shortest that says the same. */
+/* The command that the fixes change: the given one, or the shortest of the same meaning. */
 static void write_command(const struct plim_fit_options *options, const struct plim_path *path,
                           const struct plim_setup *setup, struct plim_command *command)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The question: what the command line says, made ready; and how far the answer has come. */
+/* The question, read from the command line; and the progress of the answer. */
 struct question {
     struct plim_fit_options options;
     struct plim_paths paths;
@@ -163,7 +163,7 @@ static int answer_model(struct question *q, const struct plim_path *path, struct
     if (result == 0)
         result = answer_engine(q, path, engine, r, &err);
     if (result < 0) {
-        if (result != PLIM_E_USAGE) /* that is not about this file */
+        if (result != PLIM_E_USAGE) /* not about this file */
             plim_error_where(&err, path->text);
         result = fail(q, &err);
     }
@@ -201,7 +201,7 @@ static int answer_all(struct question *q)
         int status = answer_model(q, &q->paths.paths[i], r);
         worst = status > worst ? status : worst;
         if (status == PLIM_EXIT_USAGE)
-            break; /* the question itself makes no sense: not for the other models either */
+            break; /* an invalid question is invalid for the other models too */
     }
     report_end(q);
     plim_free(r);
@@ -212,7 +212,7 @@ static int answer_all(struct question *q)
 
 static int no_model(const struct plim_fit_options *options, struct plim_error *err)
 {
-    int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model is named");
+    int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model given");
     plim_error_hint(err, options->has_command
                              ? "add the model's file to the command: a name on Hugging Face is not enough"
                              : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
@@ -223,14 +223,14 @@ static void note_flags(struct question *q)
 {
     const struct plim_fit_options *o = &q->options;
     if (o->command.unknown[0])
-        plim_note(&q->notes, "not known and ignored: %s", o->command.unknown);
+        plim_note(&q->notes, "unknown, ignored: %s", o->command.unknown);
     if (o->command.uncounted[0])
-        plim_note(&q->notes, "what these take or save is not counted: %s", o->command.uncounted);
+        plim_note(&q->notes, "memory effect not counted: %s", o->command.uncounted);
     if (o->command.variables[0])
-        plim_note(&q->notes, "set in this environment, and counted: %s", o->command.variables);
+        plim_note(&q->notes, "applied from this environment: %s", o->command.variables);
 }
 
-/* Make the question ready; what it holds is freed by forget(). */
+/* Make the question ready; forget() frees it. */
 static int ask(struct question *q, int argc, char **argv, struct plim_error *err)
 {
     struct plim_fit_options *o = &q->options;

@@ -38,7 +38,7 @@ int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct pl
     if (count == 0 || count > PLIM_MAX_DEVICES - machine->n_cards)
         return how_many(reterr);
     if (result == 1)
-        plim_note(notes, "several cards are called '%.60s' and are alike here; taken as %s", name, card.name);
+        plim_note(notes, "several cards are named '%.60s', with equal memory; %s is assumed", name, card.name);
     while (count--)
         machine->card[machine->n_cards++] = card;
     return 0;
@@ -58,9 +58,10 @@ static int add_all_named(const struct plim_fit_options *options, struct plim_mac
     return 0;
 }
 
-/* --- cards that are here --- */
+/* --- cards of this machine --- */
 
-/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. -1: names none, which hides the rest too. */
+/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. -1: no such card, which hides the rest too.
+ */
 static int visible_card(const char *word, size_t length, const struct plim_card *cards, uint32_t n)
 {
     char *end;
@@ -73,7 +74,7 @@ static int visible_card(const char *word, size_t length, const struct plim_card 
     return -1;
 }
 
-/* Keep what CUDA would show to a program. */
+/* Keep the cards that CUDA would show to a program. */
 static void hide_cards(struct plim_machine *machine, const char *visible, struct plim_notes *notes)
 {
     struct plim_machine all = *machine;
@@ -90,7 +91,7 @@ static void hide_cards(struct plim_machine *machine, const char *visible, struct
         plim_note(notes, "CUDA_VISIBLE_DEVICES hides all cards");
 }
 
-/* NVML lists cards by their place on the bus; CUDA numbers the fastest first unless it is told to do the same. */
+/* NVML lists cards by their place on the bus; CUDA numbers the fastest first unless CUDA_DEVICE_ORDER is set. */
 static void note_order(const struct plim_machine *machine, const char *visible, const char *order,
                        struct plim_notes *notes)
 {

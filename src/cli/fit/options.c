@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading the command line. llama.cpp's flags have one dash and several letters (-ngl), pairs of names for on and off,
- * and must be read both here and after "--" as the engine reads them, from the same table: getopt has no words for
+ * and must be read both here and after "--" as the engine reads them, from the same table: getopt cannot do
  * that.
  */
 #include "cli/fit/options.h"
@@ -53,7 +53,7 @@ static int take_budget(struct plim_fit_options *o, const char *text, struct plim
     return take_size("--budget", text, &o->budget_bytes[o->n_budgets++], reterr);
 }
 
-/* An engine, with or without a version. Its setup takes over what both engines know. */
+/* An engine, with or without a version. Its setup takes over the settings that both engines have. */
 static int take_engine(struct plim_fit_options *o, const char *spec, struct plim_error *reterr)
 {
     const struct plim_engine_type *type;
@@ -166,7 +166,7 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
 static int unknown_option(const char *name, struct plim_error *reterr)
 {
     int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown option '%.60s'", name);
-    plim_error_hint(reterr, "'plimsoll fit --help' lists the options; a whole command of the engine goes after '--'");
+    plim_error_hint(reterr, "'plimsoll fit --help' lists the options; write a whole command of the engine after '--'");
     return code;
 }
 
@@ -192,7 +192,7 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
     }
     if (option)
         return apply(o, option, value ? value : "", reterr);
-    plim_command_add_option(&o->command, other, argument, strlen(name), value); /* the fixes repeat what was given */
+    plim_command_add_option(&o->command, other, argument, strlen(name), value); /* the fixes repeat the given options */
     return plim_option_apply(other, on, value, &o->arguments, reterr);
 }
 
@@ -202,7 +202,7 @@ static int take_command(struct plim_fit_options *o, int argc, char **argv, struc
     if (o->command.n_words) {
         const struct plim_command_word *word = &o->command.words[0];
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
-                         "%.*s goes after '--', with the other flags of the command", (int)word->length, word->text);
+                         "write %.*s after '--', with the other flags of the command", (int)word->length, word->text);
     }
     o->has_command = true;
     int result = plim_command_read(argc, argv, plim_system_environment(), &o->arguments, &o->command, reterr);
@@ -214,8 +214,8 @@ static int take_command(struct plim_fit_options *o, int argc, char **argv, struc
     if (o->client)
         result = take_client(o, o->client, reterr);
     if (o->arguments.model && o->n_paths)
-        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
-                         "two models are named: '%.60s', and '%.60s' by the command", o->paths[0], o->arguments.model);
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "two models given: '%.60s', and '%.60s' in the command",
+                         o->paths[0], o->arguments.model);
     return 0;
 }
 

@@ -2,25 +2,25 @@
 #ifndef PLIMSOLL_CLI_FIT_OPTIONS_H
 #define PLIMSOLL_CLI_FIT_OPTIONS_H
 
-/* The options of `plimsoll fit` that are its own; the others are the engine's (engine/option.h). */
+/* The options of `plimsoll fit` itself; the others are the engine's (engine/option.h). */
 
 #include "engine/command.h"
 #include "plimsoll/bill.h"
 
 /* X(identifier, names, value placeholder, help) */
 #define PLIM_FIT_OPTIONS(X)                                                                                            \
-    X(CARD, "--card", "NAME", "card to answer for: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")   \
-    X(BUDGET, "--budget", "SIZE", "answer for this much GPU memory, whatever the card: 7.5GiB; several: repeat")       \
-    X(RAM, "--ram", "SIZE", "host memory to count with (default: this machine's)")                                     \
+    X(CARD, "--card", "NAME", "the card: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")             \
+    X(BUDGET, "--budget", "SIZE", "GPU memory instead of a card: 7.5GiB; may be repeated")                             \
+    X(RAM, "--ram", "SIZE", "host memory (default: this machine's)")                                                   \
     X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256; ollama")                   \
-    X(CLIENT, "--client", "NAME", "whose defaults: server (default), cli, library or ollama")                          \
+    X(CLIENT, "--client", "NAME", "program whose defaults apply: server (default), cli, library or ollama")            \
     X(BACKEND, "--backend", "NAME", "cuda (default), hip, vulkan, metal or cpu")                                       \
-    X(MARGIN, "--margin", "SIZE|%", "what must stay free (default: 512MiB or 5%, the larger)")                         \
+    X(MARGIN, "--margin", "SIZE|%", "memory that must stay free (default: 512MiB or 5%, the larger)")                  \
     X(STRICT, "--strict", NULL, "exit status 1 for 'tight' as well")                                                   \
     X(JSON, "--json", NULL, "answer as JSON (plimsoll.fit/1; of several models plimsoll.fits/1)")                      \
-    X(VERBOSE, "-v --verbose", NULL, "the reason of every line")                                                       \
+    X(VERBOSE, "-v --verbose", NULL, "show the reason of every line")                                                  \
     X(COLOR, "--color", "auto|always|never", "colour (default: on a terminal)")                                        \
-    X(HELP, "-h --help", NULL, "this text")
+    X(HELP, "-h --help", NULL, "show this help")
 
 #define PLIM_FIT_OPTION_ENUM(id, names, value, help) PLIM_FIT_##id,
 enum plim_fit_option { PLIM_FIT_NONE = 0, PLIM_FIT_OPTIONS(PLIM_FIT_OPTION_ENUM) PLIM_FIT_MAX_ };
@@ -32,7 +32,7 @@ enum { PLIM_CLI_MAX_CARDS = 16 };
 
 struct plim_fit_options {
     struct plim_arguments arguments;
-    struct plim_command command; /* what the fixes change */
+    struct plim_command command; /* for the fixes to change */
     const char *cards[PLIM_CLI_MAX_CARDS];
     int n_cards;
     uint64_t budget_bytes[PLIM_MAX_DEVICES]; /* one for each card */
