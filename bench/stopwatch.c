@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stopwatch COMMAND...: run it with its output thrown away; print its exit status, wall milliseconds from before it is
- * started to its end, and its largest resident set in KiB. Small, because a child counts what it shares with its
- * parent.
+ * started to its end, and its largest resident set in KiB. Small, because a child counts the pages it shares with
+ * its parent.
  */
 #include <fcntl.h>
 #include <spawn.h>

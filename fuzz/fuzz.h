@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_FUZZ_FUZZ_H
 #define PLIMSOLL_FUZZ_FUZZ_H
 
-/* What the harnesses share. */
+/* Shared by the harnesses. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #define FUZZ_REQUIRE(condition)                                                                                        \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);                             \
             abort();                                                                                                   \
         }                                                                                                              \
     } while (0)

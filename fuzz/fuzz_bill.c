@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a header to the answer: whatever the reader lets through must give a bill, fixes, another mixture and both kinds
- * of report. The last bytes of the input choose the setup.
+ * From a header to the answer: every header the reader accepts must give a bill, fixes, another quantization and both
+ * kinds of report. The last bytes of the input choose the setup.
  */
 #include "fuzz.h"
 
@@ -64,7 +64,7 @@ static void check_bill(const struct plim_bill *b)
     }
 }
 
-/* Nothing a file says may reach a terminal raw. */
+/* No text of a file may reach a terminal raw. */
 static void check_text(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -86,7 +86,7 @@ static void write_reports(const struct plim_answer *answer)
     free(text);
 }
 
-/* The parts beyond the bill take many bills each: the input says which of them it is for. */
+/* The parts beyond the bill take many bills each: the input chooses one. */
 enum part { FOR_FIXES = 1, FOR_STARTS_WITH = 2, FOR_REPORTS = 3, FOR_MIXTURE = 4, N_PARTS = 16 };
 
 static void answer(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,

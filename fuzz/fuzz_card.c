@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(error.code == PLIM_E_USAGE && error.what[0] && error.hint[0]);
     plim_catalogue_matches(n ? data[0] : 0, text);
 
-    if (n == 0 || (text[0] >= ':' && text[0] != 'n')) /* a count, or none, is for the program to read */
+    if (n == 0 || (text[0] >= ':' && text[0] != 'n')) /* counts and "none" are read by the program */
         return 0;
     struct plim_fit_options options = { .n_cards = 1, .cards = { text }, .ram_bytes = 1 };
     memset(&error, 0, sizeof error);

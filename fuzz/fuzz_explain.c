@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `plimsoll explain` on any bytes. The first byte says in pieces of which size. What is found keeps its bounds, is
- * clean text, is the same in any pieces, and can be reported.
+ * `plimsoll explain` on any bytes. The first byte gives the size of the pieces. A diagnosis keeps its bounds, is clean
+ * text, is the same in any pieces, and can be reported.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command lines, one word per line of the input: of `plimsoll fit` or, after "--", of an engine. What is accepted must
+ * Command lines, one word per line of the input: of `plimsoll fit` or, after "--", of an engine. An accepted line must
  * give a bill of a small model and commands that are accepted again.
  */
 #include "fuzz.h"
@@ -85,7 +85,7 @@ static void answer(struct plim_fit_options *o, bool is_with_fixes)
     uint32_t n_fixes = 0;
     o->ram_bytes = o->ram_bytes ? o->ram_bytes : 1;
     if (o->n_cards == 0 && o->n_budgets == 0)
-        o->budget_bytes[o->n_budgets++] = 1 << 24; /* the fuzzer's own machine has no say */
+        o->budget_bytes[o->n_budgets++] = 1 << 24; /* independent of the fuzzer's own machine */
     if (plim_cli_machine(o, &machine, &notes, &error) < 0 ||
         plim_engine_new(model, o->arguments.setup.type, o->version, &engine, &error) < 0) {
         FUZZ_REQUIRE(error.what[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GGUF reader: any bytes either give a model that answers every question, or an error that says why. */
+/* The GGUF reader: any bytes either give a model that answers every question, or an error with its reason. */
 #include "fuzz.h"
 
 #include "plimsoll/model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * config.json. Any bytes either give hyperparameters and, of the families that are known, the tensors of a checkpoint
- * that our own reader takes; or an error that says why. What a key holds can be asked for in every way.
+ * that our own reader takes; or an error with its reason. Every key can be read as every type.
  */
 #include "fuzz.h"
 
@@ -39,7 +39,7 @@ static void ask(const struct plim_model *model)
     }
 }
 
-/* What a config implies is a file that our own reader takes. */
+/* The file that a config implies is one that our own reader accepts. */
 static void check_head(const struct plim_model *model)
 {
     struct plim_error error = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs and documents: what `plimsoll check` reads. The first byte says in pieces of which size; a receipt that is read
+ * Logs and documents for `plimsoll check`. The first byte gives the size of the pieces; a receipt that is read
  * keeps its bounds, is the same in any pieces, and can be written, read back and laid beside itself.
  */
 #include "fuzz.h"

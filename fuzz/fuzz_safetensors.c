@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The readers of checkpoints: safetensors headers and their index. Any bytes either give what keeps its promises, or an
- * error that says why. (config.json: fuzz_hf_config.c)
+ * The readers of checkpoints: safetensors headers and their index. Any bytes either give tensors within their bounds,
+ * or an error with its reason. (config.json: fuzz_hf_config.c)
  */
 #include "fuzz.h"
 

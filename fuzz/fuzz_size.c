@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes as people write them: what is read is in range, and what is written can be read again. */
+/* Sizes as people write them: read sizes are in range, and written sizes can be read again. */
 #include "fuzz.h"
 
 #include "base/units.h"
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (plim_size_parse(text, &bytes)) {
         FUZZ_REQUIRE(bytes < (uint64_t)1 << 63);
         plim_size_text(written, bytes);
-        if (bytes < (uint64_t)1 << 50) { /* larger ones are written in units that nobody types */
+        if (bytes < (uint64_t)1 << 50) { /* larger ones are written in units that are not read */
             FUZZ_REQUIRE(plim_size_parse(written, &again));
             FUZZ_REQUIRE((again > bytes ? again - bytes : bytes - again) <= bytes / 100);
         }

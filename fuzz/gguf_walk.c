@@ -73,7 +73,7 @@ static void walk_value(struct plim_cursor *c, struct walk *w)
     }
 }
 
-/* Bytes of a tensor's data; 0 for what the reader refuses. */
+/* Bytes of a tensor's data; 0 for a tensor that the reader refuses. */
 static uint64_t data_bytes(const uint64_t ne[4], uint32_t type_id)
 {
     const enum plim_dtype type = plim_dtype_from_ggml(type_id);

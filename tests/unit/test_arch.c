@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of architectures, and that each one called exact is compared with the engine: it has a model in the zoo. */
+/* The table of architectures; each one called exact is compared with the engine: it has a model in the zoo. */
 #include "engine/llamacpp/arch.h"
 #include "unit.h"
 

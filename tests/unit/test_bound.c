@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an architecture takes at most: the bound holds for every one that is modelled, so that it may for others. */
+/* Upper bounds: they hold for every architecture that is modelled, which is the reason to trust them for others. */
 #include "base/numbers.h"
 #include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/engine.h"
@@ -7,7 +7,7 @@
 
 enum { ALL = -1, MAX_RATIOS = 1 << 14 };
 
-/* An engine's default for all that is not named; layers: how many on GPUs. */
+/* The engine's defaults for the other settings; layers: their number on GPUs. */
 static const struct {
     const char *what;
     int32_t layers;
@@ -50,7 +50,7 @@ static void compare(const char *path, const char *what, int n_gpu, const struct 
     }
 }
 
-/* Whatever an architecture remembers of a token or a sequence. */
+/* The memory of an architecture for tokens and sequences. */
 static void compare_memory(const struct plim_llamacpp *engine, const char *path, const char *what,
                            const struct plim_buffers *b)
 {
@@ -109,7 +109,7 @@ static void test_holds_for_the_zoo(void **state)
     (void)state;
     assert_true(zoo_each(visit, &ratios) > 100);
     qsort(ratios.of, ratios.n, sizeof *ratios.of, by_size);
-    printf("%zu bounds of what a GPU allocates: least %.2f, median %.2f, 95 %% below %.1f times the truth\n", ratios.n,
+    printf("%zu bounds of a GPU allocation: least %.2f, median %.2f, 95 %% below %.1f times the truth\n", ratios.n,
            ratios.of[0], ratios.of[ratios.n / 2], ratios.of[ratios.n * 95 / 100]);
     assert_true(ratios.n > 1000);
     assert_true(ratios.of[ratios.n / 2] < 6);

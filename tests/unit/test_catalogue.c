@@ -47,7 +47,7 @@ static void test_every_row(void **state)
     assert_string_equal(plim_catalogue_field(1 << 20, "name"), "");
 }
 
-/* A card is found by its name and by each alias, or the alias says that it belongs to several and lists this one. */
+/* A card is found by its name and by each alias, or the alias belongs to several and the hint lists this one. */
 static void test_every_card_finds_itself(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of llama.cpp: which are known, which are proven, and what the old ones do without flags. */
+/* Versions of llama.cpp: known ones, proven ones, and the defaults of old ones. */
 #include "engine/llamacpp/epoch.h"
 #include "unit.h"
 

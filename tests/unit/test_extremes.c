@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers at the far end of what a file or a setup can say. Nothing here is a real model: what counts is that a bill
- * comes back, that its lines are its need, and that no figure has wrapped around to a small one.
+ * Numbers at the far end of a file's or a setup's range. No model here is real: a bill must come back, its lines must
+ * be its need, and no figure may wrap around to a small one.
  */
 #include "gguf_writer.h"
 #include "unit.h"
@@ -64,7 +64,7 @@ static struct plim_model *finish(struct gguf_writer *w)
     return model;
 }
 
-/* --- what must hold --- */
+/* --- properties --- */
 
 static void assert_sums(const struct plim_bill *bill)
 {
@@ -79,7 +79,7 @@ static void assert_sums(const struct plim_bill *bill)
     }
 }
 
-/* The bill with and without what --fit makes of the setup; 0 when there is one. */
+/* The bill with and without the adjustment of --fit; 0 when there is one. */
 static int bill_all(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                     struct plim_bill *bill)
 {
@@ -98,7 +98,7 @@ static int bill_all(struct plim_engine *engine, const struct plim_setup *setup, 
     return result;
 }
 
-/* A model that may be turned down, but with a reason. */
+/* A model that may be refused, but with a reason. */
 static void try_model(struct plim_model *model)
 {
     static struct plim_bill bill;
@@ -123,7 +123,7 @@ static void try_model(struct plim_model *model)
 
 /* --- models --- */
 
-/* Every layer attends to the cache of an earlier one: there is none. */
+/* Every layer attends to the cache of an earlier one, which does not exist. */
 static void test_all_layers_share_a_cache(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What to change first: every fix keeps its promise, and they come in their order. */
+/* Every fix keeps its promise, and they come in their order. */
 #include "base/units.h"
 #include "engine/type.h"
 #include "plimsoll/plan.h"
@@ -150,7 +150,7 @@ static void test_others_come_first(void **state)
     done(&plan);
 }
 
-/* Between a card on which one change is enough, and one on which nothing is, two changes are. */
+/* Between a card on which one change is enough, and one on which no change is, two changes are enough. */
 static void test_a_pair(void **state)
 {
     static struct plan plan;

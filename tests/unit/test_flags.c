@@ -277,7 +277,7 @@ static const char *const phrases[] = {
     "--fit off",     "-fitt 512",      "-fitc 2048", "--temp 0.7", "-p 'some words'", "--mtp",     "--draft 4"
 };
 
-/* A command that is read, written and read again says the same. */
+/* A command that is read, written and read again means the same. */
 static void test_round_trip(void **state)
 {
     uint64_t random = random_seed();
@@ -303,7 +303,7 @@ static void test_round_trip(void **state)
             b->override[k].pattern = a->override[k].pattern;
         }
         if (memcmp(&first.arguments.setup, &second.arguments.setup, sizeof first.arguments.setup))
-            fail_msg("'%s' is written as '%s', which says something else", line, text);
+            fail_msg("'%s' is written as '%s', which means something else", line, text);
     }
 }
 
