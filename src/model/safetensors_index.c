@@ -6,53 +6,62 @@
 #include "base/json.h"
 #include "model/safetensors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE_NAME_BYTES = 255, MAX_NAMES_BYTES = 1 << 20, SLOTS = 4096 };
-_Static_assert(SLOTS >= 4 * PLIM_MAX_SAFETENSORS_FILES, "the table of names seen stays mostly empty");
+enum { MAX_FILE_NAME_BYTES = 255, MAX_NAMES_BYTES = 1 << 20 };
 
-/* Names seen already: hundreds of thousands of tensors lie in a few hundred files. */
-struct seen {
-    const char *slots[SLOTS];
-};
-
-/* Where this name stands in the table, or where it would. */
-static const char **slot_of(struct seen *seen, const struct plim_json_text *name)
+static int compare(const struct plim_json_text *name, const char *file)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < name->length; i++)
-        hash = (hash ^ (unsigned char)name->text[i]) * 16777619u;
-    while (seen->slots[hash % SLOTS] && !plim_json_is(name, seen->slots[hash % SLOTS]))
-        hash++;
-    return &seen->slots[hash % SLOTS];
+    const size_t n = strlen(file);
+    const int order = memcmp(name->text, file, name->length < n ? name->length : n);
+    return order ? order : (name->length > n) - (name->length < n);
 }
 
-/* Files lie beside the index: a name with a folder in it could lead anywhere. */
+/* The position of this name among the files, which are sorted, or the one where it belongs. */
+static size_t position_of(const struct plim_safetensors_index *index, const struct plim_json_text *name)
+{
+    size_t low = 0, high = index->n_files;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(name, index->files[middle]) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Files lie beside the index: a name with a folder in it, or with a drive of Windows, could lead anywhere. */
 static bool is_plain(const struct plim_json_text *name)
 {
-    return !name->is_cut && name->length > 0 && name->length <= MAX_FILE_NAME_BYTES && name->text[0] != '.' &&
-           !memchr(name->text, '/', name->length) && !memchr(name->text, '\0', name->length);
+    static const char barred[] = { '/', '\\', ':', '\0' };
+    if (name->is_cut || name->length == 0 || name->length > MAX_FILE_NAME_BYTES || name->text[0] == '.')
+        return false;
+    for (size_t i = 0; i < sizeof barred; i++)
+        if (memchr(name->text, barred[i], name->length))
+            return false;
+    return true;
 }
 
-static int add(struct plim_safetensors_index *index, struct seen *seen, const struct plim_json_text *name,
-               struct plim_error *reterr)
+static int add(struct plim_safetensors_index *index, const struct plim_json_text *name, struct plim_error *reterr)
 {
     if (!is_plain(name))
         return plim_fail(reterr, PLIM_E_CORRUPT, name->at, "the index names a file that is not beside it");
-    const char **slot = slot_of(seen, name);
-    if (*slot)
+    const size_t at = position_of(index, name);
+    if (at < index->n_files && compare(name, index->files[at]) == 0)
         return 0;
     if (index->n_files == PLIM_MAX_SAFETENSORS_FILES)
         return plim_fail(reterr, PLIM_E_TOO_BIG, name->at, "more than %d files", PLIM_MAX_SAFETENSORS_FILES);
-    *slot = plim_arena_copy(&index->arena, name->text, name->length);
-    if (!*slot)
+    const char *copy = plim_arena_copy(&index->arena, name->text, name->length);
+    if (!copy)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    index->files[index->n_files++] = *slot;
+    memmove(&index->files[at + 1], &index->files[at], (index->n_files - at) * sizeof *index->files);
+    index->files[at] = copy;
+    index->n_files++;
     return 0;
 }
 
-static int read_map(struct plim_json *j, struct plim_safetensors_index *index, struct seen *seen)
+static int read_map(struct plim_json *j, struct plim_safetensors_index *index)
 {
     struct plim_json_text tensor, file;
     int result = plim_json_object(j);
@@ -61,16 +70,14 @@ static int read_map(struct plim_json *j, struct plim_safetensors_index *index, s
     while ((result = plim_json_member(j, &tensor)) > 0) {
         result = plim_json_string(j, &file);
         if (result == 0)
-            result = add(index, seen, &file, j->err);
+            result = add(index, &file, j->err);
         if (result < 0)
             return result;
     }
     return result;
 }
 
-static int compare(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
-static int read_index(struct plim_json *j, struct plim_safetensors_index *index, struct seen *seen)
+static int read_index(struct plim_json *j, struct plim_safetensors_index *index)
 {
     struct plim_json_text key;
     bool has_map = false;
@@ -82,7 +89,7 @@ static int read_index(struct plim_json *j, struct plim_safetensors_index *index,
         if (is_map && has_map)
             return plim_fail(j->err, PLIM_E_CORRUPT, key.at, "'weight_map' appears twice");
         has_map |= is_map;
-        result = is_map ? read_map(j, index, seen) : plim_json_skip(j);
+        result = is_map ? read_map(j, index) : plim_json_skip(j);
         if (result < 0)
             return result;
     }
@@ -98,16 +105,10 @@ int plim_safetensors_index_read(struct plim_cursor cursor, struct plim_safetenso
                                 struct plim_error *reterr)
 {
     struct plim_json j;
-    struct seen *seen = plim_alloc(1, sizeof *seen);
     plim_json_init(&j, cursor, reterr);
     ret_index->n_files = 0;
     plim_arena_init(&ret_index->arena, MAX_NAMES_BYTES);
-    int result =
-        seen ? read_index(&j, ret_index, seen) : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    if (result == 0)
-        qsort(ret_index->files, ret_index->n_files, sizeof *ret_index->files, compare);
-    plim_free(seen);
-    return result;
+    return read_index(&j, ret_index);
 }
 
 void plim_safetensors_index_done(struct plim_safetensors_index *index)
