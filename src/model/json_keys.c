@@ -132,7 +132,8 @@ static int read_first_items(struct reader *r, size_t length, uint64_t i, unsigne
     *has_numbers = is_scalar && (is_signed || (key.type != PLIM_VALUE_REAL && key.u <= INT64_MAX));
     if (*has_numbers) {
         value = is_signed ? key.i : (int64_t)key.u;
-        r->numbers[i < PLIM_MAX_KEPT_ARRAY ? i : PLIM_MAX_KEPT_ARRAY - 1] = value; /* a longer list is not kept */
+        if (i < PLIM_MAX_KEPT_ARRAY) /* a longer list is not kept */
+            r->numbers[i] = value;
         return 0;
     }
     result = spill_numbers(r, length, key.at, i);

@@ -123,14 +123,27 @@ static int name_model(struct plim_model *model, const char *path, struct plim_er
     return strncmp(file, "model", 5) ? 0 : plim_model_name_by_folder(model, path, reterr);
 }
 
-static int finish(struct plim_model *model, const char *path, struct plim_error *reterr)
+/* A config.json of another kind, as parts of pipelines have, adds nothing: the tensors are known without it. */
+static int add_config(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     char config[PATH_BYTES];
+    struct plim_error error = { 0 };
+    int result = join(path, "config.json", config, reterr);
+    if (result < 0 || !plim_path_exists(config))
+        return result;
+    result = plim_hf_config_add(model, config, &error);
+    if (result == PLIM_E_UNSUPPORTED)
+        return 0;
+    if (result < 0 && reterr && !reterr->code)
+        *reterr = error;
+    return result;
+}
+
+static int finish(struct plim_model *model, const char *path, struct plim_error *reterr)
+{
     int result = name_model(model, path, reterr);
     if (result == 0)
-        result = join(path, "config.json", config, reterr);
-    if (result == 0 && plim_path_exists(config))
-        result = plim_hf_config_add(model, config, reterr);
+        result = add_config(model, path, reterr);
     if (result == 0)
         result = plim_model_index(model, reterr);
     if (result < 0)

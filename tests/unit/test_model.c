@@ -144,6 +144,19 @@ static void test_recognised(void **state)
     assert_string_equal(plim_model_arch(model), "");
     plim_model_free(model);
 
+    /* parts of pipelines have a config.json that names no architecture */
+    make_folder("dense");
+    write_safetensors("dense/model.safetensors", "linear.weight");
+    write_text("dense/config.json", "{\"in_features\":2,\"out_features\":3}");
+    model = open_it(in_folder("dense"));
+    assert_int_equal(plim_model_format(model), PLIM_FORMAT_SAFETENSORS);
+    assert_int_equal(plim_model_n_params(model), 6);
+    assert_string_equal(plim_model_arch(model), "");
+    plim_model_free(model);
+    write_text("dense/config.json", "{\"in_features\":2,");
+    assert_fails(in_folder("dense"), PLIM_E_TRUNCATED, "the JSON text ends");
+    assert_non_null(strstr(error.where, "dense/config.json"));
+
     write_text("a.gguf", LLAMA);
     model = open_it(in_folder("a.gguf"));
     assert_int_equal(plim_model_format(model), PLIM_FORMAT_HF_CONFIG);
@@ -384,6 +397,25 @@ static void test_keys(void **state)
     plim_model_free(model);
 }
 
+/* Of a list that is too long to be kept, the numbers before its first text are those of the file. */
+static void test_long_lists(void **state)
+{
+    enum { LONGER = PLIM_MAX_KEPT_ARRAY + 10 };
+    static char text[16 * LONGER];
+    uint64_t number;
+    (void)state;
+    size_t n = (size_t)sprintf(text, "{\"model_type\":\"a\",\"x\":[");
+    for (int i = 0; i < LONGER; i++)
+        n += (size_t)sprintf(text + n, "%d,", i);
+    sprintf(text + n, "\"end\"]}");
+    write_text("config.json", text);
+    struct plim_model *model = open_it(in_folder("config.json"));
+    assert_int_equal(plim_model_array_length(model, "x"), LONGER + 1);
+    assert_true(plim_model_u64(model, "x.2047", &number) && number == 2047);
+    assert_false(plim_model_u64(model, "x.2048", &number));
+    plim_model_free(model);
+}
+
 /* --- what is wrong --- */
 
 /* Quotes are ' here. The error points at the ^. */
@@ -562,6 +594,7 @@ int main(void)
         IN_FOLDER(test_hyperparameters_of_configs),
         IN_FOLDER(test_rope_and_types),
         IN_FOLDER(test_keys),
+        IN_FOLDER(test_long_lists),
         IN_FOLDER(test_wrong_configs),
         IN_FOLDER(test_limits),
         IN_FOLDER(test_too_many_shards),
