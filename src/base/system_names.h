@@ -6,7 +6,7 @@
 
 #include "base/system.h"
 
-/* Add a copy, but for "." and ".."; returns 0 or ENOMEM. */
+/* Add a copy, but for "." and ".."; returns 0, ENOMEM, or E2BIG beyond PLIM_MAX_FOLDER_NAMES. */
 int plim_names_add(struct plim_names *names, const char *name);
 
 void plim_names_sort(struct plim_names *names);
