@@ -11,12 +11,12 @@ MAX_COLUMNS = 150
 
 def files():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
-                            text=True, check=False) if os.path.isdir(".git") else None
+                            text=True, check=False) if os.path.exists(".git") else None
     if listed and listed.returncode == 0:
         return [path for path in listed.stdout.splitlines() if os.path.isfile(path)]
     found = []
     for folder, folders, names in os.walk("."):
-        folders[:] = [name for name in folders if not name.startswith("build") and name != ".git"]
+        folders[:] = [name for name in folders if not name.startswith("build") and name not in (".git", ".cache")]
         found += [os.path.relpath(os.path.join(folder, name)) for name in names]
     return found
 
