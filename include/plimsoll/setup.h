@@ -36,8 +36,9 @@ struct plim_setup {
 void plim_setup_init(struct plim_setup *setup, const struct plim_engine_type *type);
 
 /*
- * Set one option by its key or by one of its names ("n_ctx" or "--ctx-size", "8192"); value NULL for a switch. Fails
- * with PLIM_E_USAGE for options the engine does not have, values it does not take, and options that name files.
+ * Set one option by its key or by one of its names ("n_ctx" or "--ctx-size", "8192"). The value of a switch is "on" or
+ * "off"; NULL turns it on, or off by a name like "--no-mmap". Fails with PLIM_E_USAGE for options the engine does not
+ * have, values it does not take, and options that name files.
  */
 int plim_setup_set(struct plim_setup *setup, const char *option, const char *value, struct plim_error *reterr);
 

@@ -109,6 +109,14 @@ static int take_choice(const struct plim_option *option, const char *text, int *
     return plim_option_refuse(option, text, list, reterr);
 }
 
+/* By its value where it has one, else by its name. */
+static int take_on_off(const struct plim_option *option, bool on, const char *text, enum plim_switch *ret_value,
+                       struct plim_error *reterr)
+{
+    *ret_value = on ? PLIM_ON : PLIM_OFF;
+    return text ? take_switch(option, text, ret_value, reterr) : 0;
+}
+
 /* Up to option->high files of one kind; with a limit of one, the last counts. */
 static int take_file(const struct plim_option *option, const char *value, struct plim_arguments *a,
                      struct plim_error *reterr)
@@ -122,9 +130,12 @@ static int take_file(const struct plim_option *option, const char *value, struct
             return 0;
         }
     }
-    if (n == option->high || a->n_files == PLIM_ARGUMENTS_MAX_FILES)
+    if (n == option->high)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s: at most %d files", plim_option_name(option, name),
                          option->high);
+    if (a->n_files == PLIM_ARGUMENTS_MAX_FILES)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "at most %d files beside the model",
+                         PLIM_ARGUMENTS_MAX_FILES);
     a->file[a->n_files++] = (struct plim_named_file){ option, value };
     return 0;
 }
@@ -133,18 +144,19 @@ int plim_option_apply(const struct plim_option *option, bool on, const char *val
                       struct plim_error *reterr)
 {
     void *field = (char *)&arguments->setup + option->offset;
+    enum plim_switch state;
     long number;
     int result = 0;
     switch (option->kind) {
     case PLIM_OPTION_FLAG:
-        *(bool *)field = on;
-        return 0;
     case PLIM_OPTION_SWITCH:
     case PLIM_OPTION_SWITCH_AUTO:
-        if (value)
-            return take_switch(option, value, field, reterr);
-        *(enum plim_switch *)field = on ? PLIM_ON : PLIM_OFF;
-        return 0;
+        result = take_on_off(option, on, value, &state, reterr);
+        if (result == 0 && option->kind == PLIM_OPTION_FLAG)
+            *(bool *)field = state == PLIM_ON;
+        else if (result == 0)
+            *(enum plim_switch *)field = state;
+        return result;
     case PLIM_OPTION_COUNT:
         result = plim_option_integer(option, value, option->low, option->high, &number, reterr);
         if (result == 0)

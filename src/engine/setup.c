@@ -39,7 +39,9 @@ int plim_setup_set(struct plim_setup *setup, const char *name, const char *value
                          "'%.60s' names a file: open it and put it into the setup", name);
     if (option->help.value && !value)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%.60s needs a value: %s", name, option->help.value);
-    const int result = plim_option_apply(option, on, option->help.value ? value : NULL, &arguments, reterr);
+    if (!on && value)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%.60s takes no value", name);
+    const int result = plim_option_apply(option, on, value, &arguments, reterr);
     if (result == 0)
         *setup = arguments.setup;
     return result;

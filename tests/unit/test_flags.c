@@ -239,6 +239,8 @@ static void test_ollama_variables(void **state)
     assert_int_equal(s->n_ctx, 3 * 4096);
     assert_int_equal(s->n_parallel, 3);
     assert_true(s->type_k == PLIM_DTYPE_Q8_0 && s->type_v == PLIM_DTYPE_Q8_0);
+    read_line("OLLAMA_CONTEXT_LENGTH=1073741824 OLLAMA_NUM_PARALLEL=256 ollama run llama3.1", &r);
+    assert_int_equal(s->n_ctx, 1 << 30); /* and not 2^38, which is 0 in 32 bits */
 }
 
 /* --- settings by name --- */
@@ -257,7 +259,15 @@ static void test_set(void **state)
     assert_int_equal(setup.llamacpp.type_k, PLIM_DTYPE_Q8_0);
     assert_int_equal(setup.llamacpp.mmap, PLIM_OFF);
     assert_int_equal(setup.llamacpp.client, PLIM_CLIENT_CLI);
+    assert_int_equal(plim_setup_set(&setup, "kv_offload", "off", &error), 0);
+    assert_int_equal(plim_setup_set(&setup, "--cpu-moe", "on", &error), 0);
+    assert_int_equal(setup.llamacpp.kv_offload, PLIM_OFF);
+    assert_true(setup.llamacpp.cpu_moe);
+    assert_int_equal(plim_setup_set(&setup, "--cpu-moe", "0", &error), 0);
+    assert_false(setup.llamacpp.cpu_moe);
     before = setup;
+    assert_int_equal(plim_setup_set(&setup, "kv_offload", "perhaps", NULL), PLIM_E_USAGE);
+    assert_int_equal(plim_setup_set(&setup, "--no-mmap", "on", NULL), PLIM_E_USAGE);
     assert_int_equal(plim_setup_set(&setup, "n_ctx", "lots", &error), PLIM_E_USAGE);
     assert_string_equal(error.what, "invalid value 'lots' for -c: expected a number from 0 to 1073741824");
     assert_int_equal(plim_setup_set(&setup, "-m", "a.gguf", NULL), PLIM_E_USAGE);

@@ -2,6 +2,7 @@
 /* The settings of llama.cpp under Ollama's names: parameters of a Modelfile, and variables of its server. */
 #include "engine/ollama/ollama.h"
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "engine/command.h"
 #include "engine/llamacpp/flags/options.h"
@@ -27,7 +28,7 @@ static const struct word {
     { PLIM_LLAMACPP_FLASH_ATTN, NULL, "OLLAMA_FLASH_ATTENTION", false },
 };
 
-enum { N_WORDS = sizeof words / sizeof *words };
+enum { N_WORDS = sizeof words / sizeof *words, MAX_CONTEXT = 1 << 30 };
 
 static const struct word *word_of(const struct plim_option *option)
 {
@@ -58,6 +59,12 @@ int plim_ollama_read_variable(const char *name, const char *value, struct plim_a
     return is_ours ? 1 : plim_option_apply_variable(arguments->setup.type, name, value, arguments, reterr);
 }
 
+/* The context of all slots, of which each has n_ctx tokens; no more than llama.cpp's option takes. */
+static uint32_t of_all_slots(uint32_t n_ctx, uint32_t n_slots)
+{
+    return (uint32_t)plim_min_u64((uint64_t)n_ctx * (n_slots ? n_slots : 1), MAX_CONTEXT);
+}
+
 int plim_ollama_read_command(int argc, char *const *argv, int first, struct plim_arguments *arguments,
                              struct plim_command *command, struct plim_error *reterr)
 {
@@ -75,7 +82,7 @@ int plim_ollama_read_command(int argc, char *const *argv, int first, struct plim
             plim_command_add(command, argv[++i]);
     }
     if (own->n_ctx && own->n_parallel)
-        own->n_ctx *= own->n_parallel; /* that was given for one slot */
+        own->n_ctx = of_all_slots(own->n_ctx, own->n_parallel);
     return 0;
 }
 
@@ -83,7 +90,7 @@ void plim_ollama_apply_stored(const struct plim_stored_model *model, struct plim
 {
     struct plim_llamacpp_setup *own = &setup->llamacpp;
     if (own->n_ctx == 0)
-        own->n_ctx = model->num_ctx * (own->n_parallel ? own->n_parallel : 1);
+        own->n_ctx = of_all_slots(model->num_ctx, own->n_parallel);
     if (own->n_batch == 0)
         own->n_batch = model->num_batch;
     if (own->n_gpu_layers == PLIM_NGL_AUTO && model->num_gpu >= 0)
