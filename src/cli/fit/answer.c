@@ -60,6 +60,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     }
     memset(command, 0, sizeof *command);
     command->is_flags_only = program == NULL;
+    command->is_cut = given->is_cut;
     if (program) {
         plim_command_add(command, program);
         add_model(command, setup->type, path->text);
@@ -67,8 +68,10 @@ static void write_command(const struct plim_fit_options *options, const struct p
     for (int i = 0; i < given->n_words; i++)
         if (given->words[i].option && given->words[i].option->kind == PLIM_OPTION_MODEL)
             i++;
-        else
+        else if (command->n_words < PLIM_COMMAND_WORDS)
             command->words[command->n_words++] = given->words[i];
+        else
+            command->is_cut = true;
 }
 
 int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,

@@ -70,16 +70,22 @@ static bool is_client(const struct plim_engine_type *other, const struct plim_en
     return !strcmp(other->rules, type->rules) && strcmp(other->name, other->rules) != 0;
 }
 
+/* "cuda, hip": the values of an option. */
+static void list_choices(const struct plim_option *option, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t i = 0; option && option->choices[i]; i++)
+        snprintf(list + strlen(list), size - strlen(list), "%s%s", i ? ", " : "", option->choices[i]);
+}
+
 static int unknown_client(const struct plim_engine_type *type, const char *name, struct plim_error *reterr)
 {
-    const struct plim_option *clients = plim_option_with_key(type, "client");
     const struct plim_engine_type *other;
-    char list[96] = "";
-    for (size_t i = 0; clients && clients->choices[i]; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", clients->choices[i]);
+    char list[96];
+    list_choices(plim_option_with_key(type, "client"), list, sizeof list);
     for (size_t i = 0; (other = plim_engine_type_at(i)); i++)
         if (is_client(other, type))
-            snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", other->name);
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", other->name);
     return usage(reterr, "--client", name, list);
 }
 
@@ -88,8 +94,9 @@ static int take_client(struct plim_fit_options *o, const char *name, struct plim
 {
     struct plim_setup *setup = &o->arguments.setup;
     const struct plim_engine_type *type;
+    const char *version;
     o->client = name;
-    if (plim_engine_type_named(name, &type, NULL, NULL) == 0 && is_client(type, setup->type)) {
+    if (plim_engine_type_named(name, &type, &version, NULL) == 0 && !version && is_client(type, setup->type)) {
         plim_setup_change_type(setup, type);
         return 0;
     }
@@ -99,6 +106,18 @@ static int take_client(struct plim_fit_options *o, const char *name, struct plim
     if (result == 0)
         result = plim_setup_set(setup, "client", name, NULL);
     return result < 0 ? unknown_client(setup->type, name, reterr) : 0;
+}
+
+static int take_backend(struct plim_setup *setup, const char *name, struct plim_error *reterr)
+{
+    const struct plim_option *backend = plim_option_with_key(setup->type, "backend");
+    char list[96];
+    if (!backend)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s has no choice of --backend", setup->type->name);
+    if (plim_setup_set(setup, backend->key, name, NULL) == 0)
+        return 0;
+    list_choices(backend, list, sizeof list);
+    return usage(reterr, "--backend", name, list);
 }
 
 /* "512MiB" or "5%" */
@@ -134,7 +153,7 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
     case PLIM_FIT_CLIENT:
         return take_client(o, value, reterr);
     case PLIM_FIT_BACKEND:
-        return plim_setup_set(&o->arguments.setup, "backend", value, reterr);
+        return take_backend(&o->arguments.setup, value, reterr);
     case PLIM_FIT_MARGIN:
         return take_margin(value, &o->margin, reterr);
     case PLIM_FIT_STRICT:
