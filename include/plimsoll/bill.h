@@ -128,6 +128,12 @@ int64_t plim_bill_setting_integer(const struct plim_bill *bill, const char *key)
 /* The reason of a line in words, with its numbers: "32 layers x 8192 cells x ...". Returns buffer. */
 char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES]);
 
+/* True for the lines in the device's need: those held in its binding phase. */
+static inline bool plim_line_is_needed(const struct plim_device_bill *device, const struct plim_line *line)
+{
+    return !device->has_phases || line->phases == 0 || (line->phases & PLIM_IN_PHASE(device->binding));
+}
+
 /* The memory that a device has to hold: the need without pages that are mapped and never read. */
 static inline uint64_t plim_device_held_bytes(const struct plim_device_bill *device)
 {

@@ -61,6 +61,9 @@ void plim_line_because(struct plim_line *line, const char *why, const uint64_t *
 /* The text of a line, static as the template is. */
 void plim_line_text(struct plim_line *line, const char *text);
 
+/* The larger of `largest` and the device's largest line that a setup can change, of those in its need. */
+const struct plim_line *plim_bill_largest_line(const struct plim_device_bill *device, const struct plim_line *largest);
+
 /* After the verdict: shared memory is short for the larger of both needs, so the limiting line may be a card's. */
 void plim_bill_judge_shared(struct plim_bill *bill, const struct plim_machine *machine);
 

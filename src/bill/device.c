@@ -83,11 +83,7 @@ void plim_bill_judge_shared(struct plim_bill *bill, const struct plim_machine *m
     if (bill->n_devices == 0 || !bill->device[bill->limiting_device].is_host)
         return;
     for (uint32_t i = 0; i + 1 < bill->n_devices; i++)
-        for (uint32_t k = 0; machine->card[i].is_unified && k < bill->device[i].n_lines; k++) {
-            const struct plim_line *line = &bill->device[i].line[k];
-            const bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
-            if (is_ours && (!largest || line->bytes > largest->bytes))
-                largest = line;
-        }
+        if (machine->card[i].is_unified)
+            largest = plim_bill_largest_line(&bill->device[i], largest);
     bill->limiting_line = largest;
 }

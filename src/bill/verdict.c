@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Does it fit: the verdict on a bill, and the line that decides it. */
-#include "plimsoll/bill.h"
+#include "bill/bill.h"
 
 #include "base/units.h"
 
@@ -34,14 +34,12 @@ enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, con
     return plim_device_held_bytes(device) <= device->total_bytes ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
 }
 
-/* The largest line that a setup can change. */
-static const struct plim_line *largest_line(const struct plim_device_bill *device)
+const struct plim_line *plim_bill_largest_line(const struct plim_device_bill *device, const struct plim_line *largest)
 {
-    const struct plim_line *largest = NULL;
     for (uint32_t i = 0; i < device->n_lines; i++) {
         const struct plim_line *line = &device->line[i];
-        bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
-        if (is_ours && (!largest || line->bytes > largest->bytes))
+        const bool is_ours = line->pillar != PLIM_PILLAR_OVERHEAD && line->pillar != PLIM_PILLAR_OTHERS;
+        if (is_ours && plim_line_is_needed(device, line) && (!largest || line->bytes > largest->bytes))
             largest = line;
     }
     return largest;
@@ -77,5 +75,5 @@ void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
         bill->verdict = PLIM_VERDICT_NO;
     else if (bill->is_bound)
         bill->verdict = PLIM_VERDICT_UNKNOWN;
-    bill->limiting_line = largest_line(&bill->device[bill->limiting_device]);
+    bill->limiting_line = plim_bill_largest_line(&bill->device[bill->limiting_device], NULL);
 }

@@ -41,7 +41,8 @@ static void print_bar(FILE *out, const struct plim_device_bill *device, const st
     if (device->total_bytes && held_bytes > device->total_bytes)
         mark = (int)(device->total_bytes * BAR_WIDTH / scale);
     for (uint32_t i = 0; i < device->n_lines; i++)
-        by_pillar[device->line[i].pillar] += device->line[i].bytes;
+        if (plim_line_is_needed(device, &device->line[i]))
+            by_pillar[device->line[i].pillar] += device->line[i].bytes;
     by_pillar[PLIM_PILLAR_WEIGHTS] -= device->idle_bytes;
     fputs("  [", out);
     for (int pillar = 0; pillar < PLIM_PILLAR_MAX_; pillar++) {

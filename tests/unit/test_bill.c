@@ -110,6 +110,23 @@ static void test_limiting_line_is_ours(void **state)
     assert_null(bill.limiting_line);
 }
 
+/* Not a line that is larger, but not held when the device needs most. */
+static void test_limiting_line_is_of_the_binding_phase(void **state)
+{
+    static const char *const labels[] = { "staging", "activations", "cache" };
+    static const unsigned phases[] = { PLIM_PHASE_LOAD, PLIM_PHASE_PREFILL, PLIM_PHASE_PREFILL };
+    static const uint64_t sizes[] = { 100, 60, 50 };
+    struct plim_bill bill = { .n_devices = 1 };
+    struct plim_device_bill *device = &bill.device[0];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        plim_line_in_phases(device, plim_bill_add(device, PLIM_PILLAR_WEIGHTS, labels[i], PLIM_BASIS_EXACT, sizes[i]),
+                            PLIM_IN_PHASE(phases[i]));
+    plim_bill_judge(&bill, NULL);
+    assert_int_equal(device->need_bytes, 110);
+    assert_string_equal(bill.limiting_line->label, "activations");
+}
+
 static void test_lines_add_up(void **state)
 {
     struct plim_device_bill device = { 0 };
@@ -177,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_one_device),
         cmocka_unit_test(test_worst_device_decides),
         cmocka_unit_test(test_limiting_line_is_ours),
+        cmocka_unit_test(test_limiting_line_is_of_the_binding_phase),
         cmocka_unit_test(test_lines_add_up),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_names),
