@@ -83,7 +83,7 @@ static int parse(int argc, char **argv, struct arguments *a)
     }
     if (a->color && !plim_text_has_word("auto always never", a->color))
         return plim_cli_usage("write auto, always or never",
-                              "invalid value '%s' for --color: not auto, always or never", a->color);
+                              "invalid value '%s' for --color: expected auto, always or never", a->color);
     if (a->is_help)
         return PLIM_EXIT_YES;
     if (a->is_receipt_only && (a->bill || a->n_rest > 2))

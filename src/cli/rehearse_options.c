@@ -113,7 +113,7 @@ static int read_until(struct plim_rehearse_options *a, const char *text)
         stop->until = PLIM_UNTIL_STEPS;
         stop->n_steps = (uint32_t)n;
     } else
-        return usage("invalid value '%s' for --until: not exit, ready, stable[:SECONDS] or steps:N", text);
+        return usage("invalid value '%s' for --until: expected exit, ready, stable[:SECONDS] or steps:N", text);
     return 0;
 }
 
@@ -137,17 +137,17 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
     case OPTION_TIMEOUT:
         return read_seconds(value, &a->launch.stop.timeout_s)
                    ? 0
-                   : usage("invalid value '%s' for --timeout: not a number of seconds above 0", value);
+                   : usage("invalid value '%s' for --timeout: expected a number of seconds above 0", value);
     case OPTION_FIND:
         return read_find(a, value);
     case OPTION_VALUES:
         if (strcmp(value, "shadow") != 0 && strcmp(value, "zero") != 0 && strcmp(value, "max") != 0)
-            return usage("invalid value '%s' for --values: not shadow, zero or max", value);
+            return usage("invalid value '%s' for --values: expected shadow, zero or max", value);
         a->launch.values = value;
         return 0;
     case OPTION_SCHEDULE:
         if (strcmp(value, "eager") != 0 && strcmp(value, "lazy") != 0 && strcmp(value, "both") != 0)
-            return usage("invalid value '%s' for --schedule: not eager, lazy or both", value);
+            return usage("invalid value '%s' for --schedule: expected eager, lazy or both", value);
         a->is_both = !strcmp(value, "both");
         a->launch.schedule = a->is_both ? "eager" : value;
         return 0;

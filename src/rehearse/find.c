@@ -30,7 +30,7 @@ int plim_find_parse(const char *text, struct plim_find *ret_find, struct plim_er
     p += 2 * is_right;
     is_right = is_right && read_number(&p, &find.high) && !*p && find.low <= find.high;
     if (!is_right) {
-        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "invalid value '%.60s' for --find: not a range", text);
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "invalid value '%.60s' for --find: expected a range", text);
         plim_error_hint(reterr, "write --find N=1..512, and {} where the command has the number");
         return PLIM_E_USAGE;
     }
