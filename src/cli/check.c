@@ -89,7 +89,7 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (a->is_receipt_only && (a->bill || a->n_rest > 2))
         return usage("--receipt-from takes a log and nothing else: '%s'", a->bill ? a->bill : a->rest[2]);
     if (!a->is_receipt_only && (!a->bill || !a->receipt))
-        return usage("%s", "two files are missing: a bill or a model, and a receipt or a log");
+        return usage("%s", "two files are needed: a bill or a model, and a receipt or a log");
     if (a->bill && a->receipt && !strcmp(a->bill, "-") && !strcmp(a->receipt, "-"))
         return usage("%s", "only one of the two files can be standard input");
     return PLIM_EXIT_YES;
