@@ -376,10 +376,18 @@ static int skip_elements(struct plim_json *j, bool is_object, unsigned depth)
     return result;
 }
 
+static bool is_next_infinity(struct plim_json *j)
+{
+    const unsigned char *p;
+    return plim_cursor_left(&j->c) >= 2 && plim_cursor_peek(&j->c, 2, &p) && p[0] == '-' && p[1] == 'I';
+}
+
 enum plim_json_type plim_json_type(struct plim_json *j)
 {
     skip_space(j);
     const int c = next_byte(j);
+    if (c == 'N' || c == 'I' || is_next_infinity(j))
+        return PLIM_JSON_NONFINITE;
     return c == '{'                  ? PLIM_JSON_OBJECT
            : c == '['                ? PLIM_JSON_ARRAY
            : c == '"'                ? PLIM_JSON_STRING
@@ -403,6 +411,11 @@ int plim_json_bool(struct plim_json *j, bool *ret_value)
 {
     *ret_value = take_word(j, "true");
     return *ret_value || take_word(j, "false") ? 0 : unexpected(j, "true or false");
+}
+
+int plim_json_nonfinite(struct plim_json *j)
+{
+    return take_word(j, "NaN") || take_word(j, "Infinity") || take_word(j, "-Infinity") ? 0 : unexpected(j, "a value");
 }
 
 static int skip_value(struct plim_json *j, unsigned depth)

@@ -57,11 +57,15 @@ enum plim_json_type {
     PLIM_JSON_STRING,
     PLIM_JSON_NUMBER,
     PLIM_JSON_BOOL,
-    PLIM_JSON_NULL
+    PLIM_JSON_NULL,
+    PLIM_JSON_NONFINITE /* NaN, Infinity, -Infinity: Python writes them, JSON does not have them */
 };
 enum plim_json_type plim_json_type(struct plim_json *json);
 
 int plim_json_bool(struct plim_json *json, bool *ret_value) PLIM_MUST_CHECK;
+
+/* Pass over a non-finite number, for readers of files that Python wrote; plim_json_skip() and _number() refuse them. */
+int plim_json_nonfinite(struct plim_json *json) PLIM_MUST_CHECK;
 
 /*
  * Any number. Integers from -2^63 to 2^64 - 1 are exact; a real number is the nearest double when it has up to 15

@@ -197,8 +197,10 @@ static int read_value(struct reader *r, size_t length, uint64_t at, unsigned dep
     case PLIM_JSON_BOOL:
         result = read_bool(r, &key);
         break;
+    case PLIM_JSON_NONFINITE: /* "time_step_limit": [0.0, Infinity] of Mamba 2 */
+        return plim_json_nonfinite(&r->json);
     default:
-        return plim_json_skip(&r->json); /* null, or what JSON does not have */
+        return plim_json_skip(&r->json); /* null, or an error */
     }
     return result < 0 ? result : add_key(r, length, key);
 }

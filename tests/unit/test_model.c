@@ -395,6 +395,17 @@ static void test_keys(void **state)
     assert_int_equal(plim_model_array_length(model, "x.e"), 0);
     assert_null(plim_model_string(model, "x"));
     plim_model_free(model);
+    /* Python writes these */
+    write_text(
+        "config.json",
+        "{\"model_type\":\"a\",\"x\":[0.5,Infinity,-Infinity],\"y\":-Infinity,\"z\":NaN,\"w\":[-Infinity],\"v\":2}");
+    model = open_it(in_folder("config.json"));
+    assert_true(plim_model_f64(model, "x.0", &f) && f == 0.5);
+    assert_int_equal(plim_model_array_length(model, "x"), 3);
+    assert_int_equal(plim_model_array_length(model, "w"), 1);
+    assert_false(plim_model_f64(model, "x.1", &f) || plim_model_f64(model, "y", &f) || plim_model_f64(model, "z", &f));
+    assert_true(plim_model_u64(model, "v", &u) && u == 2);
+    plim_model_free(model);
 }
 
 /* Of a list that is too long to be kept, the numbers before its first text are those of the file. */
@@ -441,6 +452,9 @@ static void test_wrong_configs(void **state)
           PLIM_E_CORRUPT, "expected true or false" },
         { "{'model_type':'a','b':[1,]}",
           "                         ^",
+          PLIM_E_CORRUPT, "expected a value" },
+        { "{'model_type':'a','b':Inf}",
+          "                      ^",
           PLIM_E_CORRUPT, "expected a value" },
         { "{'model_type':'a','b':1e}",
           "                        ^",
