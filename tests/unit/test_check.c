@@ -161,7 +161,7 @@ static void test_documents(void **state)
     };
     static const char good[] =
         "{\"schema\": \"plimsoll.receipt/1\", \"from\": \"rehearse\", \"setup\": {\"n_ctx\": 8192, \"type_k\": "
-        "\"q8_0\"},"
+        "\"q8_0\", \"client\": \"cli\", \"nonesuch\": 1},"
         " \"devices\": [{\"id\": \"gpu0\", \"peak_bytes\": 9, \"lines\": ["
         "{\"pillar\": \"weights\", \"label\": \"a\\u001bb\", \"bytes\": 5, \"low\": 7, \"high\": 3},"
         "{\"label\": \"no bytes\"}, {\"label\": \"less than none\", \"bytes\": -5}, 3]}]}";
@@ -180,6 +180,7 @@ static void test_documents(void **state)
     assert_int_equal(line->kind, PLIM_ALLOCATION_UNKNOWN);
     assert_int_equal(plim_settings_find(&receipt.settings, "n_ctx")->integer, 8192);
     assert_string_equal(plim_settings_find(&receipt.settings, "type_k")->text, "q8_0");
+    assert_int_equal(receipt.settings.n, 2); /* the others are not compared */
     assert_true(receipt.device[0].peak_bytes == 9 && receipt.is_whole);
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "engine/log.h"
+#include "engine/option.h"
+#include "report/receipt/check.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -58,13 +60,19 @@ static enum plim_basis basis_named(const char *name)
 
 /* --- parts --- */
 
-static void read_setup(json_t *setup, struct plim_receipt_settings *settings)
+/* The settings that are compared: those which the engine's receipts have. */
+static void read_setup(json_t *setup, struct plim_receipt *receipt)
 {
+    const struct plim_engine_type *engine = plim_report_engine_type(receipt);
+    struct plim_receipt_settings *settings = &receipt->settings;
     const char *key;
     json_t *value;
     enum plim_dtype type;
     json_object_foreach(setup, key, value)
     {
+        const struct plim_option *option = plim_option_with_key(engine, key);
+        if (!option || !option->is_compared)
+            continue;
         if (json_is_boolean(value))
             plim_settings_put_bool(settings, key, json_is_true(value));
         else if (json_is_integer(value) && json_integer_value(value) >= 0)
@@ -147,7 +155,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
         receipt->from[0] = '\0';
     if (!strcmp(receipt->from, "log"))
         receipt->labels = plim_log_labels(receipt->engine);
-    read_setup(json_object_get(root, "setup"), &receipt->settings);
+    read_setup(json_object_get(root, "setup"), receipt);
     read_devices(json_object_get(root, "devices"), receipt);
     read_host(json_object_get(root, "host"), receipt);
     const json_t *is_whole = json_object_get(root, "complete");
