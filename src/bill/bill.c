@@ -50,6 +50,10 @@ struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_
         last->low_bytes += low_bytes;
         last->high_bytes += high_bytes;
         last->basis = PLIM_BASIS_ASSUMED;
+        if (device->has_phases) { /* what is in it may be held at any time */
+            last->is_elastic = false;
+            plim_line_in_phases(device, last, 0);
+        }
         return NULL;
     }
     struct plim_line *line = &device->line[device->n_lines++];

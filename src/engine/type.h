@@ -30,6 +30,10 @@ enum plim_cards_use {
     PLIM_CARDS_UNUSED, /* a build without a GPU */
 };
 
+/*
+ * Functions without a word on NULL must be there. With find_program go read_variable and read_command, with wants_file
+ * goes attach.
+ */
 struct plim_engine_type {
     const char *name;                    /* as --engine takes it: "ollama" */
     const char *rules;                   /* the runtime whose rules apply: "llama.cpp" */

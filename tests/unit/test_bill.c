@@ -187,9 +187,74 @@ static void test_names(void **state)
     assert_string_equal(plim_basis_name(PLIM_BASIS_EXACT), "exact");
 }
 
+/* --- phases --- */
+
+enum { LOADING = PLIM_IN_PHASE(PLIM_PHASE_LOAD), STEPPING = PLIM_IN_PHASE(PLIM_PHASE_STEP) };
+
+/* The need is the largest sum over the phases, in whatever order the lines come. */
+static void test_phases(void **state)
+{
+    static const struct {
+        uint64_t mib;
+        unsigned phases;
+    } lines[] = { { 100, 0 }, { 30, LOADING }, { 50, STEPPING }, { 10, LOADING | STEPPING }, { 5, 0 } };
+    (void)state;
+    for (size_t first = 0; first < COUNT(lines); first++) {
+        struct plim_device_bill device = { 0 };
+        for (size_t i = 0; i < COUNT(lines); i++) {
+            const size_t k = (first + i) % COUNT(lines);
+            struct plim_line *line =
+                plim_bill_add(&device, PLIM_PILLAR_ACTIVATIONS, "line", PLIM_BASIS_EXACT, lines[k].mib * PLIM_MIB);
+            if (lines[k].phases)
+                plim_line_in_phases(&device, line, lines[k].phases);
+        }
+        assert_int_equal(device.need_bytes, (100 + 50 + 10 + 5) * PLIM_MIB);
+        assert_int_equal(device.need_high_bytes, device.need_bytes);
+        assert_int_equal(device.binding, PLIM_PHASE_STEP);
+    }
+}
+
+/* A full bill counts what it has no line for to its last one, which is then held in every phase: never too little. */
+static void test_a_full_bill_with_phases(void **state)
+{
+    struct plim_device_bill device = { 0 };
+    (void)state;
+    for (int i = 0; i < PLIM_BILL_MAX_LINES; i++) {
+        struct plim_line *line = plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "line", PLIM_BASIS_EXACT, PLIM_MIB);
+        plim_line_in_phases(&device, line, i % 2 ? LOADING : STEPPING);
+    }
+    assert_int_equal(device.need_bytes, PLIM_BILL_MAX_LINES / 2 * PLIM_MIB);
+    assert_null(plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "one more", PLIM_BASIS_EXACT, PLIM_MIB));
+    assert_int_equal(device.need_bytes, (PLIM_BILL_MAX_LINES / 2 + 2) * PLIM_MIB); /* the last line is held in both */
+    assert_int_equal(device.line[PLIM_BILL_MAX_LINES - 1].basis, PLIM_BASIS_ASSUMED);
+}
+
+/* An elastic line takes what is left of a budget while it is held, and never less than its least size. */
+static void test_elastic(void **state)
+{
+    struct plim_device_bill device = { 0 };
+    (void)state;
+    plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "weights", PLIM_BASIS_EXACT, 100 * PLIM_MIB);
+    struct plim_line *line = plim_bill_add(&device, PLIM_PILLAR_WEIGHTS, "staging", PLIM_BASIS_EXACT, 80 * PLIM_MIB);
+    plim_line_in_phases(&device, line, LOADING);
+    line = plim_bill_add(&device, PLIM_PILLAR_KV_CACHE, "cache", PLIM_BASIS_EXACT, 10 * PLIM_MIB);
+    plim_line_in_phases(&device, line, STEPPING);
+    plim_line_is_elastic(line);
+    plim_bill_stretch(&device, 250 * PLIM_MIB);
+    assert_int_equal(line->bytes, 150 * PLIM_MIB);
+    assert_int_equal(device.need_bytes, 250 * PLIM_MIB);
+    plim_bill_stretch(&device, 0);
+    assert_int_equal(line->bytes, 10 * PLIM_MIB);
+    assert_int_equal(device.need_bytes, 180 * PLIM_MIB);
+    assert_int_equal(device.binding, PLIM_PHASE_LOAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_a_full_bill_with_phases),
+        cmocka_unit_test(test_elastic),
         cmocka_unit_test(test_margin),
         cmocka_unit_test(test_one_device),
         cmocka_unit_test(test_worst_device_decides),
