@@ -6,13 +6,13 @@
 static const struct {
     const char *name, *why;
 } kinds[PLIM_ALLOCATION_MAX_] = {
-    [PLIM_ALLOCATION_UNKNOWN] = { "?", "asked for by the program" },
-    [PLIM_ALLOCATION_MALLOC] = { "cudaMalloc", "asked for by the program" },
-    [PLIM_ALLOCATION_MANAGED] = { "managed memory", "asked for by the program" },
+    [PLIM_ALLOCATION_UNKNOWN] = { "?", "requested by the program" },
+    [PLIM_ALLOCATION_MALLOC] = { "cudaMalloc", "requested by the program" },
+    [PLIM_ALLOCATION_MANAGED] = { "managed memory", "requested by the program" },
     [PLIM_ALLOCATION_POOL] = { "memory pool", "asked for with cuMemCreate" },
-    [PLIM_ALLOCATION_CONTEXT] = { "CUDA context", "not asked for by the program: what the driver takes for a process, "
+    [PLIM_ALLOCATION_CONTEXT] = { "CUDA context", "taken by the driver for a process, not requested by the program, "
                                                   "by the card's multiprocessors" },
-    [PLIM_ALLOCATION_KERNELS] = { "kernels", "not asked for by the program: code that is loaded when it first runs" },
+    [PLIM_ALLOCATION_KERNELS] = { "kernels", "not requested by the program: code that is loaded when it first runs" },
     [PLIM_ALLOCATION_CUBLAS] = { "cuBLAS workspace",
                                  "what NVIDIA's cuBLAS takes for a handle; measured for 8.9 and 9.0" },
     [PLIM_ALLOCATION_NCCL] = { "NCCL buffers", "what NVIDIA's NCCL takes for its channels, after its source; how many "
@@ -20,7 +20,7 @@ static const struct {
     [PLIM_ALLOCATION_LIBRARIES] = { "math libraries", "what cuSOLVER, cuDNN, cuRAND and cuFFT take for handles and "
                                                       "plans, as seen with CUDA 13.0; no card measured" },
     [PLIM_ALLOCATION_ROUNDING] = { "rounding", "cudaMalloc in units of 2 MiB" },
-    [PLIM_ALLOCATION_PINNED] = { "pinned memory", "asked for by the program" },
+    [PLIM_ALLOCATION_PINNED] = { "pinned memory", "requested by the program" },
 };
 
 const char *plim_allocation_name(enum plim_allocation_kind kind)

@@ -93,7 +93,7 @@ static void visit(const char *path, void *data)
             for (int n_gpu = 1; n_gpu <= 2; n_gpu++)
                 try_setup(engine, path, i, n_gpu, data);
     }
-    plim_engine_free(&engine->base);
+    plim_engine_free((struct plim_engine *)engine);
     plim_model_free(model);
 }
 
@@ -135,7 +135,7 @@ static void test_hostile_numbers_do_not_wrap(void **state)
     plim_bound_compute(engine->llama, &b.context, &b.place, bound);
     assert_true(bound[0] >= PLIM_MOST_BYTES);
     plim_buffers_done(&b);
-    plim_engine_free(&engine->base);
+    plim_engine_free((struct plim_engine *)engine);
     plim_model_free(model);
 }
 
