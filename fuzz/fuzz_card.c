@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (n == 0 || (text[0] >= ':' && text[0] != 'n')) /* counts and "none" are read by the program */
         return 0;
     struct plim_fit_options options = { .n_cards = 1, .cards = { text }, .ram_bytes = 1 };
+    plim_arguments_init(&options.arguments);
     memset(&error, 0, sizeof error);
     result = plim_cli_machine(&options, &machine, &notes, &error);
     FUZZ_REQUIRE(result >= 0 || (error.code == result && error.what[0]));

@@ -115,7 +115,8 @@ const char *plim_log_context_outermost(const struct plim_log_context *context, c
         const char *outer = NULL;
         for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
             const struct plim_pattern *program = program_named(context->programs[i]);
-            if (program && strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework))
+            if (program && program->framework && strcmp(program->framework, framework) != 0 &&
+                plim_pattern_lists(program->wraps, framework))
                 outer = program->framework;
         }
         if (!outer)

@@ -140,6 +140,12 @@ static int take_file(const struct plim_option *option, const char *value, struct
     return 0;
 }
 
+static bool needs_value(enum plim_option_kind kind)
+{
+    return kind != PLIM_OPTION_FLAG && kind != PLIM_OPTION_SWITCH && kind != PLIM_OPTION_SWITCH_AUTO &&
+           kind != PLIM_OPTION_SHOWN;
+}
+
 int plim_option_apply(const struct plim_option *option, bool on, const char *value, struct plim_arguments *arguments,
                       struct plim_error *reterr)
 {
@@ -147,6 +153,8 @@ int plim_option_apply(const struct plim_option *option, bool on, const char *val
     enum plim_switch state;
     long number;
     int result = 0;
+    if (!value && needs_value(option->kind))
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%.60s needs a value", option->help.names);
     switch (option->kind) {
     case PLIM_OPTION_FLAG:
     case PLIM_OPTION_SWITCH:

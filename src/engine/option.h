@@ -30,12 +30,12 @@ struct plim_option {
     struct plim_option_help help; /* first: a table of options is a table of rows for the manual */
     const char *key;              /* in JSON, receipts and plim_setup_set(); or NULL */
     const char *variable;         /* of the environment; or NULL. With NO_ after its prefix it is the negative */
-    enum plim_option_kind kind;
-    size_t offset;              /* in struct plim_setup */
-    int32_t low, high;          /* of COUNT and INTEGER; of FILE high is their greatest number */
-    const char *const *choices; /* NULL at its end */
+    const char *const *choices;   /* NULL at its end */
     int (*take)(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
                 struct plim_error *reterr);
+    size_t offset; /* in struct plim_setup */
+    enum plim_option_kind kind;
+    int32_t low, high;    /* of COUNT and INTEGER; of FILE high is their greatest number */
     bool is_compared;     /* receipts have it, and `check` compares it */
     bool is_unlisted;     /* JSON leaves it out */
     bool reports_default; /* JSON adds whether it is a default: "n_ctx_is_default" */

@@ -190,7 +190,7 @@ static const char *copy_name(struct list *h, const char *format, va_list argumen
 static void tensor(struct list *h, const uint64_t dims[4], const char *format, ...) PLIM_PRINTF(3, 4);
 static void tensor(struct list *h, const uint64_t dims[4], const char *format, ...)
 {
-    struct plim_tensor *t;
+    struct plim_tensor *t = NULL;
     uint64_t bytes = plim_dtype_block_bytes(h->type);
     uint32_t n_dims = 0;
     if (h->model->n_tensors == PLIM_MAX_SAFETENSORS_TENSORS && h->result == 0)
@@ -206,7 +206,7 @@ static void tensor(struct list *h, const uint64_t dims[4], const char *format, .
         h->result = plim_fail(h->err, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the checkpoint exceeds 2^63 bytes");
     if (h->result == 0)
         h->result = plim_model_add_tensors(h->model, 1, &t, h->err);
-    if (h->result < 0)
+    if (h->result < 0 || !t)
         return;
     *t = (struct plim_tensor){ .name = name, .n_dims = n_dims, .type = h->type, .bytes = bytes, .offset = h->offset };
     for (uint32_t i = 0; i < PLIM_MAX_DIMS; i++)

@@ -209,7 +209,7 @@ static int read_tensor(struct reader *r, const struct plim_json_text *name)
 static int read_metadatum(struct reader *r, const struct plim_json_text *name)
 {
     char text[sizeof metadata_name + 1 + PLIM_MAX_SAFETENSORS_NAME_BYTES];
-    struct plim_json_text value, full = *name;
+    struct plim_json_text value = { 0 }, full = *name;
     struct plim_key key = { .at = name->at, .type = PLIM_VALUE_STRING };
     full.text = text;
     full.length = (size_t)snprintf(text, sizeof text, "%s.", metadata_name);
@@ -225,7 +225,7 @@ static int read_metadatum(struct reader *r, const struct plim_json_text *name)
         return result;
     if (r->model->n_keys == PLIM_MAX_GGUF_KEYS)
         return plim_fail(r->err, PLIM_E_TOO_BIG, name->at, "more than %d keys", PLIM_MAX_GGUF_KEYS);
-    if (!value.is_cut && !memchr(value.text, '\0', value.length)) {
+    if (value.text && !value.is_cut && !memchr(value.text, '\0', value.length)) {
         key.string = plim_arena_copy(&r->model->arena, value.text, value.length);
         if (!key.string)
             return plim_model_no_room(r->model, r->err);

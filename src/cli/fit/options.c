@@ -232,6 +232,8 @@ static int take_command(struct plim_fit_options *o, int argc, char **argv, struc
                          PLIM_COMMAND_WORDS);
     if (o->client)
         result = take_client(o, o->client, reterr);
+    if (result < 0)
+        return result;
     if (o->arguments.model && o->n_paths)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "two models given: '%.60s', and '%.60s' in the command",
                          o->paths[0], o->arguments.model);

@@ -14,18 +14,18 @@
 
 /* Ollama counts the context of one slot, llama.cpp that of all. */
 static const struct word {
-    enum plim_llamacpp_option option;
     const char *parameter; /* of a Modelfile; or NULL */
     const char *variable;  /* of the server; or NULL */
+    enum plim_llamacpp_option option;
     bool is_per_slot;
 } words[] = {
-    { PLIM_LLAMACPP_CTX_SIZE, "num_ctx", "OLLAMA_CONTEXT_LENGTH", true },
-    { PLIM_LLAMACPP_N_GPU_LAYERS, "num_gpu", NULL, false },
-    { PLIM_LLAMACPP_UBATCH, "num_batch", NULL, false },
-    { PLIM_LLAMACPP_N_PARALLEL, NULL, "OLLAMA_NUM_PARALLEL", false },
-    { PLIM_LLAMACPP_CACHE_TYPE_K, NULL, "OLLAMA_KV_CACHE_TYPE", false }, /* one setting for both */
-    { PLIM_LLAMACPP_CACHE_TYPE_V, NULL, "OLLAMA_KV_CACHE_TYPE", false },
-    { PLIM_LLAMACPP_FLASH_ATTN, NULL, "OLLAMA_FLASH_ATTENTION", false },
+    { "num_ctx", "OLLAMA_CONTEXT_LENGTH", PLIM_LLAMACPP_CTX_SIZE, true },
+    { "num_gpu", NULL, PLIM_LLAMACPP_N_GPU_LAYERS, false },
+    { "num_batch", NULL, PLIM_LLAMACPP_UBATCH, false },
+    { NULL, "OLLAMA_NUM_PARALLEL", PLIM_LLAMACPP_N_PARALLEL, false },
+    { NULL, "OLLAMA_KV_CACHE_TYPE", PLIM_LLAMACPP_CACHE_TYPE_K, false }, /* one setting for both */
+    { NULL, "OLLAMA_KV_CACHE_TYPE", PLIM_LLAMACPP_CACHE_TYPE_V, false },
+    { NULL, "OLLAMA_FLASH_ATTENTION", PLIM_LLAMACPP_FLASH_ATTN, false },
 };
 
 enum { N_WORDS = sizeof words / sizeof *words, MAX_CONTEXT = 1 << 30 };

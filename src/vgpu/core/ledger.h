@@ -78,6 +78,7 @@ struct plim_ledger_card {
     uint32_t compute_capability; /* 89 is 8.9 */
     uint32_t sm_count, bus_bits;
     /* the account */
+    uint32_t n_points;
     uint64_t used_bytes; /* charged, with rounding */
     uint64_t peak_bytes, peak_us;
     uint64_t n_peaks;                    /* the number of new peaks */
@@ -86,7 +87,6 @@ struct plim_ledger_card {
     struct plim_ledger_band nccl; /* all that communicators have taken, freed or not */
     uint64_t n_taken;
     uint64_t point_us; /* closer points are merged */
-    uint32_t n_points;
     struct plim_ledger_point point[PLIM_LEDGER_MAX_POINTS];
 };
 
