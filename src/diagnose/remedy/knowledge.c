@@ -19,8 +19,6 @@ static const char *const field_names[PLIM_FIELD_MAX_] = {
     [PLIM_FIELD_SOURCE] = "source",   [PLIM_FIELD_SEE] = "see",       [PLIM_FIELD_OWN] = "own",
 };
 
-const char *plim_field_name(enum plim_field field) { return field_names[field]; }
-
 static const char *cell(size_t row, size_t column) { return plim_table_cell(&plim_errors_table, row, column); }
 
 /* The entry that begins at a row. */

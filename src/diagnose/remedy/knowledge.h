@@ -65,7 +65,4 @@ struct plim_search_result {
 /* Entries that have words of the query, the best first; at most PLIM_MAX_SEARCH_RESULTS. Returns how many. */
 size_t plim_knowledge_search(const char *query, struct plim_search_result ret_hits[PLIM_MAX_SEARCH_RESULTS]);
 
-/* "title" */
-const char *plim_field_name(enum plim_field field);
-
 #endif

@@ -13,8 +13,6 @@
 
 static struct plim_ledger *ledger;
 
-struct plim_ledger *plim_nvml_ledger(void) { return ledger; }
-
 /*
  * A function without a body was called: the receipt says so. stderr does not: most cards do not support many of these
  * functions.

@@ -20,9 +20,6 @@ enum {
     VERSION_MISMATCH = 25,
 };
 
-/* NULL before nvmlInit(). */
-struct plim_ledger *plim_nvml_ledger(void);
-
 /* The number of a card; -1: not a device. */
 int plim_nvml_index(device card);
 
