@@ -25,6 +25,7 @@ static struct {
     int (*free)(void *);
     int (*memcpy)(void *, const void *, size_t, int);
     int (*info)(size_t *, size_t *);
+    int (*host_register)(void *, size_t, unsigned);
 } cuda;
 
 static struct {
@@ -74,6 +75,7 @@ static int set_up(void **state)
     take(runtime, "cudaFree", &cuda.free);
     take(runtime, "cudaMemcpy", &cuda.memcpy);
     take(runtime, "cudaMemGetInfo", &cuda.info);
+    take(runtime, "cudaHostRegister", &cuda.host_register);
     take(library, "ncclGetUniqueId", &nccl.id);
     take(library, "ncclCommInitRank", &nccl.init);
     take(library, "ncclCommInitRankConfig", &nccl.init_config);
@@ -329,6 +331,33 @@ static void test_messages(void **state)
     (void)state;
     run_ranks(2, check_messages);
     run_ranks(4, check_messages);
+}
+
+/* The host's memory is written up to the end of its registration, or not at all. */
+static void check_registered(struct comm *comm, int rank, int n)
+{
+    int mine[8], back[8], *sent = device_ints(8);
+    (void)rank, (void)n;
+    for (int i = 0; i < 8; i++)
+        mine[i] = 7;
+    put(sent, mine, 8);
+    mine[3] = mine[4] = 1;
+    MUST_EQUAL(cuda.host_register(mine, 4 * sizeof(int), 0), 0);
+    MUST_EQUAL(nccl.broadcast(sent, mine, 8, INT32, 0, comm, NULL), SUCCESS);
+    MUST(mine[3] == 1 && mine[4] == 1);
+    MUST_EQUAL(nccl.broadcast(sent, mine, 4, INT32, 0, comm, NULL), SUCCESS);
+    MUST(mine[3] == 7 && mine[4] == 1);
+    /* nor is it read beyond */
+    MUST_EQUAL(nccl.broadcast(mine, sent, 5, INT32, 0, comm, NULL), SUCCESS);
+    get(back, sent, 5);
+    MUST(back[0] == 0 && back[4] == 0);
+}
+
+static void test_registered(void **state)
+{
+    (void)state;
+    run_ranks(1, check_registered);
+    run_ranks(2, check_registered);
 }
 
 static void check_split(struct comm *comm, int rank, int n)
@@ -691,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_registered),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_a_rank_that_dies),
         cmocka_unit_test(test_a_rank_that_leaves),

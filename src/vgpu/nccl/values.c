@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/nccl/values.h"
 
+#include "vgpu/driver/memory/host.h"
 #include "vgpu/driver/memory/shadow.h"
 
 #include <string.h>
@@ -11,10 +12,20 @@ size_t plim_nccl_type_bytes(int type)
     return type >= 0 && (size_t)type < sizeof bytes ? bytes[type] : 0;
 }
 
+/* A card stops at the end of registered memory, but after the call: nothing is read or written here. */
+static bool ends_beyond(const void *buffer, size_t size)
+{
+    enum plim_ledger_kind kind;
+    return !plim_vgpu_host_holds(buffer, size, &kind);
+}
+
 void plim_nccl_read(const void *buffer, size_t size, uint8_t *ret_bytes, uint8_t *ret_known)
 {
     if (plim_vgpu_is_device(buffer)) {
         plim_shadow_read_each(ret_bytes, ret_known, buffer, size);
+    } else if (ends_beyond(buffer, size)) {
+        memset(ret_bytes, 0, size);
+        memset(ret_known, PLIM_SHADOW_UNKNOWN, size);
     } else {
         memcpy(ret_bytes, buffer, size);
         memset(ret_known, PLIM_SHADOW_KNOWN, size);
@@ -26,7 +37,8 @@ void plim_nccl_write(void *buffer, size_t size, const uint8_t *bytes, const uint
     uint8_t *to = buffer;
     bool may_have_changed = false;
     if (!plim_vgpu_is_device(buffer)) {
-        memcpy(buffer, bytes, size);
+        if (!ends_beyond(buffer, size))
+            memcpy(buffer, bytes, size);
         return;
     }
     for (size_t i = 0, n; i < size; i += n) {

@@ -72,9 +72,9 @@ status cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pit
     return waited(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL));
 }
 
-static char *at(const struct cuda_pitched *p, const struct cuda_triple *position)
+static void *at(const struct cuda_pitched *p, const struct cuda_triple *position)
 {
-    return p->start ? p->start + (position->z * p->height + position->y) * p->pitch + position->x : NULL;
+    return plim_vgpu_within(p->start, p->pitch, p->height, position->x, position->y, position->z);
 }
 
 status cudaMemcpy3DAsync(const struct cuda_copy_3d *box, void *stream)
@@ -90,8 +90,8 @@ status cudaMemcpy3DAsync(const struct cuda_copy_3d *box, void *stream)
                                          .depth = box->extent.z,
                                          .to_pitch = box->to.pitch,
                                          .from_pitch = box->from.pitch,
-                                         .to_slice = box->to.pitch * box->to.height,
-                                         .from_slice = box->from.pitch * box->from.height },
+                                         .to_slice = plim_vgpu_slice(box->to.pitch, box->to.height),
+                                         .from_slice = plim_vgpu_slice(box->from.pitch, box->from.height) },
                     box->kind, stream);
 }
 
@@ -178,25 +178,34 @@ status cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t of
 
 /* --- fills --- */
 
-static status fill(void *start, size_t pitch, int value, size_t width, size_t height, void *stream)
+static status fill(struct cuda_pitched to, int value, struct cuda_triple extent, void *stream)
 {
     status error = plim_runtime_stream(stream);
     if (!error)
-        error = plim_vgpu_fill(start, pitch, (uint8_t)value, 1, width, height);
+        error = plim_vgpu_fill(&(struct plim_fill){ .to = to.start,
+                                                    .value = (uint8_t)value,
+                                                    .width = 1,
+                                                    .count = extent.x,
+                                                    .height = extent.y,
+                                                    .depth = extent.z,
+                                                    .pitch = to.pitch,
+                                                    .slice = plim_vgpu_slice(to.pitch, to.height) });
     return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
 }
 
 status cudaMemsetAsync(void *start, int value, size_t size, void *stream)
 {
-    return fill(start, size, value, size, 1, stream);
+    return fill((struct cuda_pitched){ .start = start }, value, (struct cuda_triple){ size, 1, 1 }, stream);
 }
 
 status cudaMemset(void *start, int value, size_t size) { return waited(cudaMemsetAsync(start, value, size, NULL)); }
 
 status cudaMemset2DAsync(void *start, size_t pitch, int value, size_t width, size_t height, void *stream)
 {
-    return height > 1 && width > pitch ? plim_runtime_fail(INVALID_PITCH)
-                                       : fill(start, pitch, value, width, height, stream);
+    if (height > 1 && width > pitch)
+        return plim_runtime_fail(INVALID_PITCH);
+    return fill((struct cuda_pitched){ .start = start, .pitch = pitch }, value,
+                (struct cuda_triple){ width, height, 1 }, stream);
 }
 
 status cudaMemset2D(void *start, size_t pitch, int value, size_t width, size_t height)
@@ -206,11 +215,7 @@ status cudaMemset2D(void *start, size_t pitch, int value, size_t width, size_t h
 
 status cudaMemset3DAsync(struct cuda_pitched start, int value, struct cuda_triple extent, void *stream)
 {
-    status error = PLIM_CUDA_SUCCESS;
-    for (size_t z = 0; z < extent.z && !error; z++)
-        error = cudaMemset2DAsync(start.start + z * start.pitch * start.height, start.pitch, value, extent.x, extent.y,
-                                  stream);
-    return error;
+    return fill(start, value, extent, stream);
 }
 
 status cudaMemset3D(struct cuda_pitched start, int value, struct cuda_triple extent)

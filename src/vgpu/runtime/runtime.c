@@ -355,15 +355,11 @@ status cudaIpcOpenEventHandle(void **event, struct cu_ipc_handle handle)
 /* A hint about managed memory; its last parameter, which differs between 12 and 13, is not read. */
 status cudaMemAdvise(const void *pointer, size_t size, int advice)
 {
-    (void)pointer, (void)size, (void)advice;
-    return plim_runtime_ready();
+    status error = plim_runtime_ready();
+    return error ? error : plim_runtime_fail(cuMemAdvise((device_pointer)(uintptr_t)pointer, size, advice, 0));
 }
 
-status cudaMemPrefetchAsync(const void *pointer, size_t size)
-{
-    (void)pointer, (void)size;
-    return plim_runtime_ready();
-}
+status cudaMemPrefetchAsync(const void *pointer, size_t size) { return cudaMemAdvise(pointer, size, 0); }
 
 status cudaPointerGetAttributes(struct cuda_pointer_attributes *attributes, const void *pointer)
 {

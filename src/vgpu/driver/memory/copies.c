@@ -91,10 +91,10 @@ status cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointer *fro
 
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2, MEMORY_ARRAY = 3, MEMORY_UNIFIED = 4 };
 
-static char *start_of(const struct cu_copy_side_3d *side)
+static void *start_of(const struct cu_copy_side_3d *side)
 {
-    char *start = side->type == MEMORY_HOST ? side->host : pointer(side->device);
-    return start ? start + (side->z * side->height + side->y) * side->pitch + side->x : NULL;
+    void *start = side->type == MEMORY_HOST ? side->host : pointer(side->device);
+    return plim_vgpu_within(start, side->pitch, side->height, side->x, side->y, side->z);
 }
 
 static enum plim_copy_kind kind_of(int from, int to)
@@ -125,8 +125,8 @@ static status copy_box(const struct cu_copy_3d *box, const void *caller)
                                                    .depth = box->depth,
                                                    .to_pitch = to->pitch,
                                                    .from_pitch = from->pitch,
-                                                   .to_slice = to->pitch * to->height,
-                                                   .from_slice = from->pitch * from->height },
+                                                   .to_slice = plim_vgpu_slice(to->pitch, to->height),
+                                                   .from_slice = plim_vgpu_slice(from->pitch, from->height) },
                               kind_of(from->type, to->type));
 }
 
@@ -184,7 +184,13 @@ static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned wid
         return error;
     if (to % width || (n_rows > 1 && (pitch % width || count > pitch / width)))
         return PLIM_CUDA_INVALID_VALUE;
-    return plim_vgpu_fill(pointer(to), pitch, value, width, count, n_rows);
+    return plim_vgpu_fill(&(struct plim_fill){ .to = pointer(to),
+                                               .value = value,
+                                               .width = width,
+                                               .count = count,
+                                               .height = n_rows,
+                                               .depth = 1,
+                                               .pitch = pitch });
 }
 
 #define FILLS(bits, type)                                                                                              \

@@ -220,6 +220,27 @@ int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memor
     return error;
 }
 
+static bool is_mapped(uint64_t address, uint64_t last)
+{
+    pthread_mutex_lock(&lock);
+    const struct memory_block *block = block_at(address);
+    while (block && block->kind == PLIM_DEVICE_MEMORY_MAPPED && last - block->address >= block->size)
+        block = block_at(block->address + block->size);
+    const bool is_all = block && block->kind == PLIM_DEVICE_MEMORY_MAPPED;
+    pthread_mutex_unlock(&lock);
+    return is_all;
+}
+
+/* Without the lock where the first and the last slot have one owner: an owner has one range. */
+bool plim_device_memory_holds(uint64_t address, uint64_t size)
+{
+    const uint64_t last = address + (size ? size - 1 : 0);
+    const plim_space_owner owner = plim_space_owner_of(address);
+    if (last < address || owner == 0 || owner == tag_reserved)
+        return false;
+    return plim_space_owner_of(last) == owner || ((owner & tag_mask) == tag_block && is_mapped(address, last));
+}
+
 /* --- address space --- */
 
 static bool is_granular(uint64_t n) { return n > 0 && n % PLIM_SPACE_SLOT_BYTES == 0; }

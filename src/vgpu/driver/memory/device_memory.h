@@ -25,6 +25,9 @@ struct plim_device_memory {
 
 int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memory);
 
+/* All of a range, to the slot, is one allocation or one block, or mappings that follow each other. */
+bool plim_device_memory_holds(uint64_t address, uint64_t size);
+
 int plim_device_memory_alloc(int device, uint64_t size, uint64_t *ret_address);
 
 /* Free an allocation of plim_device_memory_alloc() by its first address. */

@@ -19,6 +19,39 @@ struct region {
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct region *regions;
+static uint64_t regions_bytes; /* at most PLIM_HOST_MOST_BYTES */
+
+/* --- with the lock held --- */
+
+static const struct region *region_at(const char *pointer)
+{
+    const struct region *r = regions;
+    while (r && (pointer < r->start || pointer >= r->start + r->size))
+        r = r->next;
+    return r;
+}
+
+static bool overlaps_a_region(const char *start, uint64_t size)
+{
+    const struct region *r = regions;
+    while (r && (start >= r->start + r->size || r->start >= start + size))
+        r = r->next;
+    return r != NULL;
+}
+
+static int list(struct region *region)
+{
+    if (region->size > PLIM_HOST_MOST_BYTES - regions_bytes)
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    if (region->is_registered && overlaps_a_region(region->start, region->size))
+        return PLIM_CUDA_HOST_ALREADY_REGISTERED;
+    regions_bytes += region->size;
+    region->next = regions;
+    regions = region;
+    return PLIM_CUDA_SUCCESS;
+}
+
+/* --- allocations and registrations --- */
 
 static int add(void *start, uint64_t size, enum plim_ledger_kind kind, bool is_registered, uint32_t record)
 {
@@ -29,10 +62,11 @@ static int add(void *start, uint64_t size, enum plim_ledger_kind kind, bool is_r
     int error;
     plim_ledger_place(plim_vgpu_ledger(&error), record, (uint64_t)(uintptr_t)start);
     pthread_rwlock_wrlock(&lock);
-    region->next = regions;
-    regions = region;
+    error = list(region);
     pthread_rwlock_unlock(&lock);
-    return PLIM_CUDA_SUCCESS;
+    if (error)
+        free(region);
+    return error;
 }
 
 static int map(void **ret_pointer, uint64_t size, enum plim_ledger_kind kind, int device)
@@ -42,7 +76,7 @@ static int map(void **ret_pointer, uint64_t size, enum plim_ledger_kind kind, in
         *ret_pointer = NULL;
         return kind == PLIM_KIND_MANAGED ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
     }
-    int error = plim_vgpu_charge(device, kind, size, &record);
+    int error = size <= PLIM_HOST_MOST_BYTES ? plim_vgpu_charge(device, kind, size, &record) : PLIM_CUDA_OUT_OF_MEMORY;
     if (error)
         return error;
     void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -70,11 +104,12 @@ int plim_vgpu_managed_alloc(void **ret_pointer, uint64_t size, int device)
 int plim_vgpu_host_register(void *pointer, uint64_t size)
 {
     uint32_t record;
-    if (!pointer || size == 0)
+    if (!pointer || size == 0 || size > UINT64_MAX - (uint64_t)(uintptr_t)pointer)
         return PLIM_CUDA_INVALID_VALUE;
     if (plim_vgpu_host_kind(pointer) != PLIM_KIND_MAX_)
         return PLIM_CUDA_HOST_ALREADY_REGISTERED;
-    int error = plim_vgpu_charge(0, PLIM_KIND_PINNED, size, &record);
+    int error =
+        size <= PLIM_HOST_MOST_BYTES ? plim_vgpu_charge(0, PLIM_KIND_PINNED, size, &record) : PLIM_CUDA_OUT_OF_MEMORY;
     if (!error && (error = add(pointer, size, PLIM_KIND_PINNED, true, record)) != 0)
         plim_vgpu_uncharge(record);
     return error;
@@ -88,8 +123,10 @@ static struct region *take_out(const void *pointer, enum plim_ledger_kind kind, 
     while (*link && ((*link)->start != pointer || (*link)->kind != kind || (*link)->is_registered != is_registered))
         link = &(*link)->next;
     struct region *found = *link;
-    if (found)
+    if (found) {
         *link = found->next;
+        regions_bytes -= found->size;
+    }
     pthread_rwlock_unlock(&lock);
     return found;
 }
@@ -121,14 +158,31 @@ enum plim_ledger_kind plim_vgpu_host_range(const void *pointer, uint64_t *ret_ba
 {
     enum plim_ledger_kind kind = PLIM_KIND_MAX_;
     pthread_rwlock_rdlock(&lock);
-    for (const struct region *r = regions; r && kind == PLIM_KIND_MAX_; r = r->next)
-        if ((const char *)pointer >= r->start && (const char *)pointer < r->start + r->size) {
-            kind = r->kind;
-            *ret_base = (uint64_t)(uintptr_t)r->start;
-            *ret_size = r->size;
-        }
+    const struct region *r = region_at(pointer);
+    if (r) {
+        kind = r->kind;
+        *ret_base = (uint64_t)(uintptr_t)r->start;
+        *ret_size = r->size;
+    }
     pthread_rwlock_unlock(&lock);
     return kind;
+}
+
+bool plim_vgpu_host_holds(const void *pointer, uint64_t size, enum plim_ledger_kind *ret_kind)
+{
+    const char *at = pointer;
+    pthread_rwlock_rdlock(&lock);
+    const struct region *r = region_at(at);
+    *ret_kind = r ? r->kind : PLIM_KIND_MAX_;
+    uint64_t rest = size;
+    while (r && rest > (uint64_t)(r->start + r->size - at)) {
+        rest -= (uint64_t)(r->start + r->size - at);
+        at = r->start + r->size;
+        const struct region *next = r->is_registered ? region_at(at) : NULL;
+        r = next && next->is_registered ? next : NULL;
+    }
+    pthread_rwlock_unlock(&lock);
+    return r || *ret_kind == PLIM_KIND_MAX_;
 }
 
 enum plim_ledger_kind plim_vgpu_host_kind(const void *pointer)

@@ -167,8 +167,12 @@ status cuMemHostGetFlags(unsigned *flags, void *pointer)
 /* Hints about managed memory. The location differs between versions and is not read. */
 status cuMemAdvise_v2(device_pointer address, size_t size, int advice, uint64_t location)
 {
-    (void)address, (void)size, (void)advice, (void)location;
-    return plim_context_need();
+    enum plim_ledger_kind kind;
+    (void)advice, (void)location;
+    status error = plim_context_need();
+    if (!error && !plim_vgpu_host_holds((const void *)(uintptr_t)address, size, &kind))
+        error = PLIM_CUDA_INVALID_VALUE;
+    return error;
 }
 
 status cuMemAdvise(device_pointer address, size_t size, int advice, int device)
@@ -179,8 +183,8 @@ status cuMemAdvise(device_pointer address, size_t size, int advice, int device)
 
 status cuMemPrefetchAsync_v2(device_pointer address, size_t size, uint64_t location, unsigned flags, void *stream)
 {
-    (void)address, (void)size, (void)location, (void)flags;
-    return plim_stream_of(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+    (void)flags;
+    return plim_stream_of(stream) ? cuMemAdvise_v2(address, size, 0, location) : PLIM_CUDA_INVALID_HANDLE;
 }
 
 status cuMemPrefetchAsync(device_pointer address, size_t size, int device, void *stream)

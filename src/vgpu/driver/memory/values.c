@@ -3,6 +3,7 @@
 
 #include "vgpu/core/callsite.h"
 #include "vgpu/core/space.h"
+#include "vgpu/driver/memory/device_memory.h"
 #include "vgpu/driver/memory/host.h"
 #include "vgpu/driver/memory/shadow.h"
 
@@ -14,7 +15,7 @@
 /* A copy to the host up to this size may steer the program: .item(), a count, a token, a flag. */
 enum { STEERING_BYTES = 64 };
 
-/* A larger copy into managed memory is not made: it would take host memory of the size of the model. */
+/* A larger write to managed memory is not made: it would take host memory of the size of the model. */
 enum { MANAGED_BYTES = 64 << 10 };
 
 enum policy { POLICY_SHADOW, POLICY_ZERO, POLICY_MAX };
@@ -90,17 +91,24 @@ static void note_evictions(void)
 
 /* --- copies --- */
 
-enum place { PLACE_DEVICE, PLACE_KNOWN_HOST, PLACE_HOST, PLACE_NONE };
+enum place { PLACE_DEVICE, PLACE_PINNED, PLACE_MANAGED, PLACE_HOST, PLACE_NONE };
 
-/* PLACE_NONE: device memory that is not allocated. */
+/*
+ * PLACE_NONE: device memory that is not allocated, or more than the memory that CUDA knows there. "Memory regions
+ * requested must be either entirely registered with CUDA, or in the case of host pageable transfers, not registered at
+ * all" (CUDA driver API, notes on cuMemcpy).
+ */
 static enum place place_of(const void *start, size_t size)
 {
+    enum plim_ledger_kind kind;
     const uint64_t first = (uint64_t)(uintptr_t)start;
-    if (!plim_space_contains(first))
-        return plim_vgpu_host_kind(start) == PLIM_KIND_MAX_ ? PLACE_HOST : PLACE_KNOWN_HOST;
-    return size <= UINT64_MAX - first && plim_space_owner_of(first) && plim_space_owner_of(first + size - 1)
-               ? PLACE_DEVICE
-               : PLACE_NONE;
+    if (size > UINT64_MAX - first)
+        return PLACE_NONE;
+    if (plim_space_contains(first))
+        return plim_device_memory_holds(first, size) ? PLACE_DEVICE : PLACE_NONE;
+    if (!plim_vgpu_host_holds(start, size, &kind))
+        return PLACE_NONE;
+    return kind == PLIM_KIND_MAX_ ? PLACE_HOST : kind == PLIM_KIND_MANAGED ? PLACE_MANAGED : PLACE_PINNED;
 }
 
 static bool is_right(enum place to, enum place from, enum plim_copy_kind kind)
@@ -170,45 +178,70 @@ static void write_row(char *to, const char *from, size_t size, enum place to_pla
         plim_shadow_write(to, from, size);
 }
 
-/* The length from the first byte to the last; SIZE_MAX: overflow. */
-static size_t extent(const struct plim_copy *copy, size_t pitch, size_t slice)
+size_t plim_vgpu_slice(size_t pitch, size_t height)
 {
-    size_t rows, layers, sum;
-    if (__builtin_mul_overflow(copy->height - 1, pitch, &rows) ||
-        __builtin_mul_overflow(copy->depth - 1, slice, &layers) || __builtin_add_overflow(rows, layers, &sum) ||
-        __builtin_add_overflow(sum, copy->width, &sum))
+    size_t slice;
+    return __builtin_mul_overflow(pitch, height, &slice) ? SIZE_MAX : slice;
+}
+
+void *plim_vgpu_within(void *start, size_t pitch, size_t height, size_t x, size_t y, size_t z)
+{
+    size_t at;
+    if (!start || __builtin_mul_overflow(z, height, &at) || __builtin_add_overflow(at, y, &at) ||
+        __builtin_mul_overflow(at, pitch, &at) || __builtin_add_overflow(at, x, &at) ||
+        at > UINTPTR_MAX - (uintptr_t)start)
+        return NULL;
+    return (char *)start + at;
+}
+
+/*
+ * The length from the first byte to the last. SIZE_MAX: overflow, or rows or layers overlap: then the number of rows
+ * would say nothing about the memory, and a few bytes could be written for years.
+ */
+static size_t extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice)
+{
+    size_t layer, sum;
+    if ((height > 1 && pitch < width) || __builtin_mul_overflow(height - 1, pitch, &layer) ||
+        __builtin_add_overflow(layer, width, &layer) || (depth > 1 && slice < layer) ||
+        __builtin_mul_overflow(depth - 1, slice, &sum) || __builtin_add_overflow(sum, layer, &sum))
         return SIZE_MAX;
     return sum;
 }
 
+/* A box without gaps. One of very many rows counts as such: to look for the values of each row would take minutes. */
+static bool is_forgotten_whole(size_t length, size_t total, size_t n_rows)
+{
+    enum { MANY_ROWS = 1 << 20 };
+    return length == total || n_rows > MANY_ROWS;
+}
+
 int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind)
 {
-    size_t total;
-    if (copy->width == 0 || copy->height == 0 || copy->depth == 0)
+    const size_t width = copy->width, height = copy->height, depth = copy->depth;
+    if (width == 0 || height == 0 || depth == 0)
         return PLIM_CUDA_SUCCESS;
     pthread_once(&once, read_policy);
-    const size_t to_extent = extent(copy, copy->to_pitch, copy->to_slice);
-    const enum place to = place_of(copy->to, to_extent);
-    const enum place from = place_of(copy->from, extent(copy, copy->from_pitch, copy->from_slice));
-    if (!copy->to || !copy->from || !is_right(to, from, kind) ||
-        __builtin_mul_overflow(copy->width * copy->height, copy->depth, &total))
+    const size_t to_extent = extent(width, height, depth, copy->to_pitch, copy->to_slice);
+    const size_t from_extent = extent(width, height, depth, copy->from_pitch, copy->from_slice);
+    const enum place to = place_of(copy->to, to_extent), from = place_of(copy->from, from_extent);
+    if (!copy->to || !copy->from || !is_right(to, from, kind))
         return PLIM_CUDA_INVALID_VALUE;
-    if (to != PLACE_DEVICE && total > MANAGED_BYTES && plim_vgpu_host_kind(copy->to) == PLIM_KIND_MANAGED)
+    const size_t total = width * height * depth; /* within the extents */
+    if (to == PLACE_MANAGED && total > MANAGED_BYTES)
         return PLIM_CUDA_SUCCESS;
     if (to != PLACE_DEVICE && from == PLACE_DEVICE) {
         read_box(copy, total);
         return PLIM_CUDA_SUCCESS;
     }
     const bool is_kept = policy != POLICY_ZERO && total <= PLIM_SHADOW_COPY_BYTES;
-    if (to == PLACE_DEVICE && !is_kept && to_extent == total) {
-        plim_shadow_forget(copy->to, total);
+    if (to == PLACE_DEVICE && !is_kept && is_forgotten_whole(to_extent, total, height * depth)) {
+        plim_shadow_forget(copy->to, to_extent);
         return PLIM_CUDA_SUCCESS;
     }
-    for (size_t z = 0; z < copy->depth; z++)
-        for (size_t y = 0; y < copy->height; y++)
+    for (size_t z = 0; z < depth; z++)
+        for (size_t y = 0; y < height; y++)
             write_row((char *)copy->to + z * copy->to_slice + y * copy->to_pitch,
-                      (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, copy->width, to, from,
-                      is_kept);
+                      (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, width, to, from, is_kept);
     note_evictions();
     return PLIM_CUDA_SUCCESS;
 }
@@ -219,25 +252,40 @@ int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind 
                               kind);
 }
 
-int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t n_rows)
+static void fill_row(char *to, const struct plim_fill *fill, enum place place)
 {
-    const struct plim_copy box = { .width = count * width, .height = n_rows, .depth = 1 };
-    if (count == 0 || n_rows == 0)
+    if (place == PLACE_DEVICE)
+        plim_shadow_fill(to, fill->value, fill->width, fill->count);
+    else if (fill->width == 1)
+        memset(to, (int)fill->value, fill->count);
+    else
+        for (size_t i = 0; i < fill->count; i++)
+            memcpy(to + i * fill->width, &fill->value, fill->width);
+}
+
+int plim_vgpu_fill(const struct plim_fill *fill)
+{
+    const size_t height = fill->height, depth = fill->depth;
+    size_t width;
+    if (fill->count == 0 || height == 0 || depth == 0)
         return PLIM_CUDA_SUCCESS;
-    if (count > SIZE_MAX / width)
+    if (__builtin_mul_overflow(fill->count, fill->width, &width))
         return PLIM_CUDA_INVALID_VALUE;
     pthread_once(&once, read_policy);
-    const enum place place = place_of(to, extent(&box, pitch, 0));
+    const size_t length = extent(width, height, depth, fill->pitch, fill->slice);
+    const enum place place = place_of(fill->to, length);
     if (place == PLACE_NONE || place == PLACE_HOST)
         return PLIM_CUDA_INVALID_VALUE;
-    for (size_t row = 0; row < n_rows; row++) {
-        char *start = (char *)to + row * pitch;
-        if (place == PLACE_DEVICE && policy != POLICY_ZERO)
-            plim_shadow_fill(start, value, width, count);
-        else if (place == PLACE_KNOWN_HOST && count * width <= MANAGED_BYTES)
-            for (size_t i = 0; i < count; i++)
-                memcpy(start + i * width, &value, width);
+    const size_t total = width * height * depth; /* within the extent */
+    if ((place == PLACE_MANAGED && total > MANAGED_BYTES) || (place == PLACE_DEVICE && policy == POLICY_ZERO))
+        return PLIM_CUDA_SUCCESS;
+    if (place == PLACE_DEVICE && total > PLIM_SHADOW_COPY_BYTES && is_forgotten_whole(length, total, height * depth)) {
+        plim_shadow_forget(fill->to, length);
+        return PLIM_CUDA_SUCCESS;
     }
+    for (size_t z = 0; z < depth; z++)
+        for (size_t y = 0; y < height; y++)
+            fill_row((char *)fill->to + z * fill->slice + y * fill->pitch, fill, place);
     note_evictions();
     return PLIM_CUDA_SUCCESS;
 }

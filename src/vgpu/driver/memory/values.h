@@ -12,7 +12,10 @@
 
 #include "vgpu/core/session.h"
 
-/* A box of bytes; height and depth are 1 for a plain copy. Errors are CUDA's. */
+/*
+ * A box of bytes; height and depth are 1 for a plain copy. Errors are CUDA's: INVALID_VALUE if rows or layers overlap,
+ * or if a side begins in memory that CUDA knows and ends beyond it. Nothing is written then.
+ */
 struct plim_copy {
     void *to;
     const void *from;
@@ -27,11 +30,21 @@ enum plim_copy_kind { PLIM_COPY_HOST, PLIM_COPY_TO_DEVICE, PLIM_COPY_TO_HOST, PL
 PLIM_VGPU_EXPORT int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind);
 PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind);
 
-/* Rows of count values of width bytes (1, 2 or 4). */
-PLIM_VGPU_EXPORT int plim_vgpu_fill(void *to, size_t pitch, uint32_t value, unsigned width, size_t count,
-                                    size_t n_rows);
+/* The same shape: rows of count values of width bytes (1, 2 or 4). */
+struct plim_fill {
+    void *to;
+    uint32_t value;
+    unsigned width;
+    size_t count, height, depth;
+    size_t pitch, slice;
+};
+PLIM_VGPU_EXPORT int plim_vgpu_fill(const struct plim_fill *fill);
 
-/* The same with a value of width bytes (1, 2, 4 or 8), as a fill kernel writes it. */
+/* From layer to layer of a box, and an address in it; SIZE_MAX and NULL: the sizes overflow, which is an error. */
+PLIM_VGPU_EXPORT size_t plim_vgpu_slice(size_t pitch, size_t height);
+PLIM_VGPU_EXPORT void *plim_vgpu_within(void *start, size_t pitch, size_t height, size_t x, size_t y, size_t z);
+
+/* count times a value of width bytes (1, 2, 4 or 8), as a fill kernel writes it. */
 PLIM_VGPU_EXPORT void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count);
 
 /* The last kernel of this thread counted the selected ones of n inputs; 0: it did not. */
