@@ -97,6 +97,7 @@ static_checks() {
     check 'clang-format' sh tools/format.sh --check
     check 'includes follow the order of the folders' python3 tools/check-includes.py
     check 'folders, files and functions are small, tags have one meaning' python3 tools/check-shape.py
+    check 'output goes through the printer and the writer of JSON' python3 tools/check-print.py
     check 'flags and names of engines stand in src/engine only' python3 tools/check-engines.py
     check 'licence and line length of every file' python3 tools/check-files.py
     check 'ABI map is what the headers declare' sh tools/abi-map.sh --check

@@ -2,44 +2,64 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 sequence at text, 0 when it is not one (overlong forms and surrogates are not). */
-static size_t sequence_length(const unsigned char *text)
+size_t plim_text_character(const char *text, size_t length, uint32_t *ret_code)
 {
     static const struct {
         unsigned char mask, lead;
-        unsigned least;
+        uint32_t least;
     } forms[] = { { 0x80, 0x00, 0 }, { 0xE0, 0xC0, 0x80 }, { 0xF0, 0xE0, 0x800 }, { 0xF8, 0xF0, 0x10000 } };
+    const unsigned char *p = (const unsigned char *)text;
+    *ret_code = PLIM_TEXT_INVALID;
     for (size_t n = 0; n < 4; n++) {
-        if ((text[0] & forms[n].mask) != forms[n].lead)
+        if ((p[0] & forms[n].mask) != forms[n].lead)
             continue;
-        unsigned code = text[0] & (unsigned char)~forms[n].mask;
+        uint32_t code = p[0] & (unsigned char)~forms[n].mask;
+        if (n >= length)
+            return 1;
         for (size_t i = 1; i <= n; i++) {
-            if ((text[i] & 0xC0) != 0x80)
-                return 0;
-            code = code << 6 | (text[i] & 0x3F);
+            if ((p[i] & 0xC0) != 0x80)
+                return 1;
+            code = code << 6 | (p[i] & 0x3F);
         }
         if (code < forms[n].least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
-            return 0;
+            return 1;
+        *ret_code = code;
         return n + 1;
     }
-    return 0;
+    return 1;
+}
+
+bool plim_text_is_shown(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = { { 0x00, 0x1F },       { 0x7F, 0x9F },       { 0xAD, 0xAD },      { 0x34F, 0x34F },
+                   { 0x61C, 0x61C },     { 0x115F, 0x1160 },   { 0x17B4, 0x17B5 },  { 0x180B, 0x180F },
+                   { 0x200B, 0x200F },   { 0x2028, 0x202E },   { 0x2060, 0x206F },  { 0x3164, 0x3164 },
+                   { 0xFE00, 0xFE0F },   { 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },  { 0xFFF0, 0xFFFB },
+                   { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF } };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && code >= hidden[i].first; i++)
+        if (code <= hidden[i].last)
+            return false;
+    return code <= 0x10FFFF;
 }
 
 void plim_text_clean(char *text)
 {
-    unsigned char *p = (unsigned char *)text;
-    while (*p) {
-        size_t length = sequence_length(p);
-        bool is_control = length == 1 ? *p < 0x20 || *p == 0x7F : length == 2 && p[0] == 0xC2 && p[1] < 0xA0;
-        if (length == 0 || is_control) {
-            for (size_t i = 0; i < (length ? length : 1); i++)
-                p[i] = '?';
+    char *to = text;
+    uint32_t code;
+    for (size_t left = strlen(text), n; left; left -= n, text += n) {
+        n = plim_text_character(text, left, &code);
+        if (plim_text_is_shown(code)) {
+            memmove(to, text, n);
+            to += n;
+        } else {
+            *to++ = '?';
         }
-        p += length ? length : 1;
     }
+    *to = '\0';
 }
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }

@@ -5,8 +5,25 @@
 /* Text from files and from users: made safe to show, read as a number, compared for slips in typing. */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Replace control characters and invalid UTF-8 by '?', in place: no text of a file reaches a terminal raw. */
+/*
+ * The character that text begins with; no more than `length` bytes belong to text, and length is not 0. Returns its
+ * bytes. A byte that is not UTF-8 (overlong forms and surrogates are not) is a character of its own, PLIM_TEXT_INVALID.
+ */
+enum { PLIM_TEXT_INVALID = 0x110000 };
+size_t plim_text_character(const char *text, size_t length, uint32_t *ret_code);
+
+/*
+ * True for a character that a terminal shows as a glyph or a blank. Not shown: invalid bytes; the controls C0, DEL and
+ * C1, which terminals obey; the line ends U+2028 and U+2029; controls of direction, which change the order of what is
+ * read; and all others that have no glyph (Default_Ignorable_Code_Point of Unicode 15.1), by which two names that look
+ * the same may differ. The joiners and selectors of emoji are among those: a '?' in a picture is the lesser harm.
+ */
+bool plim_text_is_shown(uint32_t code);
+
+/* Replace each character that is not shown by '?', in place. What goes to a terminal is cleaned by report/print.h. */
 void plim_text_clean(char *text);
 
 /*

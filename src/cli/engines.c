@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "plimsoll/engine.h"
+#include "report/json_text.h"
+#include "report/print.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ enum { N_TASKS = sizeof tasks / sizeof *tasks };
 /* Like a help text: the table itself, a line for each runtime. */
 static void print_text(void)
 {
-    printf("%-12s %-12s %s\n", "engine", "tasks", "rules");
+    plim_print(stdout, "%-12s %-12s %s\n", "engine", "tasks", "rules");
     for (size_t i = 0; plim_engine_type_at(i); i++) {
         const struct plim_engine_type *type = plim_engine_type_at(i);
         const char *oldest, *newest;
@@ -40,12 +42,13 @@ static void print_text(void)
             if (plim_engine_type_tasks(type) & tasks[t].task)
                 n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", tasks[t].name);
         plim_engine_type_proven(type, &oldest, &newest);
-        printf("%-12s %-12s %s %s to %s%s\n", plim_engine_type_name(type), names, plim_engine_type_rules(type),
-               oldest ? oldest : "-", newest ? newest : "-", i == 0 ? "  (default)" : "");
+        plim_print(stdout, "%-12s %-12s %s %s to %s%s\n", plim_engine_type_name(type), names,
+                   plim_engine_type_rules(type), oldest ? oldest : "-", newest ? newest : "-",
+                   i == 0 ? "  (default)" : "");
     }
 }
 
-static int print_json(void)
+static bool print_json(void)
 {
     json_t *list = json_array();
     for (size_t i = 0; plim_engine_type_at(i); i++) {
@@ -54,17 +57,14 @@ static int print_json(void)
         json_t *names = json_array();
         for (size_t t = 0; t < N_TASKS; t++)
             if (plim_engine_type_tasks(type) & tasks[t].task)
-                json_array_append_new(names, json_string(tasks[t].name));
+                json_array_append_new(names, plim_text_json(tasks[t].name));
         plim_engine_type_proven(type, &oldest, &newest);
         json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:s?, s:s?, s:b}", "name", plim_engine_type_name(type),
                                               "tasks", names, "rules", plim_engine_type_rules(type), "proven_from",
                                               oldest, "proven_to", newest, "default", i == 0));
     }
     json_t *root = json_pack("{s:s, s:o}", "schema", "plimsoll.engines/1", "engines", list);
-    const int result = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
-    json_decref(root);
-    putchar('\n');
-    return result;
+    return plim_json_write(stdout, root, JSON_INDENT(2));
 }
 
 static int run(int argc, char **argv)
@@ -79,7 +79,7 @@ static int run(int argc, char **argv)
     }
     if (!is_json)
         print_text();
-    else if (print_json() < 0)
+    else if (!print_json())
         return PLIM_EXIT_INTERNAL;
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }

@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/scan/patterns/pattern.h"
+#include "report/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,8 +142,8 @@ static int answer(const struct arguments *a, const struct plim_errors_found *fou
         if (!plim_report_errors_json(stdout, found))
             return PLIM_EXIT_INTERNAL;
     } else if (found->n == 0) {
-        fprintf(stderr, "plimsoll: no entry has these words\nhint: 'plimsoll errors' lists all; 'plimsoll explain' "
-                        "reads a whole log\n");
+        plim_print(stderr, "plimsoll: no entry has these words\nhint: 'plimsoll errors' lists all; 'plimsoll explain' "
+                           "reads a whole log\n");
     } else if (found->query && !found->is_recognised && !found->hits[0].is_phrase && found->hits[0].is_weak) {
         plim_report_errors_near(stdout, found, &style);
     } else if (found->query && is_clear(found)) {

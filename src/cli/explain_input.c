@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/system.h"
+#include "report/print.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -127,10 +128,10 @@ int plim_explain_read(const struct plim_explain_input *input, struct plim_diagno
     int file = fileno(stdin);
     *ret_is_text = true;
     if (!input->path && plim_system_is_terminal(file))
-        fputs("plimsoll: reading from the terminal; Ctrl-D ends\n", stderr);
+        plim_print(stderr, "plimsoll: reading from the terminal; Ctrl-D ends\n");
     int error = input->path ? plim_system_open(input->path, PLIM_OPEN_WAIT, &file) : 0;
     if (error == ENOENT && input->is_follow) {
-        fprintf(stderr, "plimsoll: %s is not there yet: waiting for it; Ctrl-C ends\n", input->path);
+        plim_print(stderr, "plimsoll: %s is not there yet: waiting for it; Ctrl-C ends\n", input->path);
         for (; error == ENOENT; error = plim_system_open(input->path, PLIM_OPEN_WAIT, &file))
             plim_system_sleep_ms(QUIET_MS);
     }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/columns.h"
+#include "report/print.h"
 
 #include <string.h>
 
@@ -20,21 +21,20 @@ static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [optio
 
 void plim_help_short(FILE *out)
 {
-    fputs(usage, out);
-    fputs("'plimsoll --help' lists the commands.\n", out);
+    plim_print_lines(out, usage, 0);
+    plim_print(out, "'plimsoll --help' lists the commands.\n");
 }
 
 void plim_help_main(FILE *out, const struct plim_cli_command *const *commands)
 {
-    fputs("plimsoll says what a model will take and what a card can carry, in bytes.\n\n", out);
-    fputs(usage, out);
-    fputs("\ncommands:\n", out);
+    plim_print(out, "plimsoll says what a model will take and what a card can carry, in bytes.\n\n");
+    plim_print_lines(out, usage, 0);
+    plim_print(out, "\ncommands:\n");
     for (const struct plim_cli_command *const *c = commands; *c; c++)
-        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-    fputs("\n'plimsoll COMMAND --help' lists the options of a command.\n"
-          "exit status: 0 yes, 1 no or unknown, 2 usage, 3 unreadable input, 4 no driver,\n"
-          "70 internal error\n",
-          out);
+        plim_print(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+    plim_print(out, "\n'plimsoll COMMAND --help' lists the options of a command.\n"
+                    "exit status: 0 yes, 1 no or unknown, 2 usage, 3 unreadable input, 4 no driver,\n"
+                    "70 internal error\n");
 }
 
 /* "-c, --ctx-size, --no-x" from the lists of a row. */
@@ -56,27 +56,28 @@ static void print_row(FILE *out, const struct plim_option_help *row)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
-    int column = fprintf(out, "  %s%s%s", names, row->value ? " " : "", row->value ? row->value : "");
+    int column = plim_print(out, "  %s%s%s", names, row->value ? " " : "", row->value ? row->value : "");
     if (column >= HELP_COLUMN) {
-        fputc('\n', out);
+        plim_print(out, "\n");
         column = 0;
     }
-    fprintf(out, "%*s", HELP_COLUMN - column, "");
+    plim_print(out, "%*s", HELP_COLUMN - column, "");
     plim_print_wrapped(out, row->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 int plim_help_command(FILE *out, const struct plim_cli_command *command)
 {
     struct plim_cli_options groups[PLIM_CLI_MAX_GROUPS] = { 0 };
-    fprintf(out, "usage: plimsoll %s %s\n\n", command->name, command->arguments);
+    plim_print(out, "usage: plimsoll %s %s\n\n", command->name, command->arguments);
     plim_print_wrapped(out, command->summary, 0, 0);
     command->options(groups);
     for (int g = 0; g < PLIM_CLI_MAX_GROUPS && groups[g].heading; g++) {
-        fprintf(out, "\n%s:\n", groups[g].heading);
+        plim_print(out, "\n%s:\n", groups[g].heading);
         for (size_t i = 0; i < groups[g].n; i++)
             print_row(out, plim_cli_option_at(&groups[g], i));
     }
-    fprintf(out, "\nexamples:\n%s", command->examples);
+    plim_print(out, "\nexamples:\n");
+    plim_print_lines(out, command->examples, 0);
     return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/help.h"
+#include "report/print.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
         return help(argc > 2 ? argv[2] : NULL);
     if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version")) {
-        puts("plimsoll " PLIMSOLL_VERSION);
+        plim_print(stdout, "plimsoll %s\n", PLIMSOLL_VERSION);
         return plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
     }
     if (!strcmp(name, "--generate")) /* used when building: completions and option sections of manual pages */

@@ -2,6 +2,7 @@
 /* Output that all commands share: errors with their hints, colour, and the check that stdout took the answer. */
 #include "base/system.h"
 #include "cli/cli.h"
+#include "report/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,14 +14,14 @@
 int plim_cli_fail(const struct plim_error *error)
 {
     fflush(stdout);
-    fprintf(stderr, "plimsoll: %s", error->what);
+    plim_print(stderr, "plimsoll: %s", error->what);
     if (error->where[0] && error->at != PLIM_NO_OFFSET)
-        fprintf(stderr, " (%s, at byte %" PRIu64 ")", error->where, error->at);
+        plim_print(stderr, " (%s, at byte %" PRIu64 ")", error->where, error->at);
     else if (error->where[0])
-        fprintf(stderr, " (%s)", error->where);
-    fputc('\n', stderr);
+        plim_print(stderr, " (%s)", error->where);
+    plim_print(stderr, "\n");
     if (error->hint[0])
-        fprintf(stderr, "hint: %s\n", error->hint);
+        plim_print(stderr, "hint: %s\n", error->hint);
     return plim_error_exit_status(error->code);
 }
 
@@ -28,10 +29,10 @@ int plim_cli_usage(const char *hint, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("plimsoll: ", stderr);
-    vfprintf(stderr, format, arguments);
+    plim_print(stderr, "plimsoll: ");
+    plim_print_list(stderr, format, &arguments);
     va_end(arguments);
-    fprintf(stderr, "\nhint: %s\n", hint);
+    plim_print(stderr, "\nhint: %s\n", hint);
     return PLIM_EXIT_USAGE;
 }
 
@@ -39,7 +40,7 @@ bool plim_cli_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    fprintf(stderr, "plimsoll: the answer could not be written: %s\n", strerror(errno));
+    plim_print(stderr, "plimsoll: the answer could not be written: %s\n", strerror(errno));
     return false;
 }
 

@@ -2,7 +2,7 @@
 #include "cli/progress.h"
 
 #include "base/system.h"
-#include "base/text.h"
+#include "report/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,7 @@ void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, cons
     char end[NAME_BYTES];
     const size_t length = strlen(name);
     snprintf(end, sizeof end, "%s", length < sizeof end ? name : name + length - (sizeof end - 1));
-    plim_text_clean(end);
-    fprintf(stderr, "\r\033[K%zu of %zu: %s", i + 1, n, end);
+    plim_print(stderr, "\r\033[K%zu of %zu: %s", i + 1, n, end);
     fflush(stderr);
     progress->is_shown = true;
     progress->last_us = now;
@@ -33,6 +32,6 @@ void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, cons
 void plim_progress_clear(struct plim_progress *progress)
 {
     if (progress->is_shown)
-        fputs("\r\033[K", stderr);
+        plim_print(stderr, "\r\033[K");
     progress->is_shown = false;
 }

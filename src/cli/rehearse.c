@@ -7,6 +7,7 @@
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
 #include "rehearse/rehearsal.h"
+#include "report/print.h"
 #include "report/receipt/rehearsal.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static void show_progress(void *to, const struct plim_ledger *ledger, double ela
     enum { BAR = 20, MOST_CARDS = 2 };
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], bar[BAR + 1];
     (void)to;
-    fprintf(stderr, "\r\033[K%.0f s", elapsed_s);
+    plim_print(stderr, "\r\033[K%.0f s", elapsed_s);
     for (uint32_t i = 0; i < plim_ledger_n_cards(ledger) && i < MOST_CARDS; i++) {
         const struct plim_ledger_card *card = &ledger->card[i];
         const uint64_t total_bytes = card->total_bytes ? card->total_bytes : 1;
@@ -59,9 +60,9 @@ static void show_progress(void *to, const struct plim_ledger *ledger, double ela
         for (int k = 0; k < BAR; k++)
             bar[k] = k < n ? '#' : '.';
         bar[BAR] = '\0';
-        fprintf(stderr, "  gpu%u %s of %s", i, plim_size_text(a, card->used_bytes), plim_size_text(b, total_bytes));
+        plim_print(stderr, "  gpu%u %s of %s", i, plim_size_text(a, card->used_bytes), plim_size_text(b, total_bytes));
         if (plim_ledger_n_cards(ledger) == 1)
-            fprintf(stderr, " [%s]", bar);
+            plim_print(stderr, " [%s]", bar);
     }
     fflush(stderr);
 }
@@ -69,7 +70,7 @@ static void show_progress(void *to, const struct plim_ledger *ledger, double ela
 static void clear_progress(const struct plim_launch *launch)
 {
     if (launch->progress)
-        fputs("\r\033[K", stderr);
+        plim_print(stderr, "\r\033[K");
 }
 
 /* --- the answer --- */
@@ -99,15 +100,13 @@ static void hint(const struct plim_rehearsal *rehearsal)
         is_bypassed = is_bypassed || !strcmp(warning->kind, "bypass");
     }
     if (is_static)
-        fputs("hint: a library is linked with the static CUDA runtime, which cannot be replaced:\n"
-              "      build it with the shared one (nvcc -cudart shared)\n",
-              stderr);
+        plim_print(stderr, "hint: a library is linked with the static CUDA runtime, which cannot be replaced:\n"
+                           "      build it with the shared one (nvcc -cudart shared)\n");
     else if (is_bypassed)
-        fputs("hint: a library of NVIDIA's was loaded by its path instead of Plimsoll's: its memory\n"
-              "      is not in the receipt\n",
-              stderr);
+        plim_print(stderr, "hint: a library of NVIDIA's was loaded by its path instead of Plimsoll's: its memory\n"
+                           "      is not in the receipt\n");
     else if (is_lacking && rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal))
-        fputs("hint: the virtual GPU lacks the functions listed as not_supported\n", stderr);
+        plim_print(stderr, "hint: the virtual GPU lacks the functions listed as not_supported\n");
 }
 
 /* The receipt of the engine's log, where the program's output went to a file and is such a log; else NULL. */
@@ -142,7 +141,7 @@ static bool write_file(const char *path, const struct plim_rehearsal *rehearsal,
     bool is_written = out && plim_report_rehearsal_json(out, rehearsal, find);
     is_written = out && fclose(out) == 0 && is_written;
     if (!is_written)
-        fprintf(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), path);
+        plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), path);
     return is_written;
 }
 
@@ -190,7 +189,7 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     memset(rehearsal, 0, sizeof *rehearsal);
     rehearsal->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
     if (!rehearsal->ledger) {
-        fprintf(stderr, "plimsoll: cannot create the ledger: %s\n", strerror(errno));
+        plim_print(stderr, "plimsoll: cannot create the ledger: %s\n", strerror(errno));
         if (fd >= 0)
             close(fd);
         return PLIM_EXIT_OURS;
@@ -230,8 +229,8 @@ static void print_trial(const struct plim_find *find, const struct plim_find_tri
 {
     static const char *const words[] = { "fits", "out of memory", "failed for another reason", "stopped" };
     char size[PLIM_SIZE_TEXT];
-    fprintf(stderr, "%s=%-10llu %-14s peak %s, %.1f s\n", find->name, (unsigned long long)trial->value,
-            words[trial->outcome], plim_size_text(size, trial->peak_bytes), trial->seconds);
+    plim_print(stderr, "%s=%-10llu %-14s peak %s, %.1f s\n", find->name, (unsigned long long)trial->value,
+               words[trial->outcome], plim_size_text(size, trial->peak_bytes), trial->seconds);
 }
 
 /* The receipt is of the largest value that fits, else of the last trial. */
@@ -296,7 +295,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
     if (!find_libraries(folder)) {
-        fputs("plimsoll: cannot find the virtual libraries\nhint: they are installed with plimsoll\n", stderr);
+        plim_print(stderr, "plimsoll: cannot find the virtual libraries\nhint: they are installed with plimsoll\n");
         return PLIM_EXIT_OURS;
     }
     int result = plim_command_find(o->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
@@ -305,7 +304,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     if (result < 0)
         return fail(&error);
     if (o->receipt_path && !can_be_written(o->receipt_path)) {
-        fprintf(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
+        plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
         return PLIM_EXIT_OURS;
     }
     o->launch.path = path;

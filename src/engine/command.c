@@ -53,17 +53,19 @@ static void put(struct line *line, const char *text, size_t length)
     line->text[line->n] = '\0';
 }
 
-static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
-
-/* $'...': control characters are written as numbers. */
+/* $'...': what a terminal does not show, and what has a meaning there, is written as numbers of bytes. */
 static void put_escaped(struct line *line, const char *word, size_t length)
 {
+    uint32_t code;
     put(line, "$'", 2);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t n; length; word += n, length -= n) {
         char text[8];
-        int n = is_control(word[i]) ? snprintf(text, sizeof text, "\\%03o", (unsigned char)word[i])
-                                    : snprintf(text, sizeof text, strchr("\\'", word[i]) ? "\\%c" : "%c", word[i]);
-        put(line, text, (size_t)n);
+        n = plim_text_character(word, length, &code);
+        if (plim_text_is_shown(code) && !strchr("\\'", word[0]))
+            put(line, word, n);
+        else
+            for (size_t i = 0; i < n; i++)
+                put(line, text, (size_t)snprintf(text, sizeof text, "\\%03o", (unsigned char)word[i]));
     }
     put(line, "'", 1);
 }
@@ -82,19 +84,20 @@ static void put_quoted(struct line *line, const char *word, size_t length)
 static void put_word(struct line *line, const char *word, size_t length)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-    bool is_plain = length > 0, has_control = false;
-    for (size_t i = 0; i < length; i++) {
-        is_plain = is_plain && strchr(plain, word[i]);
-        has_control = has_control || is_control(word[i]);
+    bool is_plain = length > 0, is_shown = true;
+    uint32_t code;
+    for (size_t at = 0; at < length && is_shown; is_shown = plim_text_is_shown(code)) {
+        is_plain = is_plain && strchr(plain, word[at]);
+        at += plim_text_character(word + at, length - at, &code);
     }
     if (line->n)
         put(line, " ", 1);
     if (is_plain)
         put(line, word, length);
-    else if (has_control)
-        put_escaped(line, word, length);
-    else
+    else if (is_shown)
         put_quoted(line, word, length);
+    else
+        put_escaped(line, word, length);
 }
 
 static void put_text(struct line *line, const char *word) { put_word(line, word, strlen(word)); }

@@ -1,43 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/columns.h"
 
+#include "base/text.h"
+#include "report/print.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of the first n characters of UTF-8; all of them when there are fewer. */
-static size_t bytes_of(const char *text, int n)
+/* Bytes of the first n characters, each of which takes a column; all of them when there are fewer. */
+static size_t bytes_of(const char *text, size_t length, int n)
 {
-    size_t i = 0;
-    while (text[i] && n > 0) {
-        i++;
-        while ((text[i] & 0xC0) == 0x80)
-            i++;
-        n--;
-    }
-    return i;
+    size_t at = 0;
+    uint32_t code;
+    for (; at < length && n > 0; n--)
+        at += plim_text_character(text + at, length - at, &code);
+    return at;
 }
 
-/* Colours take no room. */
 static int characters_in(const char *text, size_t length)
 {
     int n = 0;
-    bool is_colour = false;
-    for (size_t i = 0; i < length; i++) {
-        is_colour = is_colour || text[i] == '\033';
-        n += !is_colour && (text[i] & 0xC0) != 0x80;
-        is_colour = is_colour && text[i] != 'm';
-    }
+    uint32_t code;
+    for (size_t at = 0; at < length; n++)
+        at += plim_text_character(text + at, length - at, &code);
     return n;
 }
 
 /* Bytes of a word that fit into so many columns: up to the last separator of a list or a path, if any. */
 static size_t piece_of(const char *word, size_t length, int width)
 {
-    size_t n = bytes_of(word, width);
-    for (size_t i = n < length ? n : length; i > n / 2; i--)
+    const size_t n = bytes_of(word, length, width);
+    for (size_t i = n; i > n / 2; i--)
         if (strchr(",;/=|", word[i - 1]))
             return i;
-    return n < length ? n : length;
+    return n;
 }
 
 void plim_print_wrapped(FILE *out, const char *text, int column, int indent)
@@ -48,25 +44,25 @@ void plim_print_wrapped(FILE *out, const char *text, int column, int indent)
         while (width > PLIM_TEXT_WIDTH - indent) { /* begins on a line of its own */
             const size_t n = piece_of(text, length, PLIM_TEXT_WIDTH - indent);
             if (column > indent)
-                fprintf(out, "\n%*s", indent, "");
-            fwrite(text, 1, n, out);
+                plim_print(out, "\n%*s", indent, "");
+            plim_print_part(out, text, n);
             column = indent + characters_in(text, n);
             text += n;
             length -= n;
             width = characters_in(text, length);
         }
         if (column > indent && column + 1 + width > PLIM_TEXT_WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
+            plim_print(out, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
-            fputc(' ', out);
+            plim_print(out, " ");
             column++;
         }
-        fwrite(text, 1, length, out);
+        plim_print_part(out, text, length);
         column += width;
         text += length + strspn(text + length, " ");
     }
-    fputc('\n', out);
+    plim_print(out, "\n");
 }
 
 /* The ways in which a line may be broken. */
@@ -97,6 +93,10 @@ static size_t break_of(const char *text, size_t width, enum language language)
     char quote = '\0';
     for (size_t i = 0; text[i] && i <= width; i++) {
         const char c = text[i];
+        if (c == '\\' && quote != '\'' && text[i + 1]) { /* the next character is only itself */
+            i++;
+            continue;
+        }
         const bool is_free = language == SETTINGS || (language == CODE) == (depth > 0);
         if (quote) {
             quote = c == quote ? '\0' : quote;
@@ -122,27 +122,31 @@ void plim_print_command(FILE *out, const char *text, int indent)
 {
     const enum language language = language_of(text);
     int column = indent;
-    fprintf(out, "%*s", indent, "");
+    plim_print(out, "%*s", indent, "");
     while (characters_in(text, strlen(text)) > PLIM_TEXT_WIDTH - column) {
         const size_t n = break_of(text, (size_t)(PLIM_TEXT_WIDTH - column - 2), language);
         if (n == 0)
             break;
         const char *rest = text + n + strspn(text + n, " ");
-        fprintf(out, "%.*s%s\n%*s", (int)n, text, language == SHELL && *rest != '#' ? " \\" : "", indent + 2, "");
+        plim_print_part(out, text, n);
+        plim_print(out, "%s\n%*s", language == SHELL && *rest != '#' ? " \\" : "", indent + 2, "");
         text = rest;
         column = indent + 2;
     }
-    fprintf(out, "%s\n", text);
+    plim_print(out, "%s\n", text);
 }
+
+int plim_print_width(const char *text) { return characters_in(text, strlen(text)); }
 
 void plim_print_padded(FILE *out, const char *text, int width)
 {
-    int n = characters_in(text, strlen(text));
+    const size_t length = strlen(text);
+    const int n = characters_in(text, length);
     if (n <= width) {
-        fprintf(out, "%s%*s", text, width - n, "");
+        plim_print(out, "%-*s", width, text);
         return;
     }
-    int head = (width - 2) / 3, tail = width - 2 - head;
-    fwrite(text, 1, bytes_of(text, head), out);
-    fprintf(out, "..%s", text + bytes_of(text, n - tail));
+    const int head = (width - 2) / 3, tail = width - 2 - head;
+    plim_print_part(out, text, bytes_of(text, length, head));
+    plim_print(out, "..%s", text + bytes_of(text, length, n - tail));
 }

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_REPORT_COLUMNS_H
 #define PLIMSOLL_REPORT_COLUMNS_H
 
-/* Text in columns, by characters rather than bytes. */
+/* Text in columns, by characters rather than bytes; cleaned as report/print.h says. */
 
 #include <stdio.h>
 
@@ -19,6 +19,9 @@ void plim_print_wrapped(FILE *out, const char *text, int column, int indent);
  * language allows that: with a backslash in the shell, inside brackets in Python. Ends the line.
  */
 void plim_print_command(FILE *out, const char *text, int indent);
+
+/* Characters, each of which takes a column. */
+int plim_print_width(const char *text);
 
 /* Exactly `width` characters: filled with spaces, or with ".." for the middle. */
 void plim_print_padded(FILE *out, const char *text, int width);

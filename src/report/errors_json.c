@@ -2,14 +2,14 @@
 /* plimsoll.errors/1, as docs/json.md has it. */
 #include "report/errors.h"
 
+#include "report/json_text.h"
+
 #include <jansson.h>
 #include <string.h>
 
-static json_t *text_or_null(const char *text) { return text && *text ? json_string(text) : json_null(); }
-
 static json_t *one(const struct plim_knowledge_entry *entry, enum plim_field field)
 {
-    return text_or_null(plim_entry_field(entry, field, 0).text);
+    return plim_text_or_null_json(plim_entry_field(entry, field, 0).text);
 }
 
 static json_t *list(const struct plim_knowledge_entry *entry, enum plim_field field)
@@ -17,7 +17,7 @@ static json_t *list(const struct plim_knowledge_entry *entry, enum plim_field fi
     struct plim_field_text text;
     json_t *array = json_array();
     for (size_t i = 0; (text = plim_entry_field(entry, field, i)).text; i++)
-        json_array_append_new(array, json_string(text.text));
+        json_array_append_new(array, plim_text_json(text.text));
     return array;
 }
 
@@ -28,7 +28,7 @@ static json_t *names(const struct plim_knowledge_entry *entry, enum plim_field f
     json_t *array = json_array();
     while (text && *text) {
         size_t n = strcspn(text, " ");
-        json_array_append_new(array, json_stringn(text, n));
+        json_array_append_new(array, plim_text_part_json(text, n));
         text += n + strspn(text + n, " ");
     }
     return array;
@@ -40,7 +40,8 @@ static json_t *pairs(const struct plim_knowledge_entry *entry, enum plim_field f
     struct plim_field_text text;
     json_t *array = json_array();
     for (size_t i = 0; (text = plim_entry_field(entry, field, i)).text; i++)
-        json_array_append_new(array, json_pack("{s:s, s:o}", first, text.text, second, text_or_null(text.rest)));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:o}", first, text.text, second, plim_text_or_null_json(text.rest)));
     return array;
 }
 
@@ -59,13 +60,11 @@ static json_t *entry_json(const struct plim_knowledge_entry *entry)
 
 bool plim_report_errors_json(FILE *out, const struct plim_errors_found *found)
 {
-    json_t *query = found->query ? json_string(found->query) : NULL;
+    json_t *query = found->query ? plim_text_json(found->query) : NULL;
     json_t *entries = json_array();
     for (size_t i = 0; i < found->n; i++)
         json_array_append_new(entries, entry_json(&found->hits[i].entry));
     json_t *document = json_pack("{s:s, s:o, s:b, s:o}", "schema", "plimsoll.errors/1", "query",
                                  query ? query : json_null(), "recognised", found->is_recognised, "entries", entries);
-    bool is_written = document && json_dumpf(document, out, JSON_INDENT(2)) == 0 && fputc('\n', out) != EOF;
-    json_decref(document);
-    return is_written;
+    return plim_json_write(out, document, JSON_INDENT(2));
 }

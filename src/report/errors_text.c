@@ -3,6 +3,7 @@
 
 #include "report/columns.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <string.h>
 
@@ -15,38 +16,38 @@ static const char *title_of(const struct plim_knowledge_entry *entry)
 
 static void print_row(FILE *out, const struct plim_knowledge_entry *entry, int indent, const struct plim_style *style)
 {
-    fprintf(out, "%*s%s", indent, "", plim_paint(style, PLIM_BOLD));
+    plim_print(out, "%*s%s", indent, "", plim_paint(style, PLIM_BOLD));
     plim_print_padded(out, entry->id, ID_WIDTH - 2);
-    fprintf(out, "%s  ", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s  ", plim_paint(style, PLIM_PLAIN));
     plim_print_wrapped(out, title_of(entry), indent + ID_WIDTH, indent + ID_WIDTH);
 }
 
 void plim_report_errors_near(FILE *out, const struct plim_errors_found *found, const struct plim_style *style)
 {
     const size_t n = found->n < NEAR ? found->n : NEAR;
-    fprintf(out, "No entry has this message. The nearest by its words, perhaps of something else:\n");
+    plim_print(out, "No entry has this message. The nearest by its words, perhaps of something else:\n");
     for (size_t i = 0; i < n; i++)
         print_row(out, &found->hits[i].entry, 2, style);
-    fprintf(out, "'plimsoll errors ID' shows one; 'plimsoll explain' reads the whole log.\n");
+    plim_print(out, "'plimsoll errors ID' shows one; 'plimsoll explain' reads the whole log.\n");
 }
 
 void plim_report_errors_list(FILE *out, const struct plim_errors_found *found, const struct plim_style *style)
 {
     for (size_t i = 0; i < found->n; i++)
         print_row(out, &found->hits[i].entry, 0, style);
-    fprintf(out, "%zu entr%s; 'plimsoll errors ID' shows one.\n", found->n, found->n == 1 ? "y" : "ies");
+    plim_print(out, "%zu entr%s; 'plimsoll errors ID' shows one.\n", found->n, found->n == 1 ? "y" : "ies");
 }
 
 /* --- one entry --- */
 
 static void print_head(FILE *out, const char *text, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%s%s\n", plim_paint(style, PLIM_BOLD), text, plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n%s%s%s\n", plim_paint(style, PLIM_BOLD), text, plim_paint(style, PLIM_PLAIN));
 }
 
 static void print_point(FILE *out, const char *text)
 {
-    fputs("  - ", out);
+    plim_print(out, "  - ");
     plim_print_wrapped(out, text, 4, 4);
 }
 
@@ -75,9 +76,9 @@ static void print_messages(FILE *out, const struct plim_knowledge_entry *entry, 
         return;
     print_head(out, "It says", style);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_PRINTS, i)).text; i++) {
-        fprintf(out, "  %s", plim_paint(style, PLIM_DIM));
+        plim_print(out, "  %s", plim_paint(style, PLIM_DIM));
         plim_print_wrapped(out, text.text, 2, 4);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
 }
 
@@ -89,7 +90,7 @@ static void print_beliefs(FILE *out, const struct plim_knowledge_entry *entry, c
     print_head(out, "Common misconceptions", style);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_BELIEF, i)).text; i++) {
         print_point(out, text.text);
-        fputs("    ", out);
+        plim_print(out, "    ");
         plim_print_wrapped(out, text.rest, 4, 4);
     }
 }
@@ -101,7 +102,7 @@ static void print_one(FILE *out, const struct plim_knowledge_entry *entry, enum 
     if (!text.text)
         return;
     print_head(out, head, style);
-    fputs("  ", out);
+    plim_print(out, "  ");
     plim_print_wrapped(out, text.text, 2, 2);
 }
 
@@ -127,12 +128,12 @@ static void print_fixes(FILE *out, const struct plim_knowledge_entry *entry, con
     struct plim_field_text text;
     print_head(out, "What to do, first things first", style);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_FIX, i)).text; i++) {
-        fprintf(out, "%2zu. ", i + 1);
+        plim_print(out, "%2zu. ", i + 1);
         plim_print_wrapped(out, text.text, 4, 4);
         if (text.rest[0]) {
-            fputs(plim_paint(style, PLIM_CYAN), out);
+            plim_print(out, "%s", plim_paint(style, PLIM_CYAN));
             plim_print_command(out, text.rest, 6);
-            fputs(plim_paint(style, PLIM_PLAIN), out);
+            plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
         }
     }
 }
@@ -140,8 +141,8 @@ static void print_fixes(FILE *out, const struct plim_knowledge_entry *entry, con
 void plim_report_errors_entry(FILE *out, const struct plim_errors_found *found, const struct plim_style *style)
 {
     const struct plim_knowledge_entry *entry = &found->hits[0].entry;
-    fprintf(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), title_of(entry), plim_paint(style, PLIM_PLAIN));
-    fputs("  ", out);
+    plim_print(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), title_of(entry), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "  ");
     plim_print_wrapped(out, plim_entry_field(entry, PLIM_FIELD_MEANS, 0).text, 2, 2);
     print_messages(out, entry, style);
     print_list(out, entry, PLIM_FIELD_BECAUSE, "Why it happens", style);

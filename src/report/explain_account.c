@@ -3,6 +3,7 @@
 #include "report/columns.h"
 #include "report/explain_parts.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,11 +19,11 @@ static void print_figure(FILE *out, const char *label, int64_t bytes, const char
     char size[PLIM_SIZE_TEXT];
     if (!plim_explain_is_known(bytes))
         return;
-    fprintf(out, "  %-*s %11s", LABEL_WIDTH, label,
-            bytes < 0 ? plim_size_text_signed(size, bytes) : plim_size_text(size, (uint64_t)bytes));
+    plim_print(out, "  %-*s %11s", LABEL_WIDTH, label,
+               bytes < 0 ? plim_size_text_signed(size, bytes) : plim_size_text(size, (uint64_t)bytes));
     if (*note)
-        fprintf(out, "  %s%s%s", plim_paint(style, PLIM_DIM), note, plim_paint(style, PLIM_PLAIN));
-    fputc('\n', out);
+        plim_print(out, "  %s%s%s", plim_paint(style, PLIM_DIM), note, plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n");
 }
 
 /* The processes on the card: only where the message has enough figures to add up. */
@@ -95,8 +96,8 @@ void plim_explain_print_evidence(FILE *out, const struct plim_explained *item, c
     for (uint32_t i = 0; i < f->n_evidence && i < EVIDENCE_LINES; i++) {
         if (i > 0 && is_same_text(f->evidence[i - 1].text, f->evidence[i].text))
             continue;
-        int column = fprintf(out, "  line %" PRIu64 ": ", f->evidence[i].line);
-        fputs(plim_paint(style, PLIM_DIM), out);
+        int column = plim_print(out, "  line %" PRIu64 ": ", f->evidence[i].line);
+        plim_print(out, "%s", plim_paint(style, PLIM_DIM));
         int room = PLIM_TEXT_WIDTH - column, n = 0;
         const char *from = substance(f->evidence[i].text, room);
         char text[PLIM_EVIDENCE_BYTES + 8], *end;
@@ -107,7 +108,7 @@ void plim_explain_print_evidence(FILE *out, const struct plim_explained *item, c
                 snprintf(c, 4, "...");
                 break;
             }
-        fprintf(out, "%s\n", text);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+        plim_print(out, "%s\n", text);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* plimsoll.explain/1, as docs/json.md has it. Texts of findings are clean already. */
+/* plimsoll.explain/1, as docs/json.md has it. */
 #include "report/explain.h"
 
-#include "base/text.h"
 #include "diagnose/scan/patterns/pattern.h"
+#include "report/json_text.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -19,21 +19,12 @@ static json_t *number_json(const struct plim_numbers *numbers, enum plim_number 
                                                         : json_integer((json_int_t)value);
 }
 
-/* A word of a log may be cut in the middle of a character. */
-static json_t *word_json(const char *text)
-{
-    char word[PLIM_EVIDENCE_BYTES];
-    snprintf(word, sizeof word, "%s", text);
-    plim_text_clean(word);
-    return json_string(word);
-}
-
 static json_t *words_json(const struct plim_words *words)
 {
     json_t *object = json_object();
     for (int i = 0; i < PLIM_WORD_MAX_; i++)
         if (words->text[i][0])
-            json_object_set_new(object, plim_word_name((enum plim_word)i), word_json(words->text[i]));
+            json_object_set_new(object, plim_word_name((enum plim_word)i), plim_text_json(words->text[i]));
     return object;
 }
 
@@ -72,24 +63,24 @@ static json_t *evidence_json(const struct plim_finding *finding)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < finding->n_evidence; i++)
-        json_array_append_new(list, json_pack("{s:I, s:s}", "line", (json_int_t)finding->evidence[i].line, "text",
-                                              finding->evidence[i].text));
+        json_array_append_new(list, json_pack("{s:I, s:o}", "line", (json_int_t)finding->evidence[i].line, "text",
+                                              plim_text_json(finding->evidence[i].text)));
     return list;
 }
 
 static json_t *cause_json(enum plim_cause cause)
 {
     const char *name = plim_cause_name(cause);
-    return name ? json_string(name) : json_null();
+    return name ? plim_text_json(name) : json_null();
 }
 
 static json_t *candidates_json(const struct plim_cause_answer *answer)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < answer->n_second; i++)
-        json_array_append_new(list, json_pack("{s:o, s:s, s:s}", "cause", cause_json(answer->second[i].cause),
+        json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "cause", cause_json(answer->second[i].cause),
                                               "confidence", plim_confidence_name(answer->second[i].confidence), "why",
-                                              answer->second[i].why));
+                                              plim_text_json(answer->second[i].why)));
     return list;
 }
 
@@ -98,10 +89,10 @@ static json_t *fixes_json(const struct plim_remedies *remedies)
     json_t *list = json_array();
     for (uint32_t i = 0; i < remedies->n; i++) {
         const struct plim_remedy *r = &remedies->item[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b, s:o}", "change", r->change, "command",
-                                              r->command, "costs", r->costs, "frees_bytes", figure(r->frees_bytes),
-                                              "exact", (int)r->is_exact, "verified",
-                                              r->verified[0] ? json_string(r->verified) : json_null()));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "change", plim_text_json(r->change),
+                                              "command", plim_text_json(r->command), "costs", plim_text_json(r->costs),
+                                              "frees_bytes", figure(r->frees_bytes), "exact", (int)r->is_exact,
+                                              "verified", plim_text_or_null_json(r->verified)));
     }
     return list;
 }
@@ -110,8 +101,8 @@ static json_t *useless_json(const struct plim_remedies *remedies)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < remedies->n_useless; i++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:s}", "what", remedies->useless[i].what, "why", remedies->useless[i].why));
+        json_array_append_new(list, json_pack("{s:o, s:o}", "what", plim_text_json(remedies->useless[i].what), "why",
+                                              plim_text_json(remedies->useless[i].why)));
     return list;
 }
 
@@ -124,29 +115,29 @@ static json_t *related_json(const struct plim_explanation *e)
             json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "framework", f->framework, "kind",
                                                   f->pattern->id, "role", plim_role_name(f->pattern->role), "line",
                                                   (json_int_t)f->line, "count", (json_int_t)f->count, "text",
-                                                  f->n_evidence ? json_string(f->evidence[0].text) : json_null()));
+                                                  f->n_evidence ? plim_text_json(f->evidence[0].text) : json_null()));
     }
     return list;
 }
 
 static json_t *note_json(const struct plim_finding *f)
 {
-    return f->pattern->note[0] ? json_string(f->pattern->note) : json_null();
+    return f->pattern->note[0] ? plim_text_json(f->pattern->note) : json_null();
 }
 
 static json_t *finding_json(const struct plim_explanation *e, const struct plim_explained *item, bool is_root)
 {
     const struct plim_finding *f = item->finding;
     const struct plim_guess *best = &item->cause.best;
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:s, s:s, s:o, s:o, s:o}",
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:s, s:s, s:o, s:o, s:o}",
                      "framework", f->framework, "kind", f->pattern->id, "cause", cause_json(best->cause), "confidence",
-                     plim_confidence_name(best->confidence), "numbers", numbers_json(f), "why", best->why, "evidence",
-                     evidence_json(f), "fixes", fixes_json(&item->remedies), "related",
-                     is_root ? related_json(e) : json_array(), "candidates", candidates_json(&item->cause),
+                     plim_confidence_name(best->confidence), "numbers", numbers_json(f), "why",
+                     plim_text_json(best->why), "evidence", evidence_json(f), "fixes", fixes_json(&item->remedies),
+                     "related", is_root ? related_json(e) : json_array(), "candidates", candidates_json(&item->cause),
                      "will_not_help", useless_json(&item->remedies), "line", (json_int_t)f->line, "count",
                      (json_int_t)f->count, "recovered", (int)f->is_recovered, "role", plim_role_name(f->pattern->role),
                      "stage", f->pattern->stage, "note", note_json(f), "words", words_json(&f->words), "entry",
-                     item->has_entry ? json_string(item->entry.id) : json_null());
+                     item->has_entry ? plim_text_json(item->entry.id) : json_null());
 }
 
 static json_t *frames_json(const struct plim_log_context *context)
@@ -154,8 +145,9 @@ static json_t *frames_json(const struct plim_log_context *context)
     json_t *list = json_array();
     for (uint32_t i = 0; i < context->n_frames; i++) {
         const struct plim_frame *frame = &context->frames[i];
-        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:b}", "file", frame->file, "line", (int)frame->line,
-                                              "name", frame->name, "user", (int)frame->is_user));
+        json_array_append_new(list, json_pack("{s:o, s:i, s:o, s:b}", "file", plim_text_json(frame->file), "line",
+                                              (int)frame->line, "name", plim_text_json(frame->name), "user",
+                                              (int)frame->is_user));
     }
     return list;
 }
@@ -164,7 +156,7 @@ static json_t *context_json(const struct plim_log_context *context)
 {
     json_t *programs = json_array();
     for (uint32_t i = 0; i < context->n_programs; i++)
-        json_array_append_new(programs, json_string(context->programs[i]));
+        json_array_append_new(programs, plim_text_json(context->programs[i]));
     return json_pack("{s:o, s:o, s:o, s:o}", "numbers", known_numbers_json(&context->numbers), "words",
                      words_json(&context->words), "programs", programs, "frames", frames_json(context));
 }
@@ -173,9 +165,10 @@ static json_t *processes_json(const struct plim_explanation *e)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < e->n_processes; i++)
-        json_array_append_new(list, json_pack("{s:I, s:s, s:s, s:o}", "pid", (json_int_t)e->processes[i].pid, "name",
-                                              e->processes[i].name, "card", e->processes[i].card, "bytes",
-                                              figure(e->processes[i].bytes)));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)e->processes[i].pid, "name",
+                                        plim_text_json(e->processes[i].name), "card",
+                                        plim_text_json(e->processes[i].card), "bytes", figure(e->processes[i].bytes)));
     return list;
 }
 
@@ -189,9 +182,5 @@ bool plim_report_explain_json(FILE *out, const struct plim_explanation *e)
                              findings, "context", context_json(&e->diagnosis->context), "processes", processes_json(e),
                              "lines", (json_int_t)e->diagnosis->n_lines, "bytes", (json_int_t)e->diagnosis->n_bytes,
                              "left_out", (json_int_t)e->diagnosis->n_left_out);
-    const bool is_written = root && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0;
-    if (is_written)
-        fputc('\n', out);
-    json_decref(root);
-    return is_written;
+    return plim_json_write(out, root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/columns.h"
 #include "report/explain_parts.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 
@@ -23,13 +24,13 @@ static void describe_status(char *text, size_t size, int64_t exit_status)
 
 static void print_no_text(FILE *out, const struct plim_explanation *explanation)
 {
-    fprintf(out, "%s is not text, so it was not read as a log.\n\n", explanation->source);
+    plim_print(out, "%s is not text, so it was not read as a log.\n\n", explanation->source);
     plim_print_wrapped(
         out,
         "It would need what the program wrote. From a picture of the screen, copy the text. Of journald's files:", 0,
         0);
-    fputs("  journalctl --file FILE | plimsoll explain -\n", out);
-    fputs("NO TEXT; NOTHING WAS READ.\n", out);
+    plim_print(out, "  journalctl --file FILE | plimsoll explain -\n");
+    plim_print(out, "NO TEXT; NOTHING WAS READ.\n");
 }
 
 static void print_not_found(FILE *out, const struct plim_explanation *explanation)
@@ -37,8 +38,8 @@ static void print_not_found(FILE *out, const struct plim_explanation *explanatio
     char text[LINE_BYTES];
     const int64_t exit_status = explanation->diagnosis->context.numbers.value[PLIM_N_EXIT_STATUS];
     const bool has_status = plim_explain_is_known(exit_status);
-    fprintf(out, "%s: %" PRIu64 " line%s, and no memory error that plimsoll knows.\n\n", explanation->source,
-            explanation->diagnosis->n_lines, explanation->diagnosis->n_lines == 1 ? "" : "s");
+    plim_print(out, "%s: %" PRIu64 " line%s, and no memory error that plimsoll knows.\n\n", explanation->source,
+               explanation->diagnosis->n_lines, explanation->diagnosis->n_lines == 1 ? "" : "s");
     if (has_status) {
         describe_status(text, sizeof text, exit_status);
         plim_print_wrapped(out, text, 0, 0);
@@ -50,7 +51,7 @@ static void print_not_found(FILE *out, const struct plim_explanation *explanatio
         0, 0);
     if (!has_status) {
         plim_print_wrapped(out, "A program that ended without a word was perhaps killed: give its exit status.", 0, 0);
-        fputs("  plimsoll explain --exit-status 137 < LOG\n", out);
+        plim_print(out, "  plimsoll explain --exit-status 137 < LOG\n");
     }
     snprintf(text, sizeof text, "NOTHING RECOGNISED; 'plimsoll errors WORDS' searches the knowledge base.");
     plim_print_wrapped(out, text, 0, 0);

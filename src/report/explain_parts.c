@@ -4,15 +4,16 @@
 #include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 void plim_explain_print_head(FILE *out, const char *text, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%s%s\n", plim_paint(style, PLIM_BOLD), text, plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n%s%s%s\n", plim_paint(style, PLIM_BOLD), text, plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_explain_print_paragraph(FILE *out, const char *text)
 {
-    fputs("  ", out);
+    plim_print(out, "  ");
     plim_print_wrapped(out, text, 2, 2);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/patterns/pattern.h"
 #include "report/explain_parts.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -59,5 +60,5 @@ void plim_explain_print_related(FILE *out, const struct plim_explanation *explan
         plim_explain_print_paragraph(out, text);
     }
     if (n_more)
-        fprintf(out, "  and %" PRIu32 " more\n", n_more);
+        plim_print(out, "  and %" PRIu32 " more\n", n_more);
 }

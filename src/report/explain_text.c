@@ -11,6 +11,7 @@
 #include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -100,13 +101,13 @@ static void print_why(FILE *out, const struct plim_explained *item, const struct
 static void print_remedy(FILE *out, const struct plim_remedy *remedy, unsigned number, const struct plim_style *style)
 {
     char text[LINE_BYTES], size[PLIM_SIZE_TEXT];
-    fprintf(out, "%2u. %s", number, number == 1 ? plim_paint(style, PLIM_BOLD) : "");
+    plim_print(out, "%2u. %s", number, number == 1 ? plim_paint(style, PLIM_BOLD) : "");
     plim_print_wrapped(out, remedy->change, 4, 4);
-    fputs(plim_paint(style, PLIM_PLAIN), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     if (remedy->command[0]) {
-        fputs(plim_paint(style, PLIM_CYAN), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_CYAN));
         plim_print_command(out, remedy->command, 6);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
     if (remedy->costs[0] && number == 1) {
         snprintf(text, sizeof text, "costs: %s%s%s", remedy->costs,
@@ -114,12 +115,12 @@ static void print_remedy(FILE *out, const struct plim_remedy *remedy, unsigned n
                  plim_explain_is_known(remedy->frees_bytes) && remedy->frees_bytes >= 0
                      ? plim_size_text(size, (uint64_t)remedy->frees_bytes)
                      : "");
-        fprintf(out, "    %s", plim_paint(style, PLIM_DIM));
+        plim_print(out, "    %s", plim_paint(style, PLIM_DIM));
         plim_print_wrapped(out, text, 4, 6);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
     if (remedy->verified[0]) {
-        fputs("    ", out);
+        plim_print(out, "    ");
         plim_print_wrapped(out, remedy->verified, 4, 6);
     }
 }
@@ -139,7 +140,7 @@ static void print_remedies(FILE *out, const struct plim_explained *item, const s
         plim_explain_print_head(out, "What will not help here", style);
     for (uint32_t i = 0; i < r->n_useless && i < USELESS; i++) {
         snprintf(text, sizeof text, "%s%s%s", r->useless[i].what, r->useless[i].why[0] ? ": " : "", r->useless[i].why);
-        fputs("  - ", out);
+        plim_print(out, "  - ");
         plim_print_wrapped(out, text, 4, 4);
     }
 }
@@ -154,9 +155,9 @@ static void print_processes(FILE *out, const struct plim_explanation *explanatio
     plim_explain_print_head(out, "On the cards of this machine now", style);
     for (uint32_t i = 0; i < explanation->n_processes; i++) {
         const struct plim_explain_process *p = &explanation->processes[i];
-        fprintf(out, "  %8" PRId64 " %11s  %.40s (%.24s)\n", p->pid,
-                plim_explain_is_known(p->bytes) && p->bytes >= 0 ? plim_size_text(size, (uint64_t)p->bytes) : "?",
-                p->name, p->card);
+        plim_print(out, "  %8" PRId64 " %11s  %.40s (%.24s)\n", p->pid,
+                   plim_explain_is_known(p->bytes) && p->bytes >= 0 ? plim_size_text(size, (uint64_t)p->bytes) : "?",
+                   p->name, p->card);
     }
 }
 
@@ -169,18 +170,18 @@ static void print_last(FILE *out, const struct plim_explained *item, const struc
     for (char *c = cause; *c && *c != '('; c++) /* a path in brackets stays as it is */
         if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
-    fprintf(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint(style, colour), cause,
-            plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint(style, colour), cause,
+               plim_paint(style, PLIM_PLAIN));
     snprintf(text, sizeof text, "%s%s", item->remedies.n ? ": " : "",
              item->remedies.n ? item->remedies.item[0].change : "");
     if (!*text) {
-        fputc('\n', out);
+        plim_print(out, "\n");
         return;
     }
     char *detail = strstr(text + 2, ": "); /* the step itself has it above */
     if (detail && detail > text + 20)
         *detail = '\0';
-    fputs(":", out);
+    plim_print(out, ":");
     plim_print_wrapped(out, text + 2, (int)strlen(cause) + 1, 2);
 }
 
@@ -201,16 +202,16 @@ void plim_report_explain_text(FILE *out, const struct plim_explanation *explanat
     bool is_named = strstr(what, name) || !strcmp(root->finding->framework, "other");
     snprintf(text, sizeof text, "%s%s: %s%s%s%s", explanation->source, where, what, is_named ? "" : " [",
              is_named ? "" : name, is_named ? "" : "]");
-    fputs(plim_paint(style, PLIM_BOLD), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_BOLD));
     plim_print_wrapped(out, text, 0, 2);
-    fputs(plim_paint(style, PLIM_PLAIN), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     print_happened(out, root, style);
     print_why(out, root, style);
     print_remedies(out, root, style);
     print_processes(out, explanation, style);
     plim_explain_print_related(out, explanation, style);
-    fputc('\n', out);
+    plim_print(out, "\n");
     if (root->has_entry)
-        fprintf(out, "'plimsoll errors %s' has more of it.\n", root->entry.id);
+        plim_print(out, "'plimsoll errors %s' has more of it.\n", root->entry.id);
     print_last(out, root, style);
 }

@@ -5,6 +5,7 @@
 #include "engine/type.h"
 #include "report/columns.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <string.h>
 
@@ -13,11 +14,11 @@ static void print_model(FILE *out, const struct plim_answer *answer, const struc
     const struct plim_model *model = plim_engine_model(answer->engine);
     const char *file_type = plim_model_file_type(model);
     char text[256], size[PLIM_SIZE_TEXT];
-    fprintf(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), plim_model_name(model), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), plim_model_name(model), plim_paint(style, PLIM_PLAIN));
     snprintf(text, sizeof text, "%s, %.3g B parameters%s%s, %s", plim_model_arch(model),
              (double)plim_model_n_params(model) / 1e9, file_type ? ", " : "", file_type ? file_type : "",
              plim_size_text(size, plim_model_tensor_bytes(model)));
-    fputs("  ", out);
+    plim_print(out, "  ");
     plim_print_wrapped(out, text, 2, 2);
 }
 
@@ -27,15 +28,15 @@ static void print_setup(FILE *out, const struct plim_answer *answer)
     answer->setup->type->describe(answer->bill, answer->machine->n_cards, setup, sizeof setup);
     snprintf(text, sizeof text, "%s %s for %s: %s", plim_engine_name(answer->engine),
              plim_engine_version(answer->engine), plim_report_client(answer), setup);
-    fputs("  ", out);
+    plim_print(out, "  ");
     plim_print_wrapped(out, text, 2, 2);
 }
 
 static void print_note(FILE *out, const char *kind, const char *text, const struct plim_style *style)
 {
-    fprintf(out, "  %s%s:", plim_paint(style, PLIM_DIM), kind);
+    plim_print(out, "  %s%s:", plim_paint(style, PLIM_DIM), kind);
     plim_print_wrapped(out, text, (int)strlen(kind) + 3, 4);
-    fputs(plim_paint(style, PLIM_PLAIN), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_report_notes(FILE *out, const struct plim_answer *answer, const struct plim_style *style)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
 #include "base/units.h"
+#include "report/print.h"
 #include "report/report.h"
 
 void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow)
@@ -9,14 +9,11 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow)
     char size[PLIM_SIZE_TEXT], disk[PLIM_SIZE_TEXT];
     for (size_t i = 0; i < hollow->n_files; i++) {
         const struct plim_hollow_file *file = &hollow->files[i];
-        char path[4096];
         bytes += file->bytes;
         disk_bytes += file->disk_bytes;
-        snprintf(path, sizeof path, "%s", file->path);
-        plim_text_clean(path);
-        fprintf(out, "%11s, %11s on disk  %s\n", plim_size_text(size, file->bytes),
-                plim_size_text(disk, file->disk_bytes), path);
+        plim_print(out, "%11s, %11s on disk  %s\n", plim_size_text(size, file->bytes),
+                   plim_size_text(disk, file->disk_bytes), file->path);
     }
-    fprintf(out, "%11s, %11s on disk  %zu file%s\n", plim_size_text(size, bytes), plim_size_text(disk, disk_bytes),
-            hollow->n_files, hollow->n_files == 1 ? "" : "s");
+    plim_print(out, "%11s, %11s on disk  %zu file%s\n", plim_size_text(size, bytes), plim_size_text(disk, disk_bytes),
+               hollow->n_files, hollow->n_files == 1 ? "" : "s");
 }

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers for programs: plimsoll.fit/1 and plimsoll.fits/1, as docs/json.md has them. Unknown is null. */
-#include "base/mem.h"
-#include "base/text.h"
 #include "engine/type.h"
+#include "report/json_text.h"
+#include "report/print.h"
 #include "report/report.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-/* Paths and commands may hold bytes that are not text: those become '?'. */
-static json_t *text(const char *raw)
-{
-    json_t *value = json_string(raw);
-    if (value)
-        return value;
-    char *copy = plim_alloc(strlen(raw) + 1, 1);
-    if (!copy)
-        return NULL;
-    memcpy(copy, raw, strlen(raw) + 1);
-    plim_text_clean(copy);
-    value = json_string(copy);
-    plim_free(copy);
-    return value;
-}
-
-static json_t *text_or_null(const char *raw) { return raw && *raw ? text(raw) : json_null(); }
 static json_t *bytes(uint64_t n) { return json_integer((json_int_t)n); }
 static json_t *bytes_or_null(uint64_t n) { return n ? bytes(n) : json_null(); }
 static json_t *count_or_null(uint32_t n) { return n ? json_integer(n) : json_null(); }
@@ -38,12 +21,12 @@ static json_t *model_json(const struct plim_engine *engine)
     struct plim_model_shape shape;
     plim_engine_shape(engine, &shape);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", /* in the order of the contract */
-                     "name", text_or_null(plim_model_name(model)), "arch", text_or_null(plim_model_arch(model)),
-                     "params", bytes(plim_model_n_params(model)), "file_type",
-                     text_or_null(plim_model_file_type(model)), "tensor_bytes", bytes(plim_model_tensor_bytes(model)),
-                     "n_layer", json_integer(shape.n_layer), "n_embd", json_integer(shape.n_embd), "n_vocab",
-                     count_or_null(shape.n_vocab), "n_ctx_train", json_integer(shape.n_ctx_train), "path",
-                     text_or_null(plim_model_path(model)));
+                     "name", plim_text_or_null_json(plim_model_name(model)), "arch",
+                     plim_text_or_null_json(plim_model_arch(model)), "params", bytes(plim_model_n_params(model)),
+                     "file_type", plim_text_or_null_json(plim_model_file_type(model)), "tensor_bytes",
+                     bytes(plim_model_tensor_bytes(model)), "n_layer", json_integer(shape.n_layer), "n_embd",
+                     json_integer(shape.n_embd), "n_vocab", count_or_null(shape.n_vocab), "n_ctx_train",
+                     json_integer(shape.n_ctx_train), "path", plim_text_or_null_json(plim_model_path(model)));
 }
 
 static json_t *speed_json(double low, double high)
@@ -79,7 +62,7 @@ static json_t *value_json(const struct plim_setting *setting)
     case PLIM_SETTING_INTEGER:
         return json_integer(setting->integer);
     case PLIM_SETTING_TEXT:
-        return text(setting->text);
+        return plim_text_json(setting->text);
     case PLIM_SETTING_NUMBERS:
         return numbers_json(setting);
     case PLIM_SETTING_LAYERS:
@@ -112,17 +95,17 @@ static json_t *phases_json(unsigned phases)
     json_t *list = json_array();
     for (unsigned phase = 0; list && phase < PLIM_PHASE_MAX_; phase++)
         if (phases & PLIM_IN_PHASE(phase))
-            json_array_append_new(list, json_string(plim_phase_name((enum plim_phase)phase)));
+            json_array_append_new(list, plim_text_json(plim_phase_name((enum plim_phase)phase)));
     return list;
 }
 
 static json_t *line_json(const struct plim_line *line)
 {
     char why[PLIM_WHY_BYTES];
-    json_t *object =
-        json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "pillar", plim_pillar_name(line->pillar), "label", line->label,
-                  "bytes", bytes(line->bytes), "low", bytes(line->low_bytes), "high", bytes(line->high_bytes), "basis",
-                  plim_basis_name(line->basis), "why", plim_line_why(line, why));
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:o}", "pillar", plim_pillar_name(line->pillar), "label",
+                               plim_text_json(line->label), "bytes", bytes(line->bytes), "low", bytes(line->low_bytes),
+                               "high", bytes(line->high_bytes), "basis", plim_basis_name(line->basis), "why",
+                               plim_text_json(plim_line_why(line, why)));
     if (line->phases)
         json_object_set_new(object, "phases", phases_json(line->phases));
     if (line->is_elastic)
@@ -139,22 +122,22 @@ static json_t *device_json(const struct plim_answer *answer, const struct plim_d
     const int64_t margin_bytes = (int64_t)device->total_bytes - (int64_t)device->need_bytes;
     json_t *margin = device->total_bytes ? json_integer(margin_bytes) : json_null();
     json_t *object = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id),
-        "name", device->is_host ? "host" : answer->machine->card[device->index].name, "total_bytes",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "id", plim_report_device_id(device, id),
+        "name", plim_text_json(device->is_host ? "host" : answer->machine->card[device->index].name), "total_bytes",
         bytes_or_null(device->total_bytes), "free_bytes", device->total_bytes ? bytes(device->free_bytes) : json_null(),
         "need_bytes", bytes(device->need_bytes), "need_low", bytes(device->need_low_bytes), "need_high",
         bytes(device->need_high_bytes), "idle_bytes", bytes(device->idle_bytes), "margin_bytes", margin, "lines", lines,
         "total_basis", plim_basis_name(device->total_basis), "total_low", bytes_or_null(device->total_low_bytes),
         "verdict", plim_verdict_name(plim_device_verdict(device, &answer->margin)));
     if (device->has_phases)
-        json_object_set_new(object, "phase", json_string(plim_phase_name(device->binding)));
+        json_object_set_new(object, "phase", plim_text_json(plim_phase_name(device->binding)));
     return object;
 }
 
 static json_t *limiting_json(const struct plim_bill *bill)
 {
     char id[PLIM_DEVICE_ID_BYTES];
-    json_t *label = bill->limiting_line ? text(bill->limiting_line->label) : json_null();
+    json_t *label = bill->limiting_line ? plim_text_json(bill->limiting_line->label) : json_null();
     return json_pack("{s:s, s:o}", "device", plim_report_device_id(&bill->device[bill->limiting_device], id), "label",
                      label);
 }
@@ -169,8 +152,8 @@ static json_t *adjustment_json(const struct plim_answer *answer)
         const struct plim_setting *billed = plim_bill_setting(answer->adjusted_bill, a->settings[i].key);
         json_object_set_new(object, a->settings[i].key, value_json(billed ? billed : &a->settings[i]));
     }
-    json_object_set_new(object, "flags", text(a->flags));
-    json_object_set_new(object, "verdict", json_string(plim_verdict_name(answer->adjusted_bill->verdict)));
+    json_object_set_new(object, "flags", plim_text_json(a->flags));
+    json_object_set_new(object, "verdict", plim_text_json(plim_verdict_name(answer->adjusted_bill->verdict)));
     return object;
 }
 
@@ -182,7 +165,7 @@ static json_t *command_json(const struct plim_answer *answer, const struct plim_
     const bool is_flags = !fix->quant_recipe && !answer->setup->type->paste;
     if ((is_flags && answer->command->is_flags_only) || !plim_report_paste(answer, fix, command, &is_unsupported))
         return json_null();
-    return text(command);
+    return plim_text_json(command);
 }
 
 /* The flags alone, with their new values. */
@@ -190,7 +173,8 @@ static json_t *flags_json(const struct plim_fix *fix)
 {
     static const struct plim_command none;
     char flags[PLIM_COMMAND_BYTES];
-    return fix->n_changes && plim_command_text(&none, fix->changes, fix->n_changes, flags) ? text(flags) : json_null();
+    return fix->n_changes && plim_command_text(&none, fix->changes, fix->n_changes, flags) ? plim_text_json(flags)
+                                                                                           : json_null();
 }
 
 /* The fix in the words of each runtime of these rules that has words of its own: "ollama". */
@@ -201,14 +185,15 @@ static void add_pastes(const struct plim_answer *answer, const struct plim_fix *
         char lines[PLIM_COMMAND_BYTES];
         if (type->paste && !strcmp(type->rules, answer->setup->type->rules))
             json_object_set_new(object, type->name,
-                                type->paste(fix, answer->bill, lines, sizeof lines) ? text(lines) : json_null());
+                                type->paste(fix, answer->bill, lines, sizeof lines) ? plim_text_json(lines)
+                                                                                    : json_null());
     }
 }
 
 static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
-    json_t *object = json_pack("{s:s, s:o, s:s, s:s, s:o, s:o}", "change", fix->change, "frees_bytes",
-                               json_integer(fix->frees_bytes), "costs", fix->costs, "verdict_after",
+    json_t *object = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "change", plim_text_json(fix->change), "frees_bytes",
+                               json_integer(fix->frees_bytes), "costs", plim_text_json(fix->costs), "verdict_after",
                                plim_verdict_name(fix->verdict_after), "command", command_json(answer, fix), "flags",
                                flags_json(fix));
     add_pastes(answer, fix, object);
@@ -225,14 +210,15 @@ static json_t *answer_json(const struct plim_answer *answer)
     for (uint32_t i = 0; fixes && i < answer->n_fixes; i++)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
-        json_array_append_new(notes, text(answer->notes[i]));
-    json_t *object = json_pack("{s:s, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
-                               "plimsoll.fit/1", "model", model_json(answer->engine), "engine", "name",
-                               plim_engine_name(answer->engine), "version", plim_engine_version(answer->engine),
-                               "speed", speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup",
-                               setup_json(answer), "devices", devices, "verdict", plim_verdict_name(bill->verdict),
-                               "would_start_with", adjustment_json(answer), "limiting", limiting_json(bill), "fixes",
-                               fixes, "notes", notes, "refusal", bill->is_refused ? text(bill->refusal) : json_null());
+        json_array_append_new(notes, plim_text_json(answer->notes[i]));
+    json_t *object =
+        json_pack("{s:s, s:o, s:{s:s, s:o}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1",
+                  "model", model_json(answer->engine), "engine", "name", plim_engine_name(answer->engine), "version",
+                  plim_text_json(plim_engine_version(answer->engine)), "speed",
+                  speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer), "devices",
+                  devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer),
+                  "limiting", limiting_json(bill), "fixes", fixes, "notes", notes, "refusal",
+                  bill->is_refused ? plim_text_json(bill->refusal) : json_null());
     const struct plim_capacity *c = &bill->capacity;
     if (c->kv_n_tokens)
         json_object_set_new(
@@ -245,24 +231,17 @@ static json_t *answer_json(const struct plim_answer *answer)
 
 enum { DUMP_FLAGS = JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10) };
 
-static bool dump(FILE *out, json_t *root)
-{
-    bool is_written = root && json_dumpf(root, out, DUMP_FLAGS) == 0;
-    if (is_written)
-        fputc('\n', out);
-    json_decref(root);
-    return is_written;
-}
+static bool dump(FILE *out, json_t *root) { return plim_json_write(out, root, DUMP_FLAGS); }
 
 /* A list is written one answer at a time, so that a folder of models takes the memory of one. */
-static void begin_list(FILE *out) { fputs("{\"schema\": \"plimsoll.fits/1\", \"results\": [\n", out); }
+static void begin_list(FILE *out) { plim_print(out, "{\"schema\": \"plimsoll.fits/1\", \"results\": [\n"); }
 
 bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list, size_t nth)
 {
     if (is_list && nth == 0)
         begin_list(out);
     else if (is_list)
-        fputs(",\n", out);
+        plim_print(out, ",\n");
     return dump(out, answer_json(answer));
 }
 
@@ -270,7 +249,7 @@ void plim_report_json_end(FILE *out, size_t n)
 {
     if (n == 0)
         begin_list(out);
-    fputs("]}\n", out);
+    plim_print(out, "]}\n");
 }
 
 static json_t *card_json(size_t row)
@@ -287,7 +266,7 @@ static json_t *card_json(size_t row)
                      "total_low", bytes(card.total_low_bytes), "reserved_bytes", bytes(card.reserved_bytes),
                      "reserved_basis", plim_basis_name(card.reserved_basis), "compute_capability", capability,
                      "bandwidth_bytes_per_s", bandwidth, "unified", card.is_unified, "launch_year",
-                     text_or_null(plim_catalogue_field(row, "launch_year")));
+                     plim_text_or_null_json(plim_catalogue_field(row, "launch_year")));
 }
 
 bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n)
@@ -305,8 +284,8 @@ bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow)
     json_t *files = json_array();
     for (size_t i = 0; i < hollow->n_files; i++) {
         const struct plim_hollow_file *file = &hollow->files[i];
-        json_array_append_new(files, json_pack("{s:o, s:o, s:o}", "path", text(file->path), "bytes", bytes(file->bytes),
-                                               "disk_bytes", bytes(file->disk_bytes)));
+        json_array_append_new(files, json_pack("{s:o, s:o, s:o}", "path", plim_text_json(file->path), "bytes",
+                                               bytes(file->bytes), "disk_bytes", bytes(file->disk_bytes)));
     }
     return dump(out, json_pack("{s:s, s:o}", "schema", "plimsoll.hollow/1", "files", files));
 }

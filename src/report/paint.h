@@ -21,6 +21,10 @@ enum plim_colour {
 
 /* The sequence that switches a colour on, PLIM_PLAIN all of them off; "" when the style has no colours. */
 const char *plim_paint(const struct plim_style *style, enum plim_colour colour);
+
+/* True for a sequence that plim_paint() returned: known by its place, so that no text of a file can be one. */
+bool plim_paint_is(const char *text);
+
 const char *plim_paint_verdict(const struct plim_style *style, enum plim_verdict verdict);
 
 #endif

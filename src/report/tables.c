@@ -4,6 +4,7 @@
 #include "report/columns.h"
 #include "report/head.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <string.h>
 #include <strings.h>
@@ -38,8 +39,8 @@ static uint64_t gpu_bytes(const struct plim_bill *bill)
 
 static void print_verdict(FILE *out, enum plim_verdict verdict, int width, const struct plim_style *style)
 {
-    fprintf(out, "%s%-*s%s", plim_paint_verdict(style, verdict), width, plim_verdict_name(verdict),
-            plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%-*s%s", plim_paint_verdict(style, verdict), width, plim_verdict_name(verdict),
+               plim_paint(style, PLIM_PLAIN));
 }
 
 /* --- cards of several sizes --- */
@@ -47,11 +48,11 @@ static void print_verdict(FILE *out, enum plim_verdict verdict, int width, const
 void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
     plim_report_head(out, answer, style);
-    fprintf(out, "\n%s%-*s %11s %11s  %-7s  ", plim_paint(style, PLIM_BOLD), CARD_WIDTH, "card", "need", "left",
-            "verdict");
+    plim_print(out, "\n%s%-*s %11s %11s  %-7s  ", plim_paint(style, PLIM_BOLD), CARD_WIDTH, "card", "need", "left",
+               "verdict");
     if (answer->adjustment)
-        fprintf(out, "%s by itself starts with", plim_report_client(answer));
-    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+        plim_print(out, "%s by itself starts with", plim_report_client(answer));
+    plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
@@ -61,29 +62,29 @@ void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const st
     const struct plim_device_bill *device = limiting_device(bill);
     char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
     const char *size = strstr(answer->machine->card[0].name, " of ");
-    fprintf(out, "%-*s %11s %11s  ", CARD_WIDTH, size ? size + 4 : answer->machine->card[0].name,
-            plim_size_text(need, gpu_bytes(bill)), left_text(device, left));
+    plim_print(out, "%-*s %11s %11s  ", CARD_WIDTH, size ? size + 4 : answer->machine->card[0].name,
+               plim_size_text(need, gpu_bytes(bill)), left_text(device, left));
     print_verdict(out, bill->verdict, 7, style);
     if (a) {
-        fprintf(out, "  %s%s%s", a->flags, *a->flags && *a->short_more ? ", " : "", a->short_more);
+        plim_print(out, "  %s%s%s", a->flags, *a->flags && *a->short_more ? ", " : "", a->short_more);
     } else if (device->is_host) {
-        fputs("  not enough RAM", out);
+        plim_print(out, "  not enough RAM");
     }
-    fputc('\n', out);
+    plim_print(out, "\n");
 }
 
 void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
                            const struct plim_style *style)
 {
-    fputs("\n--card NAME shows the bill for your card, and the changes to make first.\n", out);
-    fputs(plim_paint(style, PLIM_BOLD), out);
+    plim_print(out, "\n--card NAME shows the bill for your card, and the changes to make first.\n");
+    plim_print(out, "%s", plim_paint(style, PLIM_BOLD));
     if (!*smallest)
-        fputs("NO: this setup fits on none of these cards", out);
+        plim_print(out, "NO: this setup fits on none of these cards");
     else if (verdict == PLIM_VERDICT_TIGHT && *smallest_fitting)
-        fprintf(out, "FITS on %s; tight on %s", smallest_fitting, smallest);
+        plim_print(out, "FITS on %s; tight on %s", smallest_fitting, smallest);
     else
-        fprintf(out, "%s on %s", verdict == PLIM_VERDICT_TIGHT ? "TIGHT" : "FITS", smallest);
-    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+        plim_print(out, "%s on %s", verdict == PLIM_VERDICT_TIGHT ? "TIGHT" : "FITS", smallest);
+    plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
 }
 
 /* --- several models --- */
@@ -110,10 +111,12 @@ void plim_report_models_head(FILE *out, const struct plim_answer *answer, const 
     const struct plim_machine *machine = answer->machine;
     char total[PLIM_SIZE_TEXT];
     for (uint32_t i = 0; i < machine->n_cards; i++)
-        fprintf(out, "gpu%u  %s, %s\n", i, machine->card[i].name, plim_size_text(total, machine->card[i].total_bytes));
+        plim_print(out, "gpu%u  %s, %s\n", i, machine->card[i].name,
+                   plim_size_text(total, machine->card[i].total_bytes));
     plim_report_notes(out, answer, style);
-    fprintf(out, "%s%-*s %11s %11s %11s  %s%s\n", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model",
-            machine->n_cards > 1 ? "on GPUs" : "on GPU", "on host", "left", "verdict", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%-*s %11s %11s %11s  %s%s\n", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model",
+               machine->n_cards > 1 ? "on GPUs" : "on GPU", "on host", "left", "verdict",
+               plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_report_models_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
@@ -121,28 +124,29 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
     const struct plim_bill *bill = answer->bill;
     char gpus[PLIM_SIZE_TEXT], host[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
     print_model(out, answer);
-    fprintf(out, " %11s %11s %11s  ", plim_size_text(gpus, gpu_bytes(bill)),
-            plim_size_text(host, bill->device[bill->n_devices - 1].need_bytes), left_text(limiting_device(bill), left));
+    plim_print(out, " %11s %11s %11s  ", plim_size_text(gpus, gpu_bytes(bill)),
+               plim_size_text(host, bill->device[bill->n_devices - 1].need_bytes),
+               left_text(limiting_device(bill), left));
     print_verdict(out, bill->verdict, 0, style);
-    fputc('\n', out);
+    plim_print(out, "\n");
 }
 
 void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%zu of %zu fit%s%s; name one MODEL to see its bill and the changes to make first.\n",
-            plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n%s%zu of %zu fit%s%s; name one MODEL to see its bill and the changes to make first.\n",
+               plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "", plim_paint(style, PLIM_PLAIN));
 }
 
 /* --- both --- */
 
 void plim_report_grid_head(FILE *out, const char *const *cards, unsigned n_cards, const struct plim_style *style)
 {
-    fprintf(out, "%s%-*s", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model");
+    plim_print(out, "%s%-*s", plim_paint(style, PLIM_BOLD), MODEL_WIDTH, "model");
     for (unsigned i = 0; i < n_cards; i++) {
         const char *size = strstr(cards[i], " of ");
-        fprintf(out, " %5s", size ? size + 4 : cards[i]);
+        plim_print(out, " %5s", size ? size + 4 : cards[i]);
     }
-    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
 }
 
 void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enum plim_verdict *verdicts,
@@ -151,9 +155,9 @@ void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enu
     static const char *const words[PLIM_VERDICT_MAX_] = { "?", "fits", "tight", "no" };
     print_model(out, answer);
     for (unsigned i = 0; i < n_cards; i++)
-        fprintf(out, " %s%5s%s", plim_paint_verdict(style, verdicts[i]), words[verdicts[i]],
-                plim_paint(style, PLIM_PLAIN));
-    fputc('\n', out);
+        plim_print(out, " %s%5s%s", plim_paint_verdict(style, verdicts[i]), words[verdicts[i]],
+                   plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n");
 }
 
-void plim_report_grid_end(FILE *out) { fputs("\n--card NAME shows the figures for your card.\n", out); }
+void plim_report_grid_end(FILE *out) { plim_print(out, "\n--card NAME shows the figures for your card.\n"); }

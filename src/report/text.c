@@ -4,6 +4,7 @@
 #include "report/columns.h"
 #include "report/head.h"
 #include "report/paint.h"
+#include "report/print.h"
 
 #include <string.h>
 
@@ -44,19 +45,20 @@ static void print_bar(FILE *out, const struct plim_device_bill *device, const st
         if (plim_line_is_needed(device, &device->line[i]))
             by_pillar[device->line[i].pillar] += device->line[i].bytes;
     by_pillar[PLIM_PILLAR_WEIGHTS] -= device->idle_bytes;
-    fputs("  [", out);
+    plim_print(out, "  [");
     for (int pillar = 0; pillar < PLIM_PILLAR_MAX_; pillar++) {
         sum += by_pillar[pillar];
         int end = (int)((double)sum / (double)scale * BAR_WIDTH + 0.5);
         if (column < end)
-            fputs(plim_paint(style, segments[pillar].colour), out);
+            plim_print(out, "%s", plim_paint(style, segments[pillar].colour));
         for (; column < end && column < BAR_WIDTH; column++)
-            fputc(column == mark ? '|' : segments[pillar].letter, out);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+            plim_print(out, "%c", column == mark ? '|' : segments[pillar].letter);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
     for (; column < BAR_WIDTH; column++)
-        fputc('.', out);
-    fprintf(out, "] %3.0f %%\n", device->total_bytes ? 100.0 * (double)held_bytes / (double)device->total_bytes : 0.0);
+        plim_print(out, "%c", '.');
+    plim_print(out, "] %3.0f %%\n",
+               device->total_bytes ? 100.0 * (double)held_bytes / (double)device->total_bytes : 0.0);
 }
 
 /* --- devices --- */
@@ -75,53 +77,53 @@ static void print_basis(FILE *out, const struct plim_line *line)
 {
     char low[PLIM_SIZE_TEXT], high[PLIM_SIZE_TEXT];
     if (line->low_bytes == line->high_bytes)
-        fputs(plim_basis_name(line->basis), out);
+        plim_print(out, "%s", plim_basis_name(line->basis));
     else
-        fprintf(out, "%-8s  %s to %s", plim_basis_name(line->basis), plim_size_text(low, line->low_bytes),
-                plim_size_text(high, line->high_bytes));
+        plim_print(out, "%-8s  %s to %s", plim_basis_name(line->basis), plim_size_text(low, line->low_bytes),
+                   plim_size_text(high, line->high_bytes));
 }
 
 static void print_line(FILE *out, const struct plim_line *line, const struct plim_style *style)
 {
     char size[PLIM_SIZE_TEXT], why[PLIM_WHY_BYTES];
-    fprintf(out, "  %-*s %11s  %s", LABEL_WIDTH, line->label, plim_size_text(size, line->bytes),
-            plim_paint(style, PLIM_DIM));
+    plim_print(out, "  %-*s %11s  %s", LABEL_WIDTH, line->label, plim_size_text(size, line->bytes),
+               plim_paint(style, PLIM_DIM));
     print_basis(out, line);
-    fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
     if (!style->is_verbose)
         return;
-    fprintf(out, "      %s", plim_paint(style, PLIM_DIM));
+    plim_print(out, "      %s", plim_paint(style, PLIM_DIM));
     plim_print_wrapped(out, plim_line_why(line, why), 6, 6);
-    fputs(plim_paint(style, PLIM_PLAIN), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
 }
 
 static void print_need(FILE *out, const struct plim_device_bill *device, const struct plim_style *style)
 {
     char need[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT];
     int64_t left_bytes = plim_device_left_bytes(device);
-    fprintf(out, "  %s%-*s %11s%s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "need",
-            plim_size_text(need, device->need_bytes), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "  %s%-*s %11s%s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "need",
+               plim_size_text(need, device->need_bytes), plim_paint(style, PLIM_PLAIN));
     if (device->has_phases)
-        fprintf(out, "  in %s", plim_phase_name(device->binding));
+        plim_print(out, "  in %s", plim_phase_name(device->binding));
     if (device->total_bytes)
-        fprintf(out, "  %s %s", plim_size_text(left, (uint64_t)(left_bytes < 0 ? -left_bytes : left_bytes)),
-                left_bytes < 0 ? "too much" : "left");
-    fputc('\n', out);
+        plim_print(out, "  %s %s", plim_size_text(left, (uint64_t)(left_bytes < 0 ? -left_bytes : left_bytes)),
+                   left_bytes < 0 ? "too much" : "left");
+    plim_print(out, "\n");
     if (device->idle_bytes)
-        fprintf(out, "    %s of it is mapped from the file and never read: no RAM\n",
-                plim_size_text(left, device->idle_bytes));
+        plim_print(out, "    %s of it is mapped from the file and never read: no RAM\n",
+                   plim_size_text(left, device->idle_bytes));
 }
 
 static void print_device(FILE *out, const struct plim_answer *answer, const struct plim_device_bill *device,
                          const struct plim_style *style)
 {
     char total[PLIM_SIZE_TEXT], id[PLIM_DEVICE_ID_BYTES];
-    fprintf(out, "\n%s%s%s  %.40s", plim_paint(style, PLIM_BOLD), plim_report_device_id(device, id),
-            plim_paint(style, PLIM_PLAIN), device_name(answer, device));
+    plim_print(out, "\n%s%s%s  %.40s", plim_paint(style, PLIM_BOLD), plim_report_device_id(device, id),
+               plim_paint(style, PLIM_PLAIN), device_name(answer, device));
     if (device->total_bytes)
-        fprintf(out, ", %s%s", plim_size_text(total, device->total_bytes),
-                device->total_basis == PLIM_BASIS_ASSUMED && !device->is_host ? " (assumed)" : "");
-    fputc('\n', out);
+        plim_print(out, ", %s%s", plim_size_text(total, device->total_bytes),
+                   device->total_basis == PLIM_BASIS_ASSUMED && !device->is_host ? " (assumed)" : "");
+    plim_print(out, "\n");
     for (uint32_t i = 0; i < device->n_lines; i++)
         print_line(out, &device->line[i], style);
     print_need(out, device, style);
@@ -140,41 +142,34 @@ static void print_legend(FILE *out, const struct plim_bill *bill)
     }
     for (int pillar = 0; pillar < PLIM_PILLAR_MAX_; pillar++)
         if (is_there[pillar])
-            fprintf(out, "  %c %s", segments[pillar].letter, pillar_words[pillar]);
-    fputs(has_end ? "  | capacity\n" : "\n", out);
+            plim_print(out, "  %c %s", segments[pillar].letter, pillar_words[pillar]);
+    plim_print(out, has_end ? "  | capacity\n" : "\n");
 }
 
 /* --- fixes --- */
-
-static void print_lines(FILE *out, char *text)
-{
-    char *rest;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        fprintf(out, "    %s\n", line);
-}
 
 static void print_fix_command(FILE *out, const struct plim_answer *answer, const struct plim_fix *fix)
 {
     char text[PLIM_COMMAND_BYTES];
     bool is_unsupported;
     if (plim_report_paste(answer, fix, text, &is_unsupported))
-        print_lines(out, text);
+        plim_print_lines(out, text, 4);
     else if (is_unsupported)
-        fprintf(out, "    (%s has no setting for this)\n", plim_report_client(answer));
+        plim_print(out, "    (%s has no setting for this)\n", plim_report_client(answer));
 }
 
 static void print_fix(FILE *out, const struct plim_answer *answer, const struct plim_fix *fix, unsigned number,
                       const struct plim_style *style)
 {
     char text[320], freed[PLIM_SIZE_TEXT];
-    fprintf(out, "%2u. %s%-5s%s ", number, plim_paint_verdict(style, fix->verdict_after),
-            plim_verdict_name(fix->verdict_after), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%2u. %s%-5s%s ", number, plim_paint_verdict(style, fix->verdict_after),
+               plim_verdict_name(fix->verdict_after), plim_paint(style, PLIM_PLAIN));
     snprintf(text, sizeof text, "with %s (frees %s)", fix->change, plim_size_text(freed, (uint64_t)fix->frees_bytes));
     plim_print_wrapped(out, text, 9, 10);
     snprintf(text, sizeof text, "costs: %s", fix->costs);
-    fprintf(out, "    %s", plim_paint(style, PLIM_DIM));
+    plim_print(out, "    %s", plim_paint(style, PLIM_DIM));
     plim_print_wrapped(out, text, 4, 6);
-    fputs(plim_paint(style, PLIM_PLAIN), out);
+    plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     print_fix_command(out, answer, fix);
 }
 
@@ -192,8 +187,8 @@ static void print_speed(FILE *out, const struct plim_bill *bill)
 {
     const double low = bill->tokens_per_s_low, high = bill->tokens_per_s_high;
     if (high > 0)
-        fprintf(out, "Speed: about %.*f to %.*f tokens/s for one sequence, from bandwidths alone.\n", low < 9.5, low,
-                high < 9.5, high);
+        plim_print(out, "Speed: about %.*f to %.*f tokens/s for one sequence, from bandwidths alone.\n", low < 9.5, low,
+                   high < 9.5, high);
 }
 
 static void print_adjustment(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
@@ -256,10 +251,10 @@ static void print_verdict(FILE *out, const struct plim_answer *answer, const str
     const struct plim_line *line = bill->limiting_line;
     char text[320], size[PLIM_SIZE_TEXT], id[PLIM_DEVICE_ID_BYTES];
     if (line && !bill->is_refused && bill->verdict != PLIM_VERDICT_FITS)
-        fprintf(out, "The largest line there: %s on %s, %s.\n", line->label,
-                plim_report_device_id(&bill->device[bill->limiting_device], id), plim_size_text(size, line->bytes));
-    fprintf(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, bill->verdict),
-            words[bill->verdict], plim_paint(style, PLIM_PLAIN));
+        plim_print(out, "The largest line there: %s on %s, %s.\n", line->label,
+                   plim_report_device_id(&bill->device[bill->limiting_device], id), plim_size_text(size, line->bytes));
+    plim_print(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, bill->verdict),
+               words[bill->verdict], plim_paint(style, PLIM_PLAIN));
     write_reason(answer, text, sizeof text);
     plim_print_wrapped(out, text, (int)strlen(words[bill->verdict]) + 1, 2);
 }
@@ -272,12 +267,11 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
         print_device(out, answer, &bill->device[i], style);
     print_legend(out, bill);
     if (answer->n_fixes)
-        fputs(does_any_help(answer) ? "\nChanges that would help, best first:\n"
-                                    : "\nNo change makes it fit on this machine; these free most:\n",
-              out);
+        plim_print(out, does_any_help(answer) ? "\nChanges that would help, best first:\n"
+                                              : "\nNo change makes it fit on this machine; these free most:\n");
     for (uint32_t i = 0; i < answer->n_fixes; i++)
         print_fix(out, answer, &answer->fixes[i], i + 1, style);
-    fputc('\n', out);
+    plim_print(out, "\n");
     print_speed(out, bill);
     print_adjustment(out, answer, style);
     print_verdict(out, answer, style);

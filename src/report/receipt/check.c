@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "report/columns.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,17 +18,17 @@ enum { LABEL_WIDTH = 22, MIB_WIDTH = 13, REASON_BYTES = 512 };
 static void print_mib(FILE *out, uint64_t bytes, bool is_known)
 {
     if (is_known)
-        fprintf(out, " %*.2f", MIB_WIDTH - 1, (double)bytes / (double)PLIM_MIB);
+        plim_print(out, " %*.2f", MIB_WIDTH - 1, (double)bytes / (double)PLIM_MIB);
     else
-        fprintf(out, " %*s", MIB_WIDTH - 1, "-");
+        plim_print(out, " %*s", MIB_WIDTH - 1, "-");
 }
 
 static void print_head(FILE *out, const char *id, const char *name, const char *columns, const struct plim_style *style)
 {
-    fprintf(out, "\n%s%s%s%s%.60s\n", plim_paint(style, PLIM_BOLD), id, plim_paint(style, PLIM_PLAIN),
-            name[0] ? "  " : "", name);
-    fprintf(out, "  %s%-*s%s%s\n", plim_paint(style, PLIM_DIM), LABEL_WIDTH, "", columns,
-            plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "\n%s%s%s%s%.60s\n", plim_paint(style, PLIM_BOLD), id, plim_paint(style, PLIM_PLAIN),
+               name[0] ? "  " : "", name);
+    plim_print(out, "  %s%-*s%s%s\n", plim_paint(style, PLIM_DIM), LABEL_WIDTH, "", columns,
+               plim_paint(style, PLIM_PLAIN));
 }
 
 /* --- lines --- */
@@ -51,11 +52,11 @@ static void print_difference(FILE *out, const struct plim_check_line *line)
 {
     double difference = (double)plim_check_difference_bytes(line) / (double)PLIM_MIB;
     if (!line->has_bill || !line->has_receipt)
-        fprintf(out, " %*s", MIB_WIDTH - 2, "");
+        plim_print(out, " %*s", MIB_WIDTH - 2, "");
     else if (line->is_in_band && line->low_bytes == line->high_bytes)
-        fprintf(out, " %*s", MIB_WIDTH - 2, "0");
+        plim_print(out, " %*s", MIB_WIDTH - 2, "0");
     else
-        fprintf(out, " %+*.2f", MIB_WIDTH - 2, rounded(difference));
+        plim_print(out, " %+*.2f", MIB_WIDTH - 2, rounded(difference));
 }
 
 static void print_line(FILE *out, const struct plim_check_line *line, const struct plim_style *style)
@@ -63,24 +64,24 @@ static void print_line(FILE *out, const struct plim_check_line *line, const stru
     enum plim_colour colour = !line->has_receipt || !line->is_judged ? PLIM_DIM
                               : line->is_in_band                     ? PLIM_GREEN
                                                                      : PLIM_RED;
-    fputs("  ", out);
+    plim_print(out, "  ");
     plim_print_padded(out, line->label, LABEL_WIDTH);
     print_mib(out, line->bill_bytes, line->has_bill);
     print_mib(out, line->receipt_bytes, line->has_receipt);
     print_difference(out, line);
-    fprintf(out, "  %s%s%s\n", plim_paint(style, colour), word_for(line), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "  %s%s%s\n", plim_paint(style, colour), word_for(line), plim_paint(style, PLIM_PLAIN));
 }
 
 static void print_sum(FILE *out, const struct plim_check_device *device, const struct plim_style *style)
 {
     double difference = ((double)device->receipt_bytes - (double)device->bill_bytes) / (double)PLIM_MIB;
-    fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum of compared lines");
+    plim_print(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum of compared lines");
     print_mib(out, device->bill_bytes, true);
     print_mib(out, device->receipt_bytes, true);
-    fprintf(out, " %+*.2f%s", MIB_WIDTH - 2, rounded(difference), plim_paint(style, PLIM_PLAIN));
+    plim_print(out, " %+*.2f%s", MIB_WIDTH - 2, rounded(difference), plim_paint(style, PLIM_PLAIN));
     if (device->bill_bytes)
-        fprintf(out, "  %+.2f %%", rounded(100.0 * difference * (double)PLIM_MIB / (double)device->bill_bytes));
-    fputc('\n', out);
+        plim_print(out, "  %+.2f %%", rounded(100.0 * difference * (double)PLIM_MIB / (double)device->bill_bytes));
+    plim_print(out, "\n");
 }
 
 /* A device that the receipt does not have is not compared. */
@@ -102,10 +103,10 @@ static void print_device(FILE *out, const struct plim_check_device *device, cons
     print_sum(out, device, style);
     if (device->peak_bytes == 0)
         return;
-    fprintf(out, "  %-*s", LABEL_WIDTH, "peak of all");
+    plim_print(out, "  %-*s", LABEL_WIDTH, "peak of all");
     print_mib(out, 0, false);
     print_mib(out, device->peak_bytes, true);
-    fputc('\n', out);
+    plim_print(out, "\n");
 }
 
 /* --- verdict --- */
@@ -138,9 +139,9 @@ static void print_differs(FILE *out, const struct plim_check_sides *sides, const
         write_setting(plim_settings_find(&sides->receipt->settings, check->differs[i]), receipt, sizeof receipt);
         snprintf(text, sizeof text, "%s is %s in the bill, %s in the receipt%s%s", check->differs[i], bill, receipt,
                  option ? ": see " : "", option ? plim_option_name(option, name) : "");
-        fputs(plim_paint(style, PLIM_YELLOW), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_YELLOW));
         plim_print_wrapped(out, text, 0, 2);
-        fputs(plim_paint(style, PLIM_PLAIN), out);
+        plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
 }
 
@@ -214,40 +215,40 @@ static const char *write_verdict(const struct plim_check_sides *sides, char *tex
 /* "the log of llama.cpp b3813, its last start" */
 static void print_source(FILE *out, const struct plim_receipt *receipt)
 {
-    fputs(!strcmp(receipt->from, "log") ? "the log" : "a rehearsal", out);
+    plim_print(out, "%s", !strcmp(receipt->from, "log") ? "the log" : "a rehearsal");
     if (receipt->engine[0])
-        fprintf(out, " of %s%s%s", receipt->engine, receipt->version[0] ? " " : "", receipt->version);
+        plim_print(out, " of %s%s%s", receipt->engine, receipt->version[0] ? " " : "", receipt->version);
     if (receipt->n_starts > 1)
-        fputs(", its last start", out);
+        plim_print(out, ", its last start");
 }
 
 void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, const struct plim_style *style)
 {
     const struct plim_receipt *receipt = sides->receipt;
     char reason[REASON_BYTES];
-    fprintf(out, "%s%s%s\n  the bill beside ", plim_paint(style, PLIM_BOLD),
-            sides->bill->model[0] ? sides->bill->model : "a model", plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%s%s\n  the bill beside ", plim_paint(style, PLIM_BOLD),
+               sides->bill->model[0] ? sides->bill->model : "a model", plim_paint(style, PLIM_PLAIN));
     print_source(out, receipt);
-    fputc('\n', out);
+    plim_print(out, "\n");
     for (uint32_t i = 0; i < sides->check->n_devices; i++)
         print_device(out, &sides->check->device[i], style);
-    fputc('\n', out);
+    plim_print(out, "\n");
     if (receipt->model[0] && sides->bill->model[0] && strcmp(receipt->model, sides->bill->model) != 0)
-        fprintf(out, "The model in the receipt is named '%s'.\n", receipt->model);
+        plim_print(out, "The model in the receipt is named '%s'.\n", receipt->model);
     print_differs(out, sides, style);
     print_versions(out, sides);
     const char *word = write_verdict(sides, reason, sizeof reason);
-    fprintf(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD),
-            plim_paint(style, sides->check->agrees ? PLIM_GREEN : PLIM_RED), word, plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD),
+               plim_paint(style, sides->check->agrees ? PLIM_GREEN : PLIM_RED), word, plim_paint(style, PLIM_PLAIN));
     plim_print_wrapped(out, reason, (int)strlen(word) + 1, 2);
 }
 
 void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, const struct plim_style *style)
 {
-    fprintf(out, "%s%s%s\n  receipt of ", plim_paint(style, PLIM_BOLD), receipt->model[0] ? receipt->model : "a model",
-            plim_paint(style, PLIM_PLAIN));
+    plim_print(out, "%s%s%s\n  receipt of ", plim_paint(style, PLIM_BOLD),
+               receipt->model[0] ? receipt->model : "a model", plim_paint(style, PLIM_PLAIN));
     print_source(out, receipt);
-    fprintf(out, "%s\n", receipt->is_estimate ? ": its own forecast" : "");
+    plim_print(out, "%s\n", receipt->is_estimate ? ": its own forecast" : "");
     for (uint32_t i = 0; i < receipt->n_devices; i++) {
         const struct plim_receipt_device *device = &receipt->device[i];
         uint64_t sum = 0;
@@ -255,18 +256,18 @@ void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, con
             continue;
         print_head(out, device->id, device->name, "          MiB", style);
         for (uint32_t k = 0; k < device->n_lines; k++) {
-            fputs("  ", out);
+            plim_print(out, "  ");
             plim_print_padded(out, device->line[k].label, LABEL_WIDTH);
             print_mib(out, device->line[k].bytes, true);
-            fputc('\n', out);
+            plim_print(out, "\n");
             sum += device->line[k].bytes;
         }
-        fprintf(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum");
+        plim_print(out, "  %s%-*s", plim_paint(style, PLIM_BOLD), LABEL_WIDTH, "sum");
         print_mib(out, sum, true);
-        fprintf(out, "%s\n", plim_paint(style, PLIM_PLAIN));
+        plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
     }
     if (receipt->kv_n_tokens >= 0)
-        fprintf(out, "\nThe KV cache holds %" PRId64 " tokens.\n", receipt->kv_n_tokens);
+        plim_print(out, "\nThe KV cache holds %" PRId64 " tokens.\n", receipt->kv_n_tokens);
     if (!receipt->is_whole)
-        fputs("\nThe log ends before the compute buffers.\n", out);
+        plim_print(out, "\nThe log ends before the compute buffers.\n");
 }

@@ -3,30 +3,23 @@
 
 json_t *plim_bytes_json(uint64_t n) { return json_integer((json_int_t)(n < INT64_MAX ? n : INT64_MAX)); }
 
-json_t *plim_text_json(const char *raw)
-{
-    json_t *value = json_string(raw);
-    return value ? value : json_string("?");
-}
-
-json_t *plim_text_or_null_json(const char *raw) { return raw && *raw ? plim_text_json(raw) : json_null(); }
-
 json_t *plim_pillar_json(enum plim_pillar pillar)
 {
-    return pillar < PLIM_PILLAR_MAX_ ? json_string(plim_pillar_name(pillar)) : json_null();
+    return pillar < PLIM_PILLAR_MAX_ ? plim_text_json(plim_pillar_name(pillar)) : json_null();
 }
 
 static json_t *line_json(const struct plim_receipt_line *line)
 {
-    json_t *object = json_pack("{s:o, s:s}", "pillar", plim_pillar_json(line->pillar), "label", line->label);
+    json_t *object =
+        json_pack("{s:o, s:o}", "pillar", plim_pillar_json(line->pillar), "label", plim_text_json(line->label));
     if (line->kind)
-        json_object_set_new(object, "what", json_string(plim_allocation_name(line->kind)));
+        json_object_set_new(object, "what", plim_text_json(plim_allocation_name(line->kind)));
     json_object_set_new(object, "bytes", plim_bytes_json(line->bytes));
     json_object_set_new(object, "low", plim_bytes_json(line->low_bytes));
     json_object_set_new(object, "high", plim_bytes_json(line->high_bytes));
-    json_object_set_new(object, "basis", json_string(plim_basis_name(line->basis)));
+    json_object_set_new(object, "basis", plim_text_json(plim_basis_name(line->basis)));
     if (line->kind)
-        json_object_set_new(object, "why", json_string(plim_allocation_why(line->kind)));
+        json_object_set_new(object, "why", plim_text_json(plim_allocation_why(line->kind)));
     return object;
 }
 

@@ -5,16 +5,11 @@
 /* Parts of plimsoll.receipt/1 that every receipt has. */
 
 #include "receipt/receipt.h"
+#include "report/json_text.h"
 
 #include <jansson.h>
 
 json_t *plim_bytes_json(uint64_t n);
-
-/* Names and arguments may hold bytes that are not UTF-8: those are "?". */
-json_t *plim_text_json(const char *raw);
-
-/* NULL and "" are null. */
-json_t *plim_text_or_null_json(const char *raw);
 
 /* An unknown pillar is null. */
 json_t *plim_pillar_json(enum plim_pillar pillar);

@@ -2,10 +2,10 @@
 /* The receipt of a rehearsal, for people. */
 #include "report/receipt/rehearsal.h"
 
-#include "base/text.h"
 #include "base/units.h"
 #include "rehearse/attribution.h"
 #include "report/columns.h"
+#include "report/print.h"
 #include "report/receipt/timeline.h"
 
 #include <string.h>
@@ -48,11 +48,11 @@ static size_t group_sites(const struct plim_rehearsal *rehearsal, uint32_t devic
 /* The last column of a line. */
 static void print_last(FILE *out, const char *text, int width)
 {
-    if (strlen(text) <= (size_t)width)
-        fputs(text, out);
-    else
+    if (plim_print_width(text) > width)
         plim_print_padded(out, text, width);
-    fputc('\n', out);
+    else
+        plim_print(out, "%s", text);
+    plim_print(out, "\n");
 }
 
 /* The end of a path says more than its beginning. */
@@ -75,21 +75,19 @@ static void print_phases(FILE *out, const struct plim_rehearsal_card *card)
                                    plim_size_text(size, card->phase[i].bytes));
     if (card->n_phases == 0 || (card->n_phases == 1 && !card->phase[0].name))
         return;
-    fputs("  by phase:", out);
+    plim_print(out, "  by phase:");
     plim_print_wrapped(out, text, COLUMN, INDENT);
 }
 
 static void print_group(FILE *out, const struct group *group)
 {
     const struct plim_call_site *site = group->site;
-    char size[PLIM_SIZE_TEXT], where[PLIM_REHEARSAL_WHERE_BYTES];
-    memcpy(where, site->where, sizeof where);
-    plim_text_clean(where);
-    fprintf(out, "  %11s  %-15s ", plim_size_text(size, group->bytes),
-            site->label   ? site->label
-            : site->phase ? site->phase
-                          : "-");
-    print_last(out, end_of(where), WHERE_WIDTH);
+    char size[PLIM_SIZE_TEXT];
+    plim_print(out, "  %11s  %-15s ", plim_size_text(size, group->bytes),
+               site->label   ? site->label
+               : site->phase ? site->phase
+                             : "-");
+    print_last(out, end_of(site->where), WHERE_WIDTH);
 }
 
 static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t device)
@@ -99,7 +97,7 @@ static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, 
     const size_t n = group_sites(rehearsal, device, groups, MAX_GROUPS);
     if (n == 0)
         return;
-    fputs("  call sites that held most at the peak\n", out);
+    plim_print(out, "  call sites that held most at the peak\n");
     for (size_t i = 0; i < n && i < MAX_PRINTED_SITES; i++) {
         size_t most = i;
         for (size_t k = i; k < n; k++)
@@ -110,7 +108,7 @@ static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, 
         print_group(out, &found);
     }
     if (n > MAX_PRINTED_SITES)
-        fprintf(out, "  %11s  and %zu more\n", "", n - MAX_PRINTED_SITES);
+        plim_print(out, "  %11s  and %zu more\n", "", n - MAX_PRINTED_SITES);
 }
 
 /* --- a card --- */
@@ -118,10 +116,10 @@ static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, 
 static void print_line(FILE *out, const struct plim_receipt_line *line)
 {
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
-    fprintf(out, "  %-22s %11s  %s", line->label, plim_size_text(a, line->bytes), plim_basis_name(line->basis));
+    plim_print(out, "  %-22s %11s  %s", line->label, plim_size_text(a, line->bytes), plim_basis_name(line->basis));
     if (line->low_bytes != line->high_bytes)
-        fprintf(out, "   %s to %s", plim_size_text(a, line->low_bytes), plim_size_text(b, line->high_bytes));
-    fputc('\n', out);
+        plim_print(out, "   %s to %s", plim_size_text(a, line->low_bytes), plim_size_text(b, line->high_bytes));
+    plim_print(out, "\n");
 }
 
 static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t nth, bool is_unicode)
@@ -130,14 +128,15 @@ static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32
     const struct plim_rehearsal_card *card = &rehearsal->card[nth];
     const uint64_t usable_bytes = peak->total_bytes - card->reserved_bytes - card->others_bytes;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
-    fprintf(out, "%s  %s, %s\n", peak->id, peak->name, plim_size_text(a, peak->total_bytes));
+    plim_print(out, "%s  %s, %s\n", peak->id, peak->name, plim_size_text(a, peak->total_bytes));
     for (uint32_t i = 0; i < peak->n_lines; i++)
         print_line(out, &peak->line[i]);
-    fprintf(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, peak->peak_bytes),
-            plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
+    plim_print(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, peak->peak_bytes),
+               plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
     if (rehearsal->late.is_set)
-        fprintf(out, "  %-22s %11s  with --schedule lazy\n%s", "", plim_size_text(a, card->late_peak_bytes),
-                rehearsal->late.is_out_of_memory ? "  OUT OF MEMORY with --schedule lazy\n" : "");
+        plim_print(out, "  %-22s %11s  with --schedule lazy\n", "", plim_size_text(a, card->late_peak_bytes));
+    if (rehearsal->late.is_set && rehearsal->late.is_out_of_memory)
+        plim_print(out, "  OUT OF MEMORY with --schedule lazy\n");
     plim_report_timeline(out, rehearsal, nth, is_unicode);
     print_phases(out, card);
     print_call_sites(out, rehearsal, nth);
@@ -165,10 +164,9 @@ static void print_frames(FILE *out, const char *stack, bool is_python)
             continue;
         }
         if (is_python && n_skipped)
-            fprintf(out, "%*s... %zu in packages\n", HEADING, "", n_skipped);
+            plim_print(out, "%*s... %zu in packages\n", HEADING, "", n_skipped);
         n_skipped = 0;
-        plim_text_clean(frames[i]);
-        fprintf(out, "%-*s", HEADING, n_printed++ ? "" : is_python ? "python" : "native");
+        plim_print(out, "%-*s", HEADING, n_printed++ ? "" : is_python ? "python" : "native");
         print_last(out, frames[i], PLIM_TEXT_WIDTH - HEADING);
     }
 }
@@ -178,33 +176,34 @@ static void print_oom(FILE *out, const struct plim_rehearsal_oom *oom)
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
     print_frames(out, oom->native, /* is_python */ false);
     print_frames(out, oom->python, /* is_python */ true);
-    fprintf(out, "short of %s on gpu%u\n",
-            plim_size_text(a, oom->size_bytes > oom->free_bytes ? oom->size_bytes - oom->free_bytes : 0), oom->device);
-    fprintf(out, "OUT OF MEMORY on gpu%u after %.2f s: %s of %s, %s were free\n", oom->device,
-            (double)oom->time_us / 1e6, plim_allocation_name(oom->kind), plim_size_text(a, oom->size_bytes),
-            plim_size_text(b, oom->free_bytes));
+    plim_print(out, "short of %s on gpu%u\n",
+               plim_size_text(a, oom->size_bytes > oom->free_bytes ? oom->size_bytes - oom->free_bytes : 0),
+               oom->device);
+    plim_print(out, "OUT OF MEMORY on gpu%u after %.2f s: %s of %s, %s were free\n", oom->device,
+               (double)oom->time_us / 1e6, plim_allocation_name(oom->kind), plim_size_text(a, oom->size_bytes),
+               plim_size_text(b, oom->free_bytes));
 }
 
 static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
 {
     if (steps->how == PLIM_STEPS_OPTIMIZER)
-        fprintf(out, "%llu optimizer steps, counted by PyTorch\n", (unsigned long long)steps->n);
+        plim_print(out, "%llu optimizer steps, counted by PyTorch\n", (unsigned long long)steps->n);
     else if (steps->how == PLIM_STEPS_CYCLES)
-        fprintf(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
-                (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
+        plim_print(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
+                   (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
     else if (steps->is_wanted)
-        fputs("no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n", out);
+        plim_print(out, "no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n");
 }
 
 static void print_path(FILE *out, const struct plim_rehearsal_path *path)
 {
     if (path->basis == PLIM_BASIS_EXACT)
         return;
-    fprintf(out,
-            "path  %s: the program read back small values that may steer it:\n"
-            "      %llu computed by the card, which computes nothing here, and\n"
-            "      %llu written by the host before kernels ran\n",
-            plim_basis_name(path->basis), (unsigned long long)path->n_assumed, (unsigned long long)path->n_kept);
+    plim_print(out,
+               "path  %s: the program read back small values that may steer it:\n"
+               "      %llu computed by the card, which computes nothing here, and\n"
+               "      %llu written by the host before kernels ran\n",
+               plim_basis_name(path->basis), (unsigned long long)path->n_assumed, (unsigned long long)path->n_kept);
 }
 
 /* Else a peak of 0 B, and a search in which everything fits, look like an answer. */
@@ -214,7 +213,7 @@ static void print_unused(FILE *out, const struct plim_rehearsal *rehearsal)
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         is_used = is_used || rehearsal->receipt.device[i].peak_bytes > 0;
     if (!is_used)
-        fputs("no card was used: the program made no CUDA context\n", out);
+        plim_print(out, "no card was used: the program made no CUDA context\n");
 }
 
 static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)
@@ -225,13 +224,12 @@ static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)
         const struct plim_rehearsal_warning *w = &rehearsal->warning[i];
         snprintf(text, sizeof text, "%s (%llu time%s)", w->what, (unsigned long long)w->count,
                  w->count == 1 ? "" : "s");
-        plim_text_clean(text);
-        fprintf(out, "%s:", w->kind);
+        plim_print(out, "%s:", w->kind);
         plim_print_wrapped(out, text, (int)strlen(w->kind) + 1, 4);
     }
     if (n_later)
-        fprintf(out, "%llu %s met later, after memory had been freed\n", (unsigned long long)n_later,
-                n_later == 1 ? "request did not fit and was" : "requests did not fit and were");
+        plim_print(out, "%llu %s met later, after memory had been freed\n", (unsigned long long)n_later,
+                   n_later == 1 ? "request did not fit and was" : "requests did not fit and were");
 }
 
 /* --- the engine's own log --- */
@@ -248,8 +246,8 @@ static void compare_line(FILE *out, const struct plim_receipt *engine_log, const
         const bool is_same = line->bytes >= printed->low_bytes && line->bytes <= printed->high_bytes;
         *(is_same ? n_same : n_other) += 1;
         if (!is_same)
-            fprintf(out, "%s prints %.2f MiB for the %s on %s\n", engine_log->engine,
-                    (double)printed->bytes / (double)PLIM_MIB, line->label, peak->id);
+            plim_print(out, "%s prints %.2f MiB for the %s on %s\n", engine_log->engine,
+                       (double)printed->bytes / (double)PLIM_MIB, line->label, peak->id);
     }
 }
 
@@ -262,8 +260,8 @@ static void print_engine_log(FILE *out, const struct plim_rehearsal *rehearsal, 
             compare_line(out, engine_log, peak, &peak->line[k], &n_same, &n_other);
     }
     if (n_same + n_other)
-        fprintf(out, "%s%s%s prints the same for %u of %u buffers\n", engine_log->engine,
-                engine_log->version[0] ? " " : "", engine_log->version, n_same, n_same + n_other);
+        plim_print(out, "%s%s%s prints the same for %u of %u buffers\n", engine_log->engine,
+                   engine_log->version[0] ? " " : "", engine_log->version, n_same, n_same + n_other);
 }
 
 /* --- all of it --- */
@@ -272,11 +270,11 @@ static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
 {
     const struct plim_rehearsal_host *host = &rehearsal->host;
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT];
-    fprintf(out, "host  peak %s resident, %s of it anonymous; pinned peak %s\n",
-            plim_size_text(a, host->peak_rss_bytes), plim_size_text(b, host->peak_anonymous_bytes),
-            plim_size_text(c, host->pinned_peak_bytes));
+    plim_print(out, "host  peak %s resident, %s of it anonymous; pinned peak %s\n",
+               plim_size_text(a, host->peak_rss_bytes), plim_size_text(b, host->peak_anonymous_bytes),
+               plim_size_text(c, host->pinned_peak_bytes));
     if (host->peak_n_processes > 1)
-        fprintf(out, "      in up to %zu processes together\n", host->peak_n_processes);
+        plim_print(out, "      in up to %zu processes together\n", host->peak_n_processes);
     if (host->pinned_peak_bytes >= PLIM_MIB)
         print_call_sites(out, rehearsal, PLIM_REHEARSAL_HOST);
 }
@@ -286,19 +284,19 @@ static void print_end(FILE *out, const struct plim_rehearsal *rehearsal)
     if (rehearsal->oom.is_set)
         print_oom(out, &rehearsal->oom);
     else if (!strcmp(rehearsal->stopped_by, "exit") && rehearsal->exit_code)
-        fprintf(out, "failed with exit status %d after %.1f s\n", rehearsal->exit_code, rehearsal->seconds);
+        plim_print(out, "failed with exit status %d after %.1f s\n", rehearsal->exit_code, rehearsal->seconds);
     else if (!strcmp(rehearsal->stopped_by, "exit"))
-        fprintf(out, "completed in %.1f s\n", rehearsal->seconds);
+        plim_print(out, "completed in %.1f s\n", rehearsal->seconds);
     else if (!strcmp(rehearsal->stopped_by, "signal"))
-        fprintf(out, "ended by signal %d after %.1f s\n", rehearsal->exit_code - 128, rehearsal->seconds);
+        plim_print(out, "ended by signal %d after %.1f s\n", rehearsal->exit_code - 128, rehearsal->seconds);
     else
-        fprintf(out, "stopped after %.1f s: %s\n", rehearsal->seconds, rehearsal->stopped_by);
+        plim_print(out, "stopped after %.1f s: %s\n", rehearsal->seconds, rehearsal->stopped_by);
 }
 
 void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsal,
                                 const struct plim_receipt *engine_log, bool is_unicode)
 {
-    fprintf(out, "\nreceipt of %.40s on %.30s\n", rehearsal->command[0], rehearsal->card_name);
+    plim_print(out, "\nreceipt of %.40s on %.30s\n", rehearsal->command[0], rehearsal->card_name);
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         print_card(out, rehearsal, i, is_unicode);
     print_host(out, rehearsal);
@@ -316,17 +314,17 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
 void plim_report_find_text(FILE *out, const struct plim_find *find)
 {
     if (!find->is_monotonic)
-        fprintf(out, "some values of %s took less than smaller ones: a larger value that was not tried may fit\n",
-                find->name);
+        plim_print(out, "some values of %s took less than smaller ones: a larger value that was not tried may fit\n",
+                   find->name);
     else
-        fprintf(out, "%u trials; values above one that does not fit were not tried\n", find->n_trials);
+        plim_print(out, "%u trials; values above one that does not fit were not tried\n", find->n_trials);
     if (!find->is_decided)
-        fputs("the search was broken off\n", out);
+        plim_print(out, "the search was broken off\n");
     if (find->has_largest)
-        fprintf(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name, (unsigned long long)find->largest,
-                (unsigned long long)find->low, (unsigned long long)find->high,
-                find->is_decided ? "fits" : "is known to fit");
+        plim_print(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name,
+                   (unsigned long long)find->largest, (unsigned long long)find->low, (unsigned long long)find->high,
+                   find->is_decided ? "fits" : "is known to fit");
     else
-        fprintf(out, "%s=%llu, the smallest value, %s\n", find->name, (unsigned long long)find->low,
-                find->is_decided ? "does not fit" : "gave no answer");
+        plim_print(out, "%s=%llu, the smallest value, %s\n", find->name, (unsigned long long)find->low,
+                   find->is_decided ? "does not fit" : "gave no answer");
 }

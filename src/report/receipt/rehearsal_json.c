@@ -11,7 +11,7 @@ static json_t *device_json(uint32_t device)
 {
     char id[PLIM_RECEIPT_ID_BYTES];
     snprintf(id, sizeof id, "gpu%u", device);
-    return json_string(device == PLIM_REHEARSAL_HOST ? "host" : id);
+    return plim_text_json(device == PLIM_REHEARSAL_HOST ? "host" : id);
 }
 
 /* --- call sites --- */
@@ -78,13 +78,14 @@ static json_t *card_json(const struct plim_rehearsal *rehearsal, uint32_t nth)
     struct plim_receipt_sums sums = plim_receipt_sum_lines(peak);
     if (rehearsal->late.is_set && card->late_peak_bytes > peak->peak_bytes) /* the same lines, and more held */
         sums.high_bytes += card->late_peak_bytes - peak->peak_bytes;
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", device_json(nth),
-                     "name", peak->name, "total_bytes", plim_bytes_json(peak->total_bytes), "reserved_bytes",
-                     plim_bytes_json(card->reserved_bytes), "peak_bytes", plim_bytes_json(peak->peak_bytes), "peak_low",
-                     plim_bytes_json(sums.low_bytes), "peak_high", plim_bytes_json(sums.high_bytes), "peak_us",
-                     plim_bytes_json(card->peak_us), "lines", plim_receipt_lines_json(peak), "end_bytes",
-                     plim_bytes_json(card->final.peak_bytes), "end_lines", plim_receipt_lines_json(&card->final),
-                     "timeline", timeline_json(card), "phases", phases_json(card));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", device_json(nth),
+                     "name", plim_text_json(peak->name), "total_bytes", plim_bytes_json(peak->total_bytes),
+                     "reserved_bytes", plim_bytes_json(card->reserved_bytes), "peak_bytes",
+                     plim_bytes_json(peak->peak_bytes), "peak_low", plim_bytes_json(sums.low_bytes), "peak_high",
+                     plim_bytes_json(sums.high_bytes), "peak_us", plim_bytes_json(card->peak_us), "lines",
+                     plim_receipt_lines_json(peak), "end_bytes", plim_bytes_json(card->final.peak_bytes), "end_lines",
+                     plim_receipt_lines_json(&card->final), "timeline", timeline_json(card), "phases",
+                     phases_json(card));
 }
 
 static json_t *oom_json(const struct plim_rehearsal_oom *oom)
@@ -188,8 +189,8 @@ static json_t *warnings_json(const struct plim_rehearsal *rehearsal)
     json_t *list = json_array();
     for (uint32_t i = 0; i < rehearsal->n_warnings; i++) {
         const struct plim_rehearsal_warning *w = &rehearsal->warning[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "kind", w->kind, "what", plim_text_json(w->what),
-                                              "count", plim_bytes_json(w->count)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "kind", plim_text_json(w->kind), "what",
+                                              plim_text_json(w->what), "count", plim_bytes_json(w->count)));
     }
     return list;
 }
@@ -222,9 +223,5 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *rehearsa
         json_object_set_new(all, "model", json_pack("{s:o}", "name", plim_text_or_null_json(receipt->model)));
         json_object_set_new(all, "setup", plim_setup_json(receipt));
     }
-    const bool is_written = all && json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
-    json_decref(all);
-    if (is_written)
-        fputc('\n', out);
-    return is_written;
+    return plim_json_write(out, all, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
 }

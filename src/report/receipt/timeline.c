@@ -3,6 +3,7 @@
 #include "report/receipt/timeline.h"
 
 #include "base/units.h"
+#include "report/print.h"
 
 #include <string.h>
 
@@ -91,7 +92,7 @@ static void print_cell(FILE *out, const struct drawing *d, unsigned row, unsigne
     const unsigned below = (HEIGHT - 1 - row) * PARTS;
     const unsigned level = level_of(d, column);
     const unsigned part = level <= below ? 0 : level - below > PARTS ? PARTS : level - below;
-    fputs((is_unicode ? blocks : ascii)[part], out);
+    plim_print(out, "%s", (is_unicode ? blocks : ascii)[part]);
 }
 
 /* The names of the letters, each once. */
@@ -100,42 +101,42 @@ static void print_legend(FILE *out, const struct drawing *d)
     bool is_printed[128] = { false };
     if (strspn(d->phase, ".") == WIDTH)
         return;
-    fprintf(out, "%*s  %s\n%*s", LABEL, "", d->phase, LABEL, "");
+    plim_print(out, "%*s  %s\n%*s", LABEL, "", d->phase, LABEL, "");
     for (unsigned i = 0; i < WIDTH; i++)
         if (d->name[i] && !is_printed[(unsigned char)d->phase[i] % 128]) {
             is_printed[(unsigned char)d->phase[i] % 128] = true;
-            fprintf(out, "  %c %s", d->phase[i], d->name[i]);
+            plim_print(out, "  %c %s", d->phase[i], d->name[i]);
         }
-    fputc('\n', out);
+    plim_print(out, "\n");
 }
 
 static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool is_unicode)
 {
     char size[PLIM_SIZE_TEXT], text[32], start[32];
     for (unsigned row = 0; row < HEIGHT; row++) {
-        fprintf(out, "%*s %s", LABEL, row == 0 ? plim_size_text(size, d->full_bytes) : "", is_unicode ? "│" : "|");
+        plim_print(out, "%*s %s", LABEL, row == 0 ? plim_size_text(size, d->full_bytes) : "", is_unicode ? "│" : "|");
         unsigned n = WIDTH;
         while (n > 0 && level_of(d, n - 1) <= (HEIGHT - 1 - row) * PARTS)
             n--;
         for (unsigned column = 0; column < n; column++)
             print_cell(out, d, row, column, is_unicode);
-        fputc('\n', out);
+        plim_print(out, "\n");
     }
-    fprintf(out, "%*s %s", LABEL, "0", is_unicode ? "└" : "+");
+    plim_print(out, "%*s %s", LABEL, "0", is_unicode ? "└" : "+");
     for (unsigned i = 0; i < WIDTH; i++)
-        fputs(i == d->peak_column ? "^" : is_unicode ? "─" : "-", out);
-    fputc('\n', out);
+        plim_print(out, "%s", i == d->peak_column ? "^" : is_unicode ? "─" : "-");
+    plim_print(out, "\n");
     const int n = snprintf(text, sizeof text, "peak %s", plim_size_text(size, peak_bytes));
     const int left = (int)d->peak_column + n / 2 + 1 > WIDTH ? WIDTH - n : (int)d->peak_column - n / 2;
     const int n_start = snprintf(start, sizeof start, "%.2f s", (double)d->start_us / 1e6);
     if (left > n_start)
-        fprintf(out, "%*s  %s%*s%s", LABEL, "", start, left - n_start, "", text);
+        plim_print(out, "%*s  %s%*s%s", LABEL, "", start, left - n_start, "", text);
     else
-        fprintf(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
+        plim_print(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
     const int rest = WIDTH - (left > 0 ? left : 0) - n;
     if (rest >= 10)
-        fprintf(out, "%*.2f s", rest - 2, (double)d->end_us / 1e6);
-    fputc('\n', out);
+        plim_print(out, "%*.2f s", rest - 2, (double)d->end_us / 1e6);
+    plim_print(out, "\n");
     print_legend(out, d);
 }
 
