@@ -137,13 +137,17 @@ static inline bool plim_line_is_needed(const struct plim_device_bill *device, co
 /* The memory that a device has to hold: the need without pages that are mapped and never read. */
 static inline uint64_t plim_device_held_bytes(const struct plim_device_bill *device)
 {
-    return device->need_bytes - device->idle_bytes;
+    return device->need_bytes > device->idle_bytes ? device->need_bytes - device->idle_bytes : 0;
 }
 
 /* The memory left on a device: its total less the memory it has to hold; negative when the bill does not fit. */
 static inline int64_t plim_device_left_bytes(const struct plim_device_bill *device)
 {
-    return (int64_t)device->total_bytes - (int64_t)(device->need_bytes - device->idle_bytes);
+    const uint64_t held_bytes = plim_device_held_bytes(device), total_bytes = device->total_bytes;
+    const bool is_short = held_bytes > total_bytes;
+    const uint64_t bytes = is_short ? held_bytes - total_bytes : total_bytes - held_bytes;
+    const int64_t left_bytes = bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
+    return is_short ? -left_bytes : left_bytes;
 }
 
 /* The bytes a verdict of "fits" wants free on this device. */

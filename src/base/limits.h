@@ -7,6 +7,14 @@
  * and low enough that no input makes us allocate more than 64 MiB.
  */
 
+#include <stdint.h>
+
+/*
+ * The tensors of a model, all parts together: the largest known have 4 TB (2^42). Sums over a few models and their
+ * copies on all devices stay far inside 64 bits then.
+ */
+#define PLIM_MAX_MODEL_BYTES ((uint64_t)1 << 56)
+
 enum {
     /* GGUF: the largest real headers have about 60 keys, 2 000 tensors and 11 MiB (a 256k-token vocabulary). */
     PLIM_MAX_GGUF_KEYS = 1 << 16,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bill/bill.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -41,14 +42,14 @@ struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_
 {
     if (high_bytes == 0)
         return NULL;
-    device->need_bytes += bytes;
-    device->need_low_bytes += low_bytes;
-    device->need_high_bytes += high_bytes;
+    device->need_bytes = plim_bytes_sum(device->need_bytes, bytes);
+    device->need_low_bytes = plim_bytes_sum(device->need_low_bytes, low_bytes);
+    device->need_high_bytes = plim_bytes_sum(device->need_high_bytes, high_bytes);
     if (device->n_lines == PLIM_BILL_MAX_LINES) {
         struct plim_line *last = &device->line[PLIM_BILL_MAX_LINES - 1];
-        last->bytes += bytes;
-        last->low_bytes += low_bytes;
-        last->high_bytes += high_bytes;
+        last->bytes = plim_bytes_sum(last->bytes, bytes);
+        last->low_bytes = plim_bytes_sum(last->low_bytes, low_bytes);
+        last->high_bytes = plim_bytes_sum(last->high_bytes, high_bytes);
         last->basis = PLIM_BASIS_ASSUMED;
         if (device->has_phases) { /* what is in it may be held at any time */
             last->is_elastic = false;

@@ -7,6 +7,8 @@
  */
 #include "bill/bill.h"
 
+#include "base/numbers.h"
+
 const char *plim_phase_name(enum plim_phase phase)
 {
     static const char *const names[PLIM_PHASE_MAX_] = {
@@ -22,8 +24,6 @@ static bool is_held(const struct plim_line *line, unsigned phase)
     return line->phases == 0 || (line->phases & PLIM_IN_PHASE(phase));
 }
 
-static uint64_t largest(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* The need of a device out of its lines; the first of several equal phases binds. */
 static void add_up(struct plim_device_bill *device)
 {
@@ -32,15 +32,15 @@ static void add_up(struct plim_device_bill *device)
         uint64_t bytes = 0, low_bytes = 0, high_bytes = 0;
         for (uint32_t i = 0; i < device->n_lines; i++)
             if (is_held(&device->line[i], phase)) {
-                bytes += device->line[i].bytes;
-                low_bytes += device->line[i].low_bytes;
-                high_bytes += device->line[i].high_bytes;
+                bytes = plim_bytes_sum(bytes, device->line[i].bytes);
+                low_bytes = plim_bytes_sum(low_bytes, device->line[i].low_bytes);
+                high_bytes = plim_bytes_sum(high_bytes, device->line[i].high_bytes);
             }
         if (phase == 0 || bytes > device->need_bytes)
             device->binding = (enum plim_phase)phase;
-        device->need_bytes = largest(device->need_bytes, bytes);
-        device->need_low_bytes = largest(device->need_low_bytes, low_bytes);
-        device->need_high_bytes = largest(device->need_high_bytes, high_bytes);
+        device->need_bytes = plim_max_u64(device->need_bytes, bytes);
+        device->need_low_bytes = plim_max_u64(device->need_low_bytes, low_bytes);
+        device->need_high_bytes = plim_max_u64(device->need_high_bytes, high_bytes);
     }
 }
 
@@ -69,9 +69,9 @@ static uint64_t held_beside(const struct plim_device_bill *device, const struct 
         uint64_t bytes = 0;
         for (uint32_t i = 0; i < device->n_lines; i++)
             if (&device->line[i] != line && is_held(&device->line[i], phase))
-                bytes += device->line[i].bytes;
+                bytes = plim_bytes_sum(bytes, device->line[i].bytes);
         if (is_held(line, phase))
-            most_bytes = largest(most_bytes, bytes);
+            most_bytes = plim_max_u64(most_bytes, bytes);
     }
     return most_bytes;
 }
@@ -84,7 +84,7 @@ void plim_bill_stretch(struct plim_device_bill *device, uint64_t budget_bytes)
             continue;
         const uint64_t beside_bytes = held_beside(device, line);
         const uint64_t left_bytes = budget_bytes > beside_bytes ? budget_bytes - beside_bytes : 0;
-        line->bytes = line->low_bytes = line->high_bytes = largest(left_bytes, line->least_bytes);
+        line->bytes = line->low_bytes = line->high_bytes = plim_max_u64(left_bytes, line->least_bytes);
         add_up(device);
         return;
     }

@@ -2,6 +2,7 @@
 /* Does it fit: the verdict on a bill, and the line that decides it. */
 #include "bill/bill.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 
 #define DEFAULT_MARGIN_BYTES (512 * PLIM_MIB)
@@ -25,6 +26,8 @@ uint64_t plim_margin_bytes(const struct plim_margin *margin, uint64_t total_byte
 
 enum plim_verdict plim_device_verdict(const struct plim_device_bill *device, const struct plim_margin *margin)
 {
+    if (plim_device_held_bytes(device) >= PLIM_MOST_BYTES) /* figures end there: they may stand for more */
+        return PLIM_VERDICT_NO;
     if (device->total_bytes == 0)
         return device->is_host ? PLIM_VERDICT_FITS : PLIM_VERDICT_UNKNOWN; /* an unknown host decides nothing */
     uint64_t high_bytes = device->is_host ? plim_device_held_bytes(device) : device->need_high_bytes;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "emit/hollow_own.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,9 +28,10 @@ struct plim_hollow {
     struct plim_arena arena; /* of the paths */
     struct plim_hollow_file *files;
     size_t n_files;
-    const char *folder; /* the output folder */
-    bool makes_folder;  /* it does not exist yet */
-    void *head;         /* of a checkpoint that a config.json describes; owned */
+    struct plim_hollow_own own; /* never replaced */
+    const char *folder;         /* the output folder */
+    bool makes_folder;          /* it does not exist yet */
+    void *head;                 /* of a checkpoint that a config.json describes; owned */
 };
 
 /*
@@ -41,8 +43,8 @@ int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret
                      struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /*
- * Write all of them, or no file at all. Existing files are replaced only with may_replace, and never when they are the
- * model's own. Gives up as soon as is_stopped() is true. Fails when the file system does not support sparse files.
+ * Write all of them, or no file at all. Existing files are replaced only with may_replace, and never when they belong
+ * to the model. Gives up as soon as is_stopped() is true. Fails when the file system does not support sparse files.
  */
 int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_stopped)(void),
                       struct plim_error *reterr) PLIM_MUST_CHECK;

@@ -102,10 +102,11 @@ static int add(struct plan *p, const char *source, const char *name, const struc
     struct plim_hollow_file *added = &h->files[h->n_files++];
     *added = *file;
     added->source = source;
-    if (p->is_folder)
+    int result = source ? plim_hollow_own_add(&h->own, source, p->err) : 0;
+    if (result == 0 && p->is_folder)
         return join(p, h->folder, name, &added->path);
     added->path = p->out;
-    return 0;
+    return result;
 }
 
 /* --- GGUF --- */
@@ -165,6 +166,8 @@ static int plan_safetensors(struct plan *p, struct plim_model *model, const char
 {
     int result = open_out(p, needs_folder);
     if (result == 0)
+        result = plim_hollow_own_add_beside(&p->hollow->own, path, p->err);
+    if (result == 0)
         result = plim_safetensors_add_file(model, path, p->err);
     return result < 0 ? result : add_shard(p, plim_model_shard(model, 0));
 }
@@ -188,6 +191,8 @@ static int plan_index(struct plan *p, struct plim_model *model, const char *path
     if (result == 0)
         result = open_out(p, true);
     if (result == 0)
+        result = plim_hollow_own_add_beside(&p->hollow->own, path, p->err);
+    if (result == 0)
         result = add_copy(p, path);
     for (uint32_t i = 0; i < plim_model_n_shards(model) && result == 0; i++)
         result = add_shard(p, plim_model_shard(model, i));
@@ -209,6 +214,8 @@ static int plan_config(struct plan *p, struct plim_model *model, const char *pat
         plim_error_where(p->err, path);
     else
         result = open_out(p, !ends_with(p->out, ".safetensors"));
+    if (result == 0)
+        result = plim_hollow_own_add_beside(&p->hollow->own, path, p->err);
     const struct plim_hollow_file file = { .head = head.bytes, .head_bytes = head.n_bytes, .bytes = head.file_bytes };
     if (result == 0)
         result = add(p, NULL, weights_name, &file);
@@ -319,6 +326,7 @@ void plim_hollow_done(struct plim_hollow *hollow)
 {
     plim_free(hollow->files);
     plim_free(hollow->head);
+    plim_hollow_own_done(&hollow->own);
     plim_arena_done(&hollow->arena);
     *hollow = (struct plim_hollow){ 0 };
 }

@@ -53,7 +53,7 @@ static int stopped(const struct writer *w)
 
 static int check_target(struct writer *w, const char *path)
 {
-    struct stat target, own;
+    struct stat target;
     if (lstat(path, &target) < 0)
         return 0;
     if (S_ISDIR(target.st_mode)) {
@@ -61,15 +61,12 @@ static int check_target(struct writer *w, const char *path)
         plim_error_where(w->err, path);
         return code;
     }
-    for (size_t i = 0; i < w->hollow->n_files; i++) {
-        const char *source = w->hollow->files[i].source;
-        if (source && stat(path, &target) == 0 && stat(source, &own) == 0 && target.st_dev == own.st_dev &&
-            target.st_ino == own.st_ino) {
-            int code =
-                plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "this is the model itself: it would be overwritten");
-            plim_error_where(w->err, path);
-            return code;
-        }
+    if (plim_hollow_own_has(&w->hollow->own, path)) {
+        int code = plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                             "this file belongs to the model itself: it would be overwritten");
+        plim_error_hint(w->err, "name another folder");
+        plim_error_where(w->err, path);
+        return code;
     }
     if (w->may_replace)
         return 0;

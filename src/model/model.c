@@ -6,11 +6,14 @@
 #include "model/model_impl.h"
 
 #include "base/limits.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_MODEL_TIB = PLIM_MAX_MODEL_BYTES >> 40 };
 
 /* --- metadata --- */
 
@@ -183,7 +186,7 @@ int plim_model_add_shard(struct plim_model *model, const char *path, uint64_t fi
         return plim_model_no_room(model, reterr);
     model->shards = shards;
     shards[model->n_shards++] = (struct plim_shard){ copy, file_bytes, data_at };
-    model->file_bytes += file_bytes;
+    model->file_bytes = plim_bytes_sum(model->file_bytes, file_bytes);
     return 0;
 }
 
@@ -282,10 +285,51 @@ int plim_model_name_by_folder(struct plim_model *model, const char *path, struct
 
 static uint64_t elements_of(const struct plim_tensor *tensor)
 {
-    uint64_t n = 1;
+    uint64_t n = tensor->bytes ? 1 : 0;
     for (uint32_t i = 0; i < tensor->n_dims; i++)
         n *= tensor->ne[i];
     return n;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *path_of(const struct plim_model *model, const struct plim_tensor *tensor)
+{
+    return tensor->shard < model->n_shards ? model->shards[tensor->shard].path : "";
+}
+
+static int add_up(struct plim_model *model, const struct plim_tensor *tensor, struct plim_error *reterr)
+{
+    if (tensor->bytes > PLIM_MAX_MODEL_BYTES - model->tensor_bytes) {
+        int code =
+            plim_fail(reterr, PLIM_E_TOO_BIG, tensor->info_at,
+                      "the tensors of the model up to '%.64s' have more than %d TiB", tensor->name, MAX_MODEL_TIB);
+        plim_error_where(reterr, path_of(model, tensor));
+        return code;
+    }
+    model->tensor_bytes += tensor->bytes;
+    model->n_params += elements_of(tensor);
+    return 0;
+}
+
+static int check_names(const struct plim_model *model, struct plim_error *reterr)
+{
+    for (size_t i = 1; i < model->n_tensors; i++) {
+        const struct plim_tensor *first = model->by_name[i - 1], *second = model->by_name[i];
+        if (strcmp(first->name, second->name) != 0)
+            continue;
+        int code = plim_fail(reterr, PLIM_E_CORRUPT, second->info_at,
+                             "tensor '%.64s' appears twice, first at byte %" PRIu64 "%s%.64s", second->name,
+                             first->info_at, first->shard == second->shard ? "" : " of ",
+                             first->shard == second->shard ? "" : base_name(path_of(model, first)));
+        plim_error_where(reterr, path_of(model, second));
+        return code;
+    }
+    return 0;
 }
 
 int plim_model_index(struct plim_model *model, struct plim_error *reterr)
@@ -294,18 +338,13 @@ int plim_model_index(struct plim_model *model, struct plim_error *reterr)
     if (!model->by_name)
         return plim_model_no_room(model, reterr);
     for (size_t i = 0; i < model->n_tensors; i++) {
-        const struct plim_tensor *tensor = &model->tensors[i];
-        model->by_name[i] = tensor;
-        model->tensor_bytes += tensor->bytes;
-        model->n_params += elements_of(tensor);
+        model->by_name[i] = &model->tensors[i];
+        int result = add_up(model, &model->tensors[i], reterr);
+        if (result < 0)
+            return result;
     }
     qsort(model->by_name, model->n_tensors, sizeof *model->by_name, compare_tensors);
-    for (size_t i = 1; i < model->n_tensors; i++)
-        if (!strcmp(model->by_name[i - 1]->name, model->by_name[i]->name))
-            return plim_fail(reterr, PLIM_E_CORRUPT, model->by_name[i]->info_at,
-                             "tensor '%.64s' appears twice, first at byte %" PRIu64, model->by_name[i]->name,
-                             model->by_name[i - 1]->info_at);
-    return 0;
+    return check_names(model, reterr);
 }
 
 /* --- answers --- */

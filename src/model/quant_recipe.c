@@ -24,8 +24,6 @@
 
 enum { KEY_BYTES = 160, HINT_BYTES = 400, DEFAULT_ALIGNMENT = 32, MAX_COUNT = 1 << 20 };
 
-static const uint64_t MAX_BYTES = (uint64_t)1 << 62; /* half of what 64 bits hold: no sum of two overflows */
-
 /* --- the model --- */
 
 struct quantizer {
@@ -248,8 +246,6 @@ static int fill_tensors(struct quantizer *q, struct plim_model *made)
         if (result < 0)
             return result;
         const uint64_t n_rows = tensor->ne[1] * tensor->ne[2] * tensor->ne[3];
-        if (offset > MAX_BYTES || n_rows * tensor->ne[0] > MAX_BYTES / sizeof(float))
-            return plim_fail(q->err, PLIM_E_TOO_BIG, tensor->info_at, "the model would exceed 2^62 bytes");
         tensor->bytes = plim_dtype_row_bytes(tensor->type, tensor->ne[0]) * n_rows;
         tensor->offset = offset;
         tensor->shard = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/numbers.h"
 #include "base/units.h"
 #include "bill/bill.h"
 #include "unit.h"
@@ -249,12 +250,50 @@ static void test_elastic(void **state)
     assert_int_equal(device.binding, PLIM_PHASE_LOAD);
 }
 
+/* Lines and phases whose sum leaves 64 bits: the need stays beyond every card, and no device is large enough for it. */
+static void test_sums_do_not_wrap_around(void **state)
+{
+    const uint64_t sizes[] = { (uint64_t)1 << 62, (uint64_t)1 << 63, UINT64_MAX };
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (unsigned phases = 0; phases <= STEPPING; phases += STEPPING) {
+            struct plim_bill bill = { .n_devices = 1 };
+            struct plim_device_bill *device = &bill.device[0];
+            for (unsigned n = 0; n < 2 * PLIM_BILL_MAX_LINES; n++)
+                plim_line_in_phases(
+                    device, plim_bill_add(device, PLIM_PILLAR_WEIGHTS, "part", PLIM_BASIS_EXACT, sizes[i]), phases);
+            assert_true(device->need_bytes == INT64_MAX && device->need_high_bytes == INT64_MAX);
+            for (unsigned log2_bytes = 0; log2_bytes < 64; log2_bytes++) {
+                device->total_bytes = device->total_low_bytes = (uint64_t)1 << log2_bytes;
+                plim_bill_judge(&bill, NULL);
+                assert_int_equal(bill.verdict, PLIM_VERDICT_NO);
+            }
+            device->total_bytes = 0;
+            assert_true(plim_device_left_bytes(device) == -INT64_MAX);
+        }
+}
+
+/* A buffer counts as 256 TiB at most: that may stand for more, so that it fits nowhere. */
+static void test_the_largest_figure_fits_nowhere(void **state)
+{
+    struct plim_device_bill device = { .total_bytes = (uint64_t)1 << 60, .total_low_bytes = (uint64_t)1 << 60 };
+    (void)state;
+    device.need_bytes = device.need_high_bytes = PLIM_MOST_BYTES - 1;
+    assert_int_equal(plim_device_verdict(&device, NULL), PLIM_VERDICT_FITS);
+    device.need_bytes = device.need_high_bytes = PLIM_MOST_BYTES;
+    assert_int_equal(plim_device_verdict(&device, NULL), PLIM_VERDICT_NO);
+    device.is_host = true;
+    assert_int_equal(plim_device_verdict(&device, NULL), PLIM_VERDICT_NO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_a_full_bill_with_phases),
         cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_sums_do_not_wrap_around),
+        cmocka_unit_test(test_the_largest_figure_fits_nowhere),
         cmocka_unit_test(test_margin),
         cmocka_unit_test(test_one_device),
         cmocka_unit_test(test_worst_device_decides),

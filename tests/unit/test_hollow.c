@@ -177,10 +177,50 @@ static void test_the_model_itself_stays(void **state)
     snprintf(target, sizeof target, "%s", in_folder("link.gguf"));
     assert_int_equal(symlink("copy.gguf", target), 0);
     assert_int_equal(hollow(copy, copy, true), PLIM_E_USAGE);
-    assert_non_null(strstr(error.what, "the model itself"));
+    assert_non_null(strstr(error.what, "belongs to the model itself"));
     assert_int_equal(hollow(copy, target, true), PLIM_E_USAGE);
     assert_int_equal(hollow(target, copy, true), PLIM_E_USAGE);
     assert_int_equal(hollow(copy, folder, true), PLIM_E_USAGE);
+}
+
+#define LLAMA                                                                                                          \
+    "{\"architectures\":[\"LlamaForCausalLM\"],\"dtype\":\"float16\",\"num_hidden_layers\":2,\"hidden_size\":4096,"    \
+    "\"intermediate_size\":14336,\"vocab_size\":32000,\"num_attention_heads\":32}"
+
+/* What lies beside a config.json is its checkpoint: no path, link or spelling leads to it, and --force does not help.
+ */
+static void test_the_weights_beside_stay(void **state)
+{
+    static const char *const targets[] = {
+        "cfg/model.safetensors",
+        "cfg/model-00001-of-00002.safetensors",
+        "cfg/named.safetensors",
+        "same/model.safetensors",
+        "cfg/../same//named.safetensors",
+        "hard.safetensors",
+        "soft.safetensors",
+        "cfg",
+    };
+    char command[600];
+    (void)state;
+    snprintf(command, sizeof command,
+             "cd '%s' && mkdir cfg && ln -s cfg same && ln -s cfg/config.json config.json && cd cfg &&"
+             "echo real | tee model.safetensors model-00001-of-00002.safetensors >named.safetensors &&"
+             "ln model.safetensors ../hard.safetensors && ln -s cfg/named.safetensors ../soft.safetensors",
+             folder);
+    assert_int_equal(system(command), 0);
+    write_text(in_folder("cfg/model.safetensors.index.json"), "{\"weight_map\":{\"x\":\"named.safetensors\"}}");
+    write_text(in_folder("cfg/config.json"), LLAMA);
+    for (size_t i = 0; i < 2 * COUNT(targets); i++) {
+        const char *config = in_folder(i % 2 ? "config.json" : "cfg/config.json");
+        if (i % 2 && !strcmp(targets[i / 2], "cfg"))
+            break;
+        assert_int_equal(hollow(config, in_folder(targets[i / 2]), true), PLIM_E_USAGE);
+        assert_non_null(strstr(error.what, "belongs to the model itself"));
+    }
+    /* a copy of another name may lie there, and be made again */
+    assert_int_equal(hollow(in_folder("cfg/config.json"), in_folder("cfg/mine.safetensors"), false), 0);
+    assert_int_equal(hollow(in_folder("cfg/config.json"), in_folder("cfg/mine.safetensors"), true), 0);
 }
 
 static void test_split(void **state)
@@ -197,10 +237,6 @@ static void test_split(void **state)
     assert_int_equal(hollow(second, in_folder("file"), true), PLIM_E_USAGE);
     assert_non_null(strstr(error.what, "is not a folder"));
 }
-
-#define LLAMA                                                                                                          \
-    "{\"architectures\":[\"LlamaForCausalLM\"],\"dtype\":\"float16\",\"num_hidden_layers\":2,\"hidden_size\":4096,"    \
-    "\"intermediate_size\":14336,\"vocab_size\":32000,\"num_attention_heads\":32}"
 
 static void test_folders(void **state)
 {
@@ -336,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_gguf, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_model_itself_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_weights_beside_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_split, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_no_model, set_up, tear_down),
