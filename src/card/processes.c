@@ -4,7 +4,6 @@
 #include "card/processes.h"
 
 #include "base/system.h"
-#include "base/text.h"
 #include "card/nvml_library.h"
 
 #include <inttypes.h>
@@ -67,7 +66,6 @@ static void read_name(const char *root, unsigned pid, char *name, size_t size)
     if (fgets(name, (int)size, file))
         name[strcspn(name, "\n")] = '\0';
     fclose(file);
-    plim_text_clean(name);
 }
 
 static uint32_t read_card(const struct nvml *nvml, nvml_device device, const char *root, struct plim_card_process *to,

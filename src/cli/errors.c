@@ -186,7 +186,6 @@ static int run(int argc, char **argv)
         return list_all(&a);
     found.is_recognised = recognise(a.query, a.length, &entry); /* with the line ends that a log has */
     trim(&a);
-    plim_text_clean(a.query);
     found.is_recognised = plim_knowledge_by_id(a.query, &entry) || found.is_recognised;
     found.n = plim_knowledge_search(a.query, hits);
     if (found.is_recognised)

@@ -175,16 +175,11 @@ static void when_quiet(struct plim_diagnose *diagnose, void *context)
     plim_diagnose_forget(diagnose);
 }
 
-enum { PATH_BYTES = 4096 };
-
 static int answer(const struct arguments *a)
 {
-    char path[PATH_BYTES]; /* a longer one cannot be opened */
     const bool is_stdin = !a->log || !strcmp(a->log, "-");
     const bool is_without = !a->log && plim_system_is_terminal(fileno(stdin)); /* only an exit status */
-    const char *source = is_without ? "no log" : is_stdin ? "standard input" : path;
-    snprintf(path, sizeof path, "%s", is_stdin ? "" : a->log);
-    plim_text_clean(path);
+    const char *source = is_without ? "no log" : is_stdin ? "standard input" : a->log;
     struct follower follower = { .arguments = a, .source = source, .status = PLIM_EXIT_NO };
     const struct plim_explain_input input = {
         .path = is_stdin ? NULL : a->log, .is_follow = a->is_follow, .when_quiet = when_quiet, .context = &follower

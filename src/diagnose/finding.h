@@ -4,7 +4,7 @@
 
 /*
  * What a log shows: findings with the figures that were printed, and the context they stand in. What was not printed is
- * unknown, never zero. Texts are clean: no control characters, valid UTF-8.
+ * unknown, never zero. Texts are bytes of the log; the reports clean them.
  */
 
 #include <stdbool.h>

@@ -124,9 +124,9 @@ static int describe(struct plim_model *model, const char *path, struct plim_erro
 {
     const char *arch = plim_model_string(model, "general.architecture");
     const char *name = plim_model_string(model, "general.name");
-    int result = plim_model_copy_clean(model, arch, &model->arch, reterr);
+    int result = plim_model_copy_text(model, arch, &model->arch, reterr);
     if (result == 0)
-        result = plim_model_copy_clean(model, name, &model->name, reterr);
+        result = plim_model_copy_text(model, name, &model->name, reterr);
     if (result < 0)
         return result;
     if (!model->arch[0]) {

@@ -179,7 +179,7 @@ int plim_hf_config_read(struct plim_model *model, struct plim_cursor cursor, str
     model->kind = kind_of(architecture);
     if (model->hyperparameters.type)
         model->file_type = plim_dtype_safetensors_name(plim_dtype_named(model->hyperparameters.type));
-    return plim_model_copy_clean(model, type ? type : architecture, &model->arch, reterr);
+    return plim_model_copy_text(model, type ? type : architecture, &model->arch, reterr);
 }
 
 int plim_hf_config_add(struct plim_model *model, const char *path, struct plim_error *reterr)

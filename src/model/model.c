@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/numbers.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -258,12 +257,11 @@ int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr)
     return 0;
 }
 
-int plim_model_copy_clean(struct plim_model *model, const char *text, const char **ret_copy, struct plim_error *reterr)
+int plim_model_copy_text(struct plim_model *model, const char *text, const char **ret_copy, struct plim_error *reterr)
 {
     char *copy = plim_arena_copy(&model->arena, text ? text : "", text ? strlen(text) : 0);
     if (!copy)
         return plim_model_no_room(model, reterr);
-    plim_text_clean(copy);
     *ret_copy = copy;
     return 0;
 }

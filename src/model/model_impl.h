@@ -74,9 +74,9 @@ int plim_model_add_key(struct plim_model *model, const struct plim_key *key, str
 /* Sort keys by name; an error when two have one name. */
 int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* A copy of a string in the model, fit to be shown; NULL gives "". */
-int plim_model_copy_clean(struct plim_model *model, const char *text, const char **ret_copy,
-                          struct plim_error *reterr) PLIM_MUST_CHECK;
+/* A copy of a string in the model; NULL gives "". */
+int plim_model_copy_text(struct plim_model *model, const char *text, const char **ret_copy,
+                         struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* Name a model after the folder that `path` lies in; it keeps its name when the path has none. */
 int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "receipt/receipt.h"
 
-#include "base/text.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +59,6 @@ void plim_receipt_add(struct plim_receipt_device *device, enum plim_pillar pilla
         line = &device->line[device->n_lines++];
         *line = (struct plim_receipt_line){ .pillar = pillar, .basis = PLIM_BASIS_MEASURED };
         snprintf(line->label, sizeof line->label, "%.*s", PLIM_RECEIPT_LABEL_BYTES - 1, label);
-        plim_text_clean(line->label);
     }
     line->bytes = sum(line->bytes, bytes);
     line->low_bytes = sum(line->low_bytes, bytes > half_bytes ? bytes - half_bytes : 0);

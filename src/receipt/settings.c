@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "receipt/settings.h"
 
-#include "base/text.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +21,6 @@ static struct plim_receipt_setting *place(struct plim_receipt_settings *settings
         return NULL;
     memset(setting, 0, sizeof *setting);
     snprintf(setting->key, sizeof setting->key, "%s", key);
-    plim_text_clean(setting->key);
     return setting;
 }
 
@@ -51,7 +48,6 @@ void plim_settings_put_text(struct plim_receipt_settings *settings, const char *
     if (setting) {
         setting->kind = PLIM_SETTING_TEXT;
         snprintf(setting->text, sizeof setting->text, "%s", text);
-        plim_text_clean(setting->text);
     }
 }
 

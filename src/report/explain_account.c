@@ -98,17 +98,11 @@ void plim_explain_print_evidence(FILE *out, const struct plim_explained *item, c
             continue;
         int column = plim_print(out, "  line %" PRIu64 ": ", f->evidence[i].line);
         plim_print(out, "%s", plim_paint(style, PLIM_DIM));
-        int room = PLIM_TEXT_WIDTH - column, n = 0;
+        const int room = PLIM_TEXT_WIDTH - column;
         const char *from = substance(f->evidence[i].text, room);
-        char text[PLIM_EVIDENCE_BYTES + 8], *end;
-        snprintf(text, sizeof text, "%s%s", from > f->evidence[i].text ? "..." : "", from);
-        end = text + strlen(text);
-        for (char *c = text; c < end; c++)
-            if ((*c & 0xC0) != 0x80 && ++n > room - 3) {
-                snprintf(c, 4, "...");
-                break;
-            }
-        plim_print(out, "%s\n", text);
+        const char *lead = from > f->evidence[i].text ? "..." : "";
+        const int left = room - 3 - (int)strlen(lead);
+        plim_print(out, "%s%.*s%s\n", lead, left, from, plim_print_width(from) > left ? "..." : "");
         plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     }
 }

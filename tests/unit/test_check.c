@@ -175,7 +175,8 @@ static void test_documents(void **state)
     assert_int_equal(plim_document_read(good, sizeof good - 1, &receipt, &error), 0);
     const struct plim_receipt_line *line = &receipt.device[0].line[0];
     assert_int_equal(receipt.device[0].n_lines, 1);
-    assert_string_equal(line->label, "a?b");
+    assert_string_equal(line->label, "a\x1b"
+                                     "b");
     assert_true(line->bytes == 5 && line->low_bytes == 5 && line->high_bytes == 5);
     assert_int_equal(line->kind, PLIM_ALLOCATION_UNKNOWN);
     assert_int_equal(plim_settings_find(&receipt.settings, "n_ctx")->integer, 8192);

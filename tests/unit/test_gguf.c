@@ -206,7 +206,7 @@ static void test_name_from_the_path(void **state)
     free(r);
 }
 
-static void test_names_are_made_safe(void **state)
+static void test_names_keep_their_bytes(void **state)
 {
     static struct raw r;
     (void)state;
@@ -214,8 +214,8 @@ static void test_names_are_made_safe(void **state)
     raw_string_key(&r, "general.architecture", "lla\x1b[2Jma");
     raw_string_key(&r, "general.name", "gr\xc3\xbc\xc3\x9f \xff\n");
     struct plim_model *model = read_raw(&r);
-    assert_string_equal(plim_model_arch(model), "lla?[2Jma");
-    assert_string_equal(plim_model_name(model), "gr\xc3\xbc\xc3\x9f ??");
+    assert_string_equal(plim_model_arch(model), "lla\x1b[2Jma");
+    assert_string_equal(plim_model_name(model), "gr\xc3\xbc\xc3\x9f \xff\n");
     plim_model_free(model);
 }
 
@@ -387,7 +387,7 @@ int main(void)
         cmocka_unit_test(test_every_type_of_ggml),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_name_from_the_path),
-        cmocka_unit_test(test_names_are_made_safe),
+        cmocka_unit_test(test_names_keep_their_bytes),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_alignment_of_the_data),
         cmocka_unit_test(test_the_zoo),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/frames.h"
 
-#include "base/text.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +38,6 @@ static void copy_end(char *buffer, size_t size, const char *text, size_t n)
     }
     memcpy(buffer, text, n);
     buffer[n] = '\0';
-    plim_text_clean(buffer);
 }
 
 static void push(struct plim_frame *frames, uint32_t *ref_n, const char *file, size_t file_n, uint32_t line,

@@ -3,7 +3,6 @@
 
 #include "base/gnu_string.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "diagnose/scan/line_cache.h"
 
 #include <string.h>
@@ -120,5 +119,4 @@ void plim_log_show_line(struct plim_log_buffer *b, size_t at, struct plim_eviden
             ret_evidence->text[i] = ' ';
     while (n > 0 && ret_evidence->text[n - 1] == ' ')
         ret_evidence->text[--n] = '\0';
-    plim_text_clean(ret_evidence->text);
 }

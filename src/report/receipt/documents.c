@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/receipt/documents.h"
 
-#include "base/text.h"
 #include "engine/log.h"
 #include "engine/option.h"
 #include "report/receipt/check.h"
@@ -31,7 +30,6 @@ static void copy_text(const json_t *object, const char *key, char *buffer, size_
     if (!value)
         return;
     snprintf(buffer, size, "%s", value);
-    plim_text_clean(buffer);
 }
 
 static uint64_t count(const json_t *object, const char *key, uint64_t otherwise)

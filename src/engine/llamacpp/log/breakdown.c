@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/log/breakdown.h"
 
-#include "base/text.h"
 #include "base/units.h"
 #include "engine/log_text.h"
 
@@ -32,7 +31,6 @@ static void read_name(const char *text, const char *end, struct plim_breakdown_r
         end--;
     if (*open == '(' && end > open)
         snprintf(row->name, sizeof row->name, "%.*s", (int)(end - open - 1), open + 1);
-    plim_text_clean(row->name);
 }
 
 static bool are_sizes(const int64_t *figures, unsigned n)

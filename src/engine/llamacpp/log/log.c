@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/llamacpp/log/log.h"
 
-#include "base/text.h"
 #include "engine/llamacpp/flags/options.h"
 #include "engine/llamacpp/log/breakdown.h"
 #include "engine/log_text.h"
@@ -332,7 +331,6 @@ static void see_card(struct start *log, const char *line)
     struct plim_log_size size;
     if (close)
         snprintf(device->name, sizeof device->name, "%.*s", (int)(close - open - 1), open + 1);
-    plim_text_clean(device->name);
     if (dash && plim_log_size(dash + 3, &size))
         device->free_bytes = size.bytes;
 }
@@ -362,7 +360,6 @@ static void see_model(struct start *log, const char *line)
     if (!equals)
         return;
     snprintf(log->load.model, sizeof log->load.model, "%s", equals + 1 + strspn(equals + 1, " "));
-    plim_text_clean(log->load.model);
 }
 
 static void see_line(struct start *log, const char *line)
