@@ -3,8 +3,9 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
+JOBS ?= 1
 
-.PHONY: help run build check test test-all test-engines portable bench fuzz install format docs clean
+.PHONY: help run build check test test-all test-engines mutants portable bench fuzz install format docs clean
 
 help:
 	@echo 'make run           build, and answer for a bundled sample: an 8B model on an 8 GB card'
@@ -13,6 +14,7 @@ help:
 	@echo 'make test          sets everything up: these, documentation, logs, sanitizers; the last line counts them'
 	@echo 'make test-all      every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
 	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes'
+	@echo 'make mutants       small mistakes in a copy of the source: prints those that no test notices; JOBS=2, ONLY=text'
 	@echo 'make portable      compile what needs no Linux for WebAssembly, Windows and macOS; downloads a compiler'
 	@echo 'make bench         speed: bills per second, start to verdict, other readers beside it'
 	@echo 'make fuzz          each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
@@ -38,6 +40,10 @@ test-all:
 
 test-engines:
 	@sh tools/test-engines.sh
+
+mutants:
+	@sh tools/install-packages.sh test
+	@python3 tests/mutants/run.py --jobs $(JOBS) --only '$(ONLY)'
 
 portable:
 	@sh tools/portable.sh $(BUILD)

@@ -4,7 +4,7 @@
 #
 #     check   offline, installs nothing: one build, static checks, unit tests, the command line
 #     test    installs missing packages: these with warnings as errors, documentation, logs, installation, sanitizers
-#     all     these with clang, clang-tidy, fuzzing, and the engines themselves on the virtual GPU
+#     all     these with clang, clang-tidy, fuzzing, some mutants, and the engines themselves on the virtual GPU
 #
 # Each check prints one line; a check that failed shows the end of its log. The last line is "N passed, N failed,
 # N skipped", the tests of Meson counted one by one. BUILD is the build directory of `check`.
@@ -146,6 +146,13 @@ clang_and_tidy() {
     fi
 }
 
+# Fifteen mistakes out of tests/mutants, other ones for each commit: does the suite beside them notice?
+mutants() {
+    section 'mutants'
+    seed=$(git rev-parse HEAD 2>/dev/null || date +%Y-%m-%d)
+    check "15 mutants, seed $seed" python3 tests/mutants/run.py --sample 15 --seed "$seed"
+}
+
 # llama.cpp's own build and PyTorch; without them the tests skip themselves, with the reason.
 engines() {
     section 'the engines themselves'
@@ -172,6 +179,7 @@ all)
     clang_and_tidy
     sanitizers
     fuzzing "${FUZZ_SECONDS:-3}"
+    mutants
     [ ! -f build-test-gcc/build.ninja ] || engines build-test-gcc
     ;;
 esac

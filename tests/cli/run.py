@@ -5,7 +5,7 @@ Run the cases of *.cases against the program.
 
     run.py --plimsoll PROGRAM [--nvml LIBRARY] [--update] [NAME...]
 
-A case is a block of lines; NAME selects cases by a part of their name.
+A case is a block of lines; NAME selects cases by a part of their name, or all of one file ("fit.cases").
 
     == name of the case
     $ plimsoll fit llama.gguf --card 4060      the words, as a shell splits them
@@ -186,9 +186,13 @@ def failures(case: Case, world: fixture.World, nvml: str, update: bool) -> list[
     return found
 
 
+def is_called(case: Case, name: str) -> bool:
+    return name in case.name or name == case.where.partition(":")[0]
+
+
 def run_file(path: pathlib.Path, options: argparse.Namespace, world: fixture.World) -> tuple[int, list[str]]:
     """Run the chosen cases of a file, in order: their number, and a line FAIL with its details for each that fails."""
-    cases = [case for case in read_cases(path) if not options.names or any(name in case.name for name in options.names)]
+    cases = [case for case in read_cases(path) if not options.names or any(is_called(case, name) for name in options.names)]
     cases = [case for case in cases if options.nvml or not case.nvml]
     complaints = []
     for case in cases:
