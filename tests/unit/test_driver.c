@@ -206,6 +206,66 @@ static void test_objects_that_a_graph_keeps(void **state)
     assert_int_equal(CALL2("cuUserObjectRelease", user, 1), INVALID_VALUE);
 }
 
+/* A clone has children of its own; a graph that a stream fills cannot be destroyed, and waits for its own nodes only.
+ */
+static void test_graphs_within_graphs(void **state)
+{
+    (void)state;
+    void *inner, *outer, *copy, *child = NULL, *node, *host, *other, *stream, *exec, *nodes[4] = { NULL };
+    int one = 1;
+    size_t n = 4;
+    struct {
+        void (*function)(void *);
+        void *data;
+    } hosted = { count_call, &one };
+    n_called = 0;
+    assert_int_equal(CALL2("cuGraphCreate", &inner, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphCreate", &outer, 0), SUCCESS);
+    assert_int_equal(call("cuGraphAddHostNode", W(&host), W(inner), 0, 0, W(&hosted), 0, 0), SUCCESS);
+    assert_int_equal(call("cuGraphAddChildGraphNode", W(&node), W(outer), 0, 0, W(inner), 0, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphClone", &copy, outer), SUCCESS);
+    assert_int_equal(CALL2("cuGraphDestroy", outer, 0), SUCCESS);
+    assert_int_equal(CALL3("cuGraphGetNodes", copy, nodes, &n), SUCCESS);
+    assert_int_equal(CALL2("cuGraphChildGraphNodeGetGraph", nodes[0], &child), SUCCESS);
+    assert_int_equal(CALL3("cuGraphGetNodes", child, nodes, &n), SUCCESS);
+    assert_int_equal(n, 1);
+    assert_int_equal(CALL2("cuGraphDestroy", child, 0), INVALID_VALUE);
+    assert_int_equal(CALL3("cuGraphInstantiateWithFlags", &exec, copy, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphLaunch", exec, 0), SUCCESS);
+    assert_int_equal(n_called, 1);
+
+    assert_int_equal(CALL2("cuStreamCreate", &stream, 1), SUCCESS);
+    assert_int_equal(call("cuStreamBeginCaptureToGraph", W(stream), W(copy), W(&host), 0, 1, 0, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphDestroy", copy, 0), INVALID_VALUE);
+    assert_int_equal(CALL3("cuLaunchHostFunc", stream, count_call, &one), SUCCESS);
+    assert_int_equal(CALL2("cuStreamEndCapture", stream, &other), SUCCESS);
+    assert_ptr_equal(other, copy);
+    n = 4;
+    assert_int_equal(call("cuGraphGetEdges", W(copy), 0, 0, W(&n), 0, 0, 0), SUCCESS);
+    assert_int_equal(n, 0); /* the node of `inner` was left out */
+    assert_int_equal(CALL2("cuGraphExecDestroy", exec, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphExecDestroy", exec, 0), INVALID_VALUE);
+    assert_int_equal(CALL2("cuGraphDestroy", copy, 0), SUCCESS);
+    assert_int_equal(CALL2("cuGraphDestroy", inner, 0), SUCCESS);
+    assert_int_equal(CALL2("cuStreamDestroy_v2", stream, 0), SUCCESS);
+}
+
+/* The slot of a destroyed object waits for many others before it is used again. */
+static void test_handles_stay_stale(void **state)
+{
+    enum { N = 1000 };
+    (void)state;
+    void *old, *made;
+    assert_int_equal(CALL2("cuEventCreate", &old, 0), SUCCESS);
+    assert_int_equal(CALL2("cuEventDestroy_v2", old, 0), SUCCESS);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(CALL2("cuEventCreate", &made, 0), SUCCESS);
+        assert_ptr_not_equal(made, old);
+        assert_int_equal(CALL2("cuEventDestroy_v2", made, 0), SUCCESS);
+    }
+    assert_int_equal(CALL2("cuEventQuery", old, 0), INVALID_HANDLE);
+}
+
 static void test_pools(void **state)
 {
     (void)state;
@@ -476,6 +536,8 @@ int main(void)
         cmocka_unit_test(test_capture),
         cmocka_unit_test(test_what_a_capture_forbids),
         cmocka_unit_test(test_objects_that_a_graph_keeps),
+        cmocka_unit_test(test_graphs_within_graphs),
+        cmocka_unit_test(test_handles_stay_stale),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_pointers),

@@ -356,8 +356,8 @@ static void test_more_than_a_machine_has(void **state)
     assert_int_equal(cuda.host(&p, 5 * tib), OUT_OF_MEMORY);
     assert_int_equal(cuda.managed(&p, 5 * tib, 1), OUT_OF_MEMORY);
     assert_int_equal(cuda.host_unregister((void *)(16 * tib)), SUCCESS);
-    assert_int_equal(cuda.host(&p, tib), SUCCESS);
-    assert_int_equal(cuda.managed(&q, tib, 1), SUCCESS);
+    assert_int_equal(cuda.host(&p, tib / 4), SUCCESS);
+    assert_int_equal(cuda.managed(&q, tib / 4, 1), SUCCESS);
     assert_int_equal(cuda.host_free(p), SUCCESS);
     assert_int_equal(cuda.free(q), SUCCESS);
 }

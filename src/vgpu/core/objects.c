@@ -12,12 +12,14 @@ static pthread_mutex_t slots = PTHREAD_MUTEX_INITIALIZER, all = PTHREAD_MUTEX_IN
 void plim_objects_lock(void) { pthread_mutex_lock(&all); }
 void plim_objects_unlock(void) { pthread_mutex_unlock(&all); }
 
-struct plim_object *plim_object_make(enum plim_object_type type)
+struct plim_object *plim_object_make(enum plim_object_type type, const void *body, size_t size)
 {
     pthread_mutex_lock(&slots);
     struct plim_object *made = (struct plim_object *)(void *)plim_slots_take(&objects, sizeof *made, MAX_OBJECTS);
     if (made) {
         memset(made->body, 0, sizeof made->body);
+        if (size)
+            memcpy(made->body, body, size);
         made->id = ++last_id;
         atomic_store(&made->slot.type, (int)type);
     }

@@ -28,17 +28,30 @@ struct plim_object {
     _Alignas(16) unsigned char body[112];
 };
 
-/* A new object with a body of zeros, or NULL. Its address is the handle. */
-struct plim_object *plim_object_make(enum plim_object_type type);
+/* A new object whose body begins with size bytes of `body` and is zero then, or NULL. Its address is the handle. */
+struct plim_object *plim_object_make(enum plim_object_type type, const void *body, size_t size);
 
 /* The object of a handle of this type, or NULL. */
 struct plim_object *plim_object_of(const void *handle, enum plim_object_type type);
 
 void plim_object_drop(struct plim_object *object);
 
-/* One lock for streams, captures and graphs: for whatever is not on the path of a launch. */
+/*
+ * One lock for streams, captures and graphs: for whatever is not on the path of a launch. A handle is looked up with
+ * the lock held: the object of one found earlier may be gone.
+ */
 void plim_objects_lock(void);
 void plim_objects_unlock(void);
+
+static inline void plim_objects_unlock_after(const int *unused)
+{
+    (void)unused;
+    plim_objects_unlock();
+}
+
+/* Hold the lock from here to the end of the block. */
+#define PLIM_OBJECTS_LOCKED                                                                                            \
+    __attribute__((cleanup(plim_objects_unlock_after))) const int plim_objects_are_locked = (plim_objects_lock(), 0)
 
 #define PLIM_BODY(object, type) ((struct type *)(void *)(object)->body)
 

@@ -5,7 +5,8 @@
 /*
  * Handles. A handle is the address of a slot of one array that is never unmapped, so that a handle to a destroyed
  * object, to an object of another type or to nothing at all is recognised and never followed. The slot freed first is
- * reused first: a stale handle stays invalid for as long as possible.
+ * reused first, and not before a number of others were freed: a stale handle stays invalid for as long as possible,
+ * also in a thread that has just found it to be valid.
  *
  * The driver keeps its objects in such a table (objects.h), each math library has one of its own (libs/library.h). The
  * owner of a table locks it to take and to free a slot.
@@ -24,8 +25,10 @@ struct plim_slot {
 
 struct plim_slots {
     char *_Atomic start; /* NULL until the first slot is taken */
-    uint32_t n, first_free, last_free;
+    uint32_t n, first_free, last_free, n_free;
 };
+
+enum { PLIM_SLOTS_REST = 1024 }; /* free slots that are not reused yet */
 
 static inline struct plim_slot *plim_slots_number(const struct plim_slots *slots, size_t slot_bytes, uint32_t number)
 {
@@ -42,10 +45,13 @@ static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t
             return NULL;
         atomic_store(&slots->start, start);
     }
+    if (slots->n < n_max && slots->n_free <= PLIM_SLOTS_REST)
+        return plim_slots_number(slots, slot_bytes, slots->n++);
     if (!slots->first_free)
-        return slots->n < n_max ? plim_slots_number(slots, slot_bytes, slots->n++) : NULL;
+        return NULL;
     struct plim_slot *slot = plim_slots_number(slots, slot_bytes, slots->first_free - 1);
     slots->first_free = slot->next;
+    slots->n_free--;
     if (!slots->first_free)
         slots->last_free = 0;
     slot->next = 0;
@@ -62,6 +68,7 @@ static inline void plim_slots_free(struct plim_slots *slots, size_t slot_bytes, 
     else
         slots->first_free = number;
     slots->last_free = number;
+    slots->n_free++;
 }
 
 /* The slot of a handle, free or not; NULL: the handle is not the address of one. Without a lock. */

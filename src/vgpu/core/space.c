@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/core/space.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 static const uint64_t largest_bytes = (uint64_t)16 << 40, smallest_bytes = (uint64_t)64 << 30;
 
 static struct {
     uint64_t base, n_slots, cursor;
-    plim_space_owner *owner;
+    _Atomic plim_space_owner *owner; /* read without a lock */
 } space;
+
+static plim_space_owner owner_at(uint64_t slot)
+{
+    return atomic_load_explicit(&space.owner[slot], memory_order_relaxed);
+}
+
+static void own_slot(uint64_t slot, plim_space_owner owner)
+{
+    atomic_store_explicit(&space.owner[slot], owner, memory_order_relaxed);
+}
 
 static void *nothing(uint64_t size, int protection)
 {
@@ -41,7 +52,7 @@ static uint64_t find(uint64_t n, uint64_t from, uint64_t to)
 {
     uint64_t run = 0;
     for (uint64_t i = from; i < to; i++) {
-        run = space.owner[i] ? 0 : run + 1;
+        run = owner_at(i) ? 0 : run + 1;
         if (run == n)
             return i + 1 - n;
     }
@@ -59,7 +70,7 @@ uint64_t plim_space_take(uint64_t size, plim_space_owner owner)
     if (slot == UINT64_MAX)
         return 0;
     for (uint64_t i = 0; i < n; i++)
-        space.owner[slot + i] = owner;
+        own_slot(slot + i, owner);
     space.cursor = slot + n;
     return space.base + slot * PLIM_SPACE_SLOT_BYTES;
 }
@@ -75,10 +86,10 @@ void plim_space_own(uint64_t address, uint64_t size, plim_space_owner owner)
         return;
     const uint64_t slot = (address - space.base) / PLIM_SPACE_SLOT_BYTES, n = slots_of(size);
     for (uint64_t i = slot; i < slot + n && i < space.n_slots; i++)
-        space.owner[i] = owner;
+        own_slot(i, owner);
 }
 
 plim_space_owner plim_space_owner_of(uint64_t address)
 {
-    return plim_space_contains(address) ? space.owner[(address - space.base) / PLIM_SPACE_SLOT_BYTES] : 0;
+    return plim_space_contains(address) ? owner_at((address - space.base) / PLIM_SPACE_SLOT_BYTES) : 0;
 }

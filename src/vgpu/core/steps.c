@@ -37,15 +37,17 @@ void plim_vgpu_waited(void)
     const uint64_t before = atomic_exchange_explicit(&p->cycle_launches, n, memory_order_relaxed);
     if (!hash) /* another thread closed the cycle */
         return;
-    uint64_t used_bytes = 0;
-    for (int i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
-        used_bytes += p->used_bytes[i];
-    const uint64_t nth = atomic_load_explicit(&p->n_cycles, memory_order_relaxed);
     int error;
     struct plim_ledger *ledger = plim_vgpu_ledger(&error);
     if (!ledger)
         return;
+    uint64_t used_bytes = 0;
+    plim_ledger_lock(ledger);
+    for (int i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
+        used_bytes += p->used_bytes[i];
+    const uint64_t nth = atomic_load_explicit(&p->n_cycles, memory_order_relaxed);
     ledger->cycle[p - ledger->process][nth % PLIM_LEDGER_MAX_CYCLES] =
         (struct plim_ledger_cycle){ hash, n - before, used_bytes };
     atomic_store_explicit(&p->n_cycles, nth + 1, memory_order_release);
+    plim_ledger_unlock(ledger);
 }

@@ -61,12 +61,9 @@ status plim_context_need(void)
 
 static struct plim_object *make(int device, unsigned flags, bool is_primary)
 {
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_CONTEXT);
-    if (!object)
-        return NULL;
-    *PLIM_BODY(object, context) = (struct context){ .device = device, .flags = flags, .is_primary = is_primary };
-    memcpy(PLIM_BODY(object, context)->limit, limits, sizeof limits);
-    return object;
+    struct context context = { .device = device, .flags = flags, .is_primary = is_primary };
+    memcpy(context.limit, limits, sizeof limits);
+    return plim_object_make(PLIM_OBJECT_CONTEXT, &context, sizeof context);
 }
 
 /* The primary context of a device, made at its first use. */
@@ -123,8 +120,10 @@ status cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     status error = plim_context_check_device(device);
     struct plim_object *object = error ? NULL : primary_of(device);
-    if (object)
+    if (object) {
+        PLIM_OBJECTS_LOCKED;
         PLIM_BODY(object, context)->flags = flags;
+    }
     return error;
 }
 
@@ -133,6 +132,7 @@ status cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
     status error = plim_context_check_device(device);
     if (error)
         return error;
+    PLIM_OBJECTS_LOCKED;
     const struct plim_object *object = atomic_load(&primary[device]);
     *flags = object ? PLIM_BODY(object, context)->flags : 0;
     *is_active = object && PLIM_BODY(object, context)->n_retained > 0;
@@ -177,6 +177,7 @@ status cuCtxCreate_v4(void **ret_context, void *parameters, unsigned flags, int 
 
 status cuCtxDestroy_v2(void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct context *context = body_of(handle);
     if (!context || context->is_primary)
         return PLIM_CUDA_INVALID_CONTEXT;
@@ -264,6 +265,7 @@ status cuCtxGetApiVersion(void *handle, unsigned *version)
 status cuCtxGetFlags(unsigned *flags)
 {
     status error = plim_context_need();
+    PLIM_OBJECTS_LOCKED;
     if (!error)
         *flags = chosen(NULL)->flags;
     return error;
@@ -272,6 +274,7 @@ status cuCtxGetFlags(unsigned *flags)
 status cuCtxSetFlags(unsigned flags)
 {
     status error = plim_context_need();
+    PLIM_OBJECTS_LOCKED;
     if (!error)
         chosen(NULL)->flags = flags;
     return error;
@@ -284,6 +287,7 @@ status cuCtxGetLimit(size_t *value, int limit)
         return error;
     if (limit < 0 || limit >= MAX_LIMITS / 2)
         return PLIM_CUDA_INVALID_VALUE;
+    PLIM_OBJECTS_LOCKED;
     *value = chosen(NULL)->limit[limit];
     return PLIM_CUDA_SUCCESS;
 }
@@ -295,6 +299,7 @@ status cuCtxSetLimit(int limit, size_t value)
         return error;
     if (limit < 0 || limit >= MAX_LIMITS / 2)
         return PLIM_CUDA_INVALID_VALUE;
+    PLIM_OBJECTS_LOCKED;
     chosen(NULL)->limit[limit] = value;
     return PLIM_CUDA_SUCCESS;
 }

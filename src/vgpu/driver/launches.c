@@ -22,7 +22,6 @@ static status launch(void *function, const unsigned grid[3], const unsigned bloc
                      void *stream)
 {
     const struct plim_kernel *kernel = plim_kernel_of(function);
-    struct plim_node *node;
     status error = plim_context_need();
     if (error || !kernel)
         return error ? error : PLIM_CUDA_INVALID_HANDLE;
@@ -33,7 +32,7 @@ static status launch(void *function, const unsigned grid[3], const unsigned bloc
         return PLIM_CUDA_INVALID_VALUE;
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
-    error = plim_capture_work(stream, PLIM_NODE_KERNEL, &node);
+    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL);
     if (!error) {
         plim_shadow_launched();
         plim_vgpu_launched(function);
@@ -69,9 +68,8 @@ status cuLaunchKernelEx(const struct cu_launch *c, void *function, void **parame
 /* The kernels of libcudart are functions of the host. */
 status plim_vgpu_launch(void *stream)
 {
-    struct plim_node *node;
     status error = plim_vgpu_need_kernels(plim_context_device());
-    return error ? error : plim_capture_work(stream, PLIM_NODE_KERNEL, &node);
+    return error ? error : plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL);
 }
 
 int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
@@ -79,11 +77,7 @@ int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
     return plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
 }
 
-status plim_vgpu_note_copy(void *stream)
-{
-    struct plim_node *node;
-    return plim_capture_work(stream, PLIM_NODE_MEMCPY, &node);
-}
+status plim_vgpu_note_copy(void *stream) { return plim_capture_work(stream, PLIM_NODE_MEMCPY, NULL, NULL); }
 
 bool plim_vgpu_is_stream(const void *stream) { return plim_stream_of(stream) != NULL; }
 

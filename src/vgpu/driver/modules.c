@@ -47,16 +47,17 @@ static status load(void **ret_module, const void *image, uint64_t limit, bool is
 {
     const uint64_t size = plim_cubin_size(image, limit);
     void *copy = size && !is_own ? malloc(size) : NULL;
-    struct plim_object *object = size && !is_own && !copy ? NULL : plim_object_make(PLIM_OBJECT_MODULE);
+    if (copy)
+        memcpy(copy, image, size);
+    const struct module module = { .image = copy ? copy : (void *)(uintptr_t)image,
+                                   .limit = copy ? size : limit,
+                                   .is_own = is_own || copy };
+    struct plim_object *object =
+        size && !is_own && !copy ? NULL : plim_object_make(PLIM_OBJECT_MODULE, &module, sizeof module);
     if (!object) {
         free(copy);
         return PLIM_CUDA_OUT_OF_MEMORY;
     }
-    if (copy)
-        memcpy(copy, image, size);
-    *PLIM_BODY(object, module) = (struct module){ .image = copy ? copy : (void *)(uintptr_t)image,
-                                                  .limit = copy ? size : limit,
-                                                  .is_own = is_own || copy };
     *ret_module = object;
     return PLIM_CUDA_SUCCESS;
 }
@@ -127,11 +128,11 @@ status cuLibraryLoadFromFile(void **ret_library, const char *path, void *options
 
 status cuModuleUnload(void *handle)
 {
-    struct module *module = module_of(handle);
     struct plim_device_memory memory;
+    PLIM_OBJECTS_LOCKED;
+    struct module *module = module_of(handle);
     if (!module)
         return PLIM_CUDA_INVALID_HANDLE;
-    plim_objects_lock();
     for (struct named *named = module->names, *next; named; named = next) {
         next = named->next;
         if (named->kernel)
@@ -144,7 +145,6 @@ status cuModuleUnload(void *handle)
     if (module->is_own)
         free(module->image);
     plim_object_drop(handle);
-    plim_objects_unlock();
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -193,38 +193,32 @@ static status find_kernel(struct plim_object *object, const char *name, void **r
     if (!named) {
         if (plim_cubin_kernel(module->image, module->limit, name, &code) == PLIM_CUBIN_NO)
             return PLIM_CUDA_NOT_FOUND;
-        struct plim_object *made = plim_object_make(PLIM_OBJECT_KERNEL);
-        if (!made || !(named = remember(module, name))) {
-            if (made)
-                plim_object_drop(made);
-            return PLIM_CUDA_OUT_OF_MEMORY;
-        }
-        named->kernel = made;
         if (code.n_registers <= 0)
             code.n_registers = N_REGISTERS;
         if (code.max_threads <= 0)
             code.max_threads = MAX_THREADS;
-        *PLIM_BODY(made, plim_kernel) = (struct plim_kernel){ .module = object,
-                                                              .name = named->name,
-                                                              .code = code,
-                                                              .max_dynamic_shared_bytes = SHARED_BYTES,
-                                                              .carveout = -1 };
+        if (!(named = remember(module, name)))
+            return PLIM_CUDA_OUT_OF_MEMORY;
+        const struct plim_kernel kernel = { .module = object,
+                                            .name = named->name,
+                                            .code = code,
+                                            .max_dynamic_shared_bytes = SHARED_BYTES,
+                                            .carveout = -1 };
+        named->kernel = plim_object_make(PLIM_OBJECT_KERNEL, &kernel, sizeof kernel);
     }
+    if (!named->kernel)
+        return PLIM_CUDA_OUT_OF_MEMORY;
     *ret_kernel = named->kernel;
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuModuleGetFunction(void **ret_function, void *handle, const char *name)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_MODULE);
     if (!object)
         return PLIM_CUDA_INVALID_HANDLE;
-    if (!ret_function || !name)
-        return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
-    status error = find_kernel(object, name, ret_function);
-    plim_objects_unlock();
-    return error;
+    return ret_function && name ? find_kernel(object, name, ret_function) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuLibraryGetKernel(void **ret_kernel, void *library, const char *name)
@@ -235,14 +229,14 @@ status cuLibraryGetKernel(void **ret_kernel, void *library, const char *name)
 /* The memory of a variable is charged with the code. */
 status cuModuleGetGlobal_v2(device_pointer *ret_address, size_t *ret_size, void *handle, const char *name)
 {
-    struct module *module = module_of(handle);
     uint64_t size = 0;
+    PLIM_OBJECTS_LOCKED;
+    struct module *module = module_of(handle);
     if (!module)
         return PLIM_CUDA_INVALID_HANDLE;
     if (!name)
         return PLIM_CUDA_INVALID_VALUE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     struct named *named = known(module, name, false);
     if (!named && plim_cubin_variable(module->image, module->limit, name, &size) != PLIM_CUBIN_YES)
         error = PLIM_CUDA_NOT_FOUND;
@@ -259,7 +253,6 @@ status cuModuleGetGlobal_v2(device_pointer *ret_address, size_t *ret_size, void 
         *ret_address = named->address;
     if (!error && ret_size)
         *ret_size = named->size;
-    plim_objects_unlock();
     return error;
 }
 
@@ -277,6 +270,7 @@ status cuLibraryGetManaged(device_pointer *ret_address, size_t *ret_size, void *
 
 status cuModuleGetFunctionCount(unsigned *count, void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct module *module = module_of(handle);
     if (!module || !count)
         return module ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
@@ -288,11 +282,11 @@ status cuModuleGetFunctionCount(unsigned *count, void *handle)
 
 status cuModuleEnumerateFunctions(void **functions, unsigned n, void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_MODULE);
     if (!object || !functions)
         return object ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     for (unsigned i = 0; i < n && !error; i++) {
         const struct module *module = PLIM_BODY(object, module);
         const char *name = plim_cubin_name(module->image, module->limit, i);
@@ -300,7 +294,6 @@ status cuModuleEnumerateFunctions(void **functions, unsigned n, void *handle)
             break;
         error = find_kernel(object, name, &functions[i]);
     }
-    plim_objects_unlock();
     return error;
 }
 

@@ -13,8 +13,9 @@ struct plim_kernel {
     struct plim_object *module;
     char *name;
     struct plim_cubin_kernel code;
-    int max_dynamic_shared_bytes, carveout;
-    bool may_have_large_clusters;
+    /* set by any thread, at any time */
+    _Atomic int max_dynamic_shared_bytes, carveout;
+    _Atomic bool may_have_large_clusters;
 };
 
 /* NULL: not a kernel. */

@@ -25,6 +25,12 @@ static status lose(struct plim_capture *capture, status error)
     return error;
 }
 
+/* A given graph goes with the node that owns it. */
+static bool is_invalid(const struct plim_capture *capture)
+{
+    return capture->status == PLIM_CAPTURE_INVALIDATED || !plim_object_of(capture->graph, PLIM_OBJECT_GRAPH);
+}
+
 /* Work in the legacy stream waits for all blocking streams: so it would have to join their captures. */
 static status check_legacy(void)
 {
@@ -39,33 +45,30 @@ static status check_legacy(void)
     return error;
 }
 
-status plim_capture_work(void *handle, enum plim_node_type type, struct plim_node **ret_node)
+status plim_capture_work(void *handle, enum plim_node_type type, const struct cu_host_call *call, bool *ret_is_captured)
 {
     struct plim_stream *stream = plim_stream_of(handle);
-    *ret_node = NULL;
     if (!stream)
         return PLIM_CUDA_INVALID_HANDLE;
     if (plim_schedule_is_lazy && !atomic_load(&stream->capture))
         plim_schedule_add(stream);
-    if (stream->is_legacy)
+    if (plim_stream_is_legacy(stream))
         return check_legacy();
     if (!atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
-    status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
+    PLIM_OBJECTS_LOCKED;
     struct plim_capture *capture = atomic_load(&stream->capture);
-    if (capture && capture->status == PLIM_CAPTURE_INVALIDATED) {
-        error = PLIM_CUDA_CAPTURE_INVALIDATED;
-    } else if (capture) {
-        struct plim_object *node = plim_cuda_graph_add(capture->graph, type, &stream->last);
-        plim_nodes_clear(&stream->last);
-        if (node && plim_nodes_add(&stream->last, node))
-            *ret_node = PLIM_BODY(node, plim_node);
-        else
-            error = lose(capture, PLIM_CUDA_OUT_OF_MEMORY);
-    }
-    plim_objects_unlock();
-    return error;
+    if (!capture)
+        return PLIM_CUDA_SUCCESS;
+    if (is_invalid(capture))
+        return PLIM_CUDA_CAPTURE_INVALIDATED;
+    struct plim_object *node = plim_cuda_graph_add(capture->graph, type, &stream->last, call);
+    plim_nodes_clear(&stream->last);
+    if (!node || !plim_nodes_add(&stream->last, node))
+        return lose(capture, PLIM_CUDA_OUT_OF_MEMORY);
+    if (ret_is_captured)
+        *ret_is_captured = true;
+    return PLIM_CUDA_SUCCESS;
 }
 
 status plim_capture_unsafe(void)
@@ -94,7 +97,7 @@ status plim_capture_record(void *handle, struct plim_event_capture *event, bool 
     *ret_is_captured = false;
     if (!stream)
         return PLIM_CUDA_INVALID_HANDLE;
-    if (stream->is_legacy && (error = check_legacy()))
+    if (plim_stream_is_legacy(stream) && (error = check_legacy()))
         return error;
     if (event->id == 0 && !atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
@@ -144,7 +147,7 @@ static void leave(struct plim_stream *stream)
 static status join(struct plim_stream *stream, struct plim_capture *capture, const struct plim_event_capture *event)
 {
     struct plim_capture *old = atomic_load(&stream->capture);
-    if (stream->is_legacy)
+    if (plim_stream_is_legacy(stream))
         return lose(capture, PLIM_CUDA_CAPTURE_IMPLICIT);
     if (capture->status == PLIM_CAPTURE_INVALIDATED)
         return PLIM_CUDA_CAPTURE_INVALIDATED;
@@ -168,8 +171,10 @@ status plim_capture_wait(void *handle, const struct plim_event_capture *event, b
         return PLIM_CUDA_INVALID_HANDLE;
     if (event->id == 0 && !atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
+    PLIM_OBJECTS_LOCKED;
+    if (plim_stream_of(handle) != stream)
+        return PLIM_CUDA_INVALID_HANDLE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     struct plim_capture *capture = event->id ? capture_with(event->id) : NULL;
     struct plim_capture *own = atomic_load(&stream->capture);
     if (capture)
@@ -178,7 +183,6 @@ status plim_capture_wait(void *handle, const struct plim_event_capture *event, b
         error = own->status == PLIM_CAPTURE_INVALIDATED ? PLIM_CUDA_CAPTURE_INVALIDATED
                                                         : lose(own, PLIM_CUDA_CAPTURE_ISOLATION);
     *ret_is_captured = capture != NULL;
-    plim_objects_unlock();
     return error;
 }
 
@@ -196,29 +200,33 @@ status cuThreadExchangeStreamCaptureMode(int *mode)
 
 static status begin(void *handle, struct plim_object *graph, const struct plim_nodes *waits_for, int mode)
 {
-    struct plim_stream *stream = plim_stream_of(handle);
-    if (!stream)
-        return PLIM_CUDA_INVALID_HANDLE;
     if (mode < MODE_GLOBAL || mode > MODE_RELAXED)
-        return PLIM_CUDA_INVALID_VALUE;
-    if (stream->is_legacy)
-        return PLIM_CUDA_CAPTURE_UNSUPPORTED;
+        return plim_stream_of(handle) ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
     struct plim_capture *capture = calloc(1, sizeof *capture);
     if (!capture)
         return PLIM_CUDA_OUT_OF_MEMORY;
     status error = PLIM_CUDA_SUCCESS;
     plim_objects_lock();
-    plim_nodes_clear(&stream->last);
-    if (atomic_load(&stream->capture))
+    struct plim_stream *stream = plim_stream_of(handle);
+    capture->is_graph_given = waits_for != NULL;
+    if (!stream)
+        error = PLIM_CUDA_INVALID_HANDLE;
+    else if (plim_stream_is_legacy(stream))
+        error = PLIM_CUDA_CAPTURE_UNSUPPORTED;
+    else if (atomic_load(&stream->capture))
         error = PLIM_CUDA_ILLEGAL_STATE;
+    else if (waits_for && !plim_object_of(graph, PLIM_OBJECT_GRAPH))
+        error = PLIM_CUDA_INVALID_VALUE;
     else if (!graph && !(graph = plim_cuda_graph_make()))
         error = PLIM_CUDA_OUT_OF_MEMORY;
-    else
-        capture->is_graph_given = waits_for != NULL;
+    if (!error)
+        plim_nodes_clear(&stream->last);
     if (!error && waits_for && !plim_nodes_copy(&stream->last, waits_for))
         error = PLIM_CUDA_OUT_OF_MEMORY;
     if (!error) {
         capture->graph = graph;
+        if (!PLIM_BODY(graph, plim_cuda_graph)->owner)
+            PLIM_BODY(graph, plim_cuda_graph)->owner = capture; /* so that it is not destroyed meanwhile */
         capture->origin = stream;
         capture->id = ++last_id;
         capture->mode = mode;
@@ -286,6 +294,8 @@ static void finish(struct plim_capture *capture)
         link = &(*link)->next;
     *link = capture->next;
     atomic_fetch_sub(&n_captures, 1);
+    if (PLIM_BODY(capture->graph, plim_cuda_graph)->owner == capture)
+        PLIM_BODY(capture->graph, plim_cuda_graph)->owner = NULL;
     free(capture);
 }
 
@@ -297,40 +307,36 @@ void plim_capture_forget(struct plim_stream *stream)
     capture->status = PLIM_CAPTURE_INVALIDATED;
     leave(stream);
     if (capture->origin == stream) { /* no other stream can end it */
-        if (!capture->is_graph_given)
-            plim_cuda_graph_free(capture->graph);
+        struct plim_object *graph = capture->is_graph_given ? NULL : capture->graph;
         finish(capture);
+        plim_cuda_graph_free(graph);
     }
 }
 
 status cuStreamEndCapture(void *handle, void **ret_graph)
 {
-    struct plim_stream *stream = plim_stream_of(handle);
     if (!ret_graph)
         return PLIM_CUDA_INVALID_VALUE;
     *ret_graph = NULL;
-    if (!stream)
-        return PLIM_CUDA_INVALID_HANDLE;
-    status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
-    struct plim_capture *capture = atomic_load(&stream->capture);
-    if (!capture) {
-        error = PLIM_CUDA_ILLEGAL_STATE;
-    } else if (capture->origin != stream) {
-        error = lose(capture, PLIM_CUDA_CAPTURE_UNMATCHED);
-    } else if (capture->mode != MODE_RELAXED && !pthread_equal(capture->thread, pthread_self())) {
-        error = PLIM_CUDA_CAPTURE_WRONG_THREAD;
-    } else {
-        error = capture->status == PLIM_CAPTURE_INVALIDATED ? PLIM_CUDA_CAPTURE_INVALIDATED
-                : is_joined(capture, stream)                ? PLIM_CUDA_SUCCESS
-                                                            : PLIM_CUDA_CAPTURE_UNJOINED;
-        if (!error)
-            *ret_graph = capture->graph;
-        else if (!capture->is_graph_given)
-            plim_cuda_graph_free(capture->graph);
-        finish(capture);
-    }
-    plim_objects_unlock();
+    PLIM_OBJECTS_LOCKED;
+    struct plim_stream *stream = plim_stream_of(handle);
+    struct plim_capture *capture = stream ? atomic_load(&stream->capture) : NULL;
+    if (!capture)
+        return stream ? PLIM_CUDA_ILLEGAL_STATE : PLIM_CUDA_INVALID_HANDLE;
+    if (capture->origin != stream)
+        return lose(capture, PLIM_CUDA_CAPTURE_UNMATCHED);
+    if (capture->mode != MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
+        return PLIM_CUDA_CAPTURE_WRONG_THREAD;
+    const status error = is_invalid(capture)          ? PLIM_CUDA_CAPTURE_INVALIDATED
+                         : is_joined(capture, stream) ? PLIM_CUDA_SUCCESS
+                                                      : PLIM_CUDA_CAPTURE_UNJOINED;
+    struct plim_object *graph = capture->graph;
+    const bool is_unused = error && !capture->is_graph_given;
+    finish(capture);
+    if (!error)
+        *ret_graph = graph;
+    else if (is_unused)
+        plim_cuda_graph_free(graph);
     return error;
 }
 
@@ -340,13 +346,13 @@ status cuStreamGetCaptureInfo_v3(void *handle, int *ret_status, uint64_t *ret_id
                                  void *const **ret_nodes, const void **ret_edges, size_t *ret_n)
 {
     static _Thread_local struct plim_nodes shown; /* valid until the next query of this thread */
-    struct plim_stream *stream = plim_stream_of(handle);
+    const struct plim_stream *stream = plim_stream_of(handle);
     status error = stream ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
     if (error || !ret_status)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    if (stream->is_legacy && (error = check_legacy()))
+    if (plim_stream_is_legacy(stream) && (error = check_legacy()))
         return error;
-    plim_objects_lock();
+    PLIM_OBJECTS_LOCKED;
     const struct plim_capture *capture = atomic_load(&stream->capture);
     *ret_status = capture ? capture->status : PLIM_CAPTURE_NONE;
     if (ret_id)
@@ -362,7 +368,6 @@ status cuStreamGetCaptureInfo_v3(void *handle, int *ret_status, uint64_t *ret_id
         *ret_nodes = (void *const *)shown.at;
     if (ret_n)
         *ret_n = shown.n;
-    plim_objects_unlock();
     return error;
 }
 
@@ -385,12 +390,12 @@ status cuStreamIsCapturing(void *stream, int *ret_status)
 status cuStreamUpdateCaptureDependencies_v2(void *handle, void **nodes, const void *edges, size_t n, unsigned flags)
 {
     enum { ADD = 0, SET = 1 };
-    struct plim_stream *stream = plim_stream_of(handle);
     (void)edges;
+    PLIM_OBJECTS_LOCKED;
+    struct plim_stream *stream = plim_stream_of(handle);
     if (!stream || flags > SET || (n > 0 && !nodes))
         return stream ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     const struct plim_capture *capture = atomic_load(&stream->capture);
     if (!capture)
         error = PLIM_CUDA_ILLEGAL_STATE;
@@ -406,7 +411,6 @@ status cuStreamUpdateCaptureDependencies_v2(void *handle, void **nodes, const vo
     for (size_t i = 0; i < n && !error; i++)
         if (!plim_nodes_add(&stream->last, nodes[i]))
             error = PLIM_CUDA_OUT_OF_MEMORY;
-    plim_objects_unlock();
     return error;
 }
 

@@ -27,10 +27,11 @@ enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED 
 void plim_capture_forget(struct plim_stream *stream);
 
 /*
- * Work is put into a stream. *ret_node is its node, to be given parameters, or NULL: the stream does not capture, so do
- * the work now. An error: the stream must not take work.
+ * Work is put into a stream; call: of a host node. *ret_is_captured (not written, or true; may be NULL): it has become
+ * a node; if not, do it now. An error: the stream must not take work.
  */
-status plim_capture_work(void *stream, enum plim_node_type type, struct plim_node **ret_node);
+status plim_capture_work(void *stream, enum plim_node_type type, const struct cu_host_call *call,
+                         bool *ret_is_captured);
 
 /*
  * For calls that are forbidden during a capture (cuMemAlloc and the like): an error then, and the capture is

@@ -7,6 +7,7 @@
 #include "vgpu/driver/graphs/users.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct exec {
     struct cu_host_call *calls; /* in the order of the graph */
@@ -24,14 +25,15 @@ static struct exec *exec_of(const void *handle)
 
 status cuGraphExecDestroy(void *handle)
 {
+    plim_objects_lock();
     struct exec *exec = exec_of(handle);
-    if (!exec)
-        return PLIM_CUDA_INVALID_VALUE;
-    struct plim_cuda_graph_user *users = exec->users;
-    free(exec->calls);
-    plim_object_drop(handle);
-    plim_cuda_graph_users_free(users);
-    return PLIM_CUDA_SUCCESS;
+    const struct exec old = exec ? *exec : (struct exec){ 0 };
+    if (exec)
+        plim_object_drop(handle);
+    plim_objects_unlock();
+    free(old.calls);
+    plim_cuda_graph_users_free(old.users);
+    return exec ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 static size_t count_calls(const struct plim_cuda_graph *graph, struct cu_host_call *calls, size_t n)
@@ -63,27 +65,32 @@ static status fill(struct exec *exec, const struct plim_cuda_graph *graph)
     return PLIM_CUDA_SUCCESS;
 }
 
+/* With the lock held. */
+static struct plim_object *instantiate(const struct plim_cuda_graph *graph, uint64_t flags, struct exec *exec)
+{
+    *exec = (struct exec){ .flags = flags };
+    return fill(exec, graph) == PLIM_CUDA_SUCCESS && plim_cuda_graph_users_copy(&exec->users, graph->users)
+               ? plim_object_make(PLIM_OBJECT_EXEC, exec, sizeof *exec)
+               : NULL;
+}
+
 status cuGraphInstantiateWithFlags(void **ret_exec, void *handle, unsigned long long flags)
 {
-    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    struct exec exec = { 0 };
     status error = plim_context_need();
-    if (error || !graph || !ret_exec)
+    if (error || !ret_exec)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_EXEC);
-    if (!object)
-        return PLIM_CUDA_OUT_OF_MEMORY;
-    struct exec *exec = PLIM_BODY(object, exec);
     plim_objects_lock();
-    exec->flags = flags;
-    error = fill(exec, graph);
-    if (!error && !plim_cuda_graph_users_copy(&exec->users, graph->users))
-        error = PLIM_CUDA_OUT_OF_MEMORY;
+    const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
+    struct plim_object *object = graph ? instantiate(graph, flags, &exec) : NULL;
     plim_objects_unlock();
-    if (error)
-        cuGraphExecDestroy(object);
-    else
+    if (object) {
         *ret_exec = object;
-    return error;
+        return PLIM_CUDA_SUCCESS;
+    }
+    free(exec.calls);
+    plim_cuda_graph_users_free(exec.users);
+    return graph ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphInstantiate_v2(void **ret_exec, void *graph, void **ret_node, char *log, size_t log_size)
@@ -107,6 +114,7 @@ status cuGraphInstantiateWithParams(void **ret_exec, void *graph, struct cu_grap
 
 status cuGraphExecGetFlags(void *handle, uint64_t *flags)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct exec *exec = exec_of(handle);
     if (!exec || !flags)
         return PLIM_CUDA_INVALID_VALUE;
@@ -117,14 +125,13 @@ status cuGraphExecGetFlags(void *handle, uint64_t *flags)
 status cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct cu_graph_update *ret_result)
 {
     enum { UPDATE_TOPOLOGY_CHANGED = 2 };
+    PLIM_OBJECTS_LOCKED;
     struct exec *exec = exec_of(handle);
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(graph_handle);
     if (!exec || !graph)
         return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
     const bool is_same = exec->n_nodes == graph->n_nodes;
     status error = is_same ? fill(exec, graph) : PLIM_CUDA_GRAPH_UPDATE_FAILURE;
-    plim_objects_unlock();
     if (ret_result)
         *ret_result = (struct cu_graph_update){ is_same ? 0 : UPDATE_TOPOLOGY_CHANGED, NULL, NULL };
     return error;
@@ -148,19 +155,36 @@ status cuGraphUpload(void *exec, void *stream)
                                     : PLIM_CUDA_INVALID_HANDLE;
 }
 
-status cuGraphLaunch(void *handle, void *stream)
+/* A copy: the calls are made without the lock. */
+static status calls_of(void *handle, struct cu_host_call **ret_calls, size_t *ret_n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct exec *exec = exec_of(handle);
-    struct plim_node *node;
     if (!exec)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_GRAPH, &node);
-    if (error || node)
+    if (exec->n_calls && !(*ret_calls = calloc(exec->n_calls, sizeof **ret_calls)))
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    if (exec->n_calls)
+        memcpy(*ret_calls, exec->calls, exec->n_calls * sizeof **ret_calls);
+    *ret_n = exec->n_calls;
+    return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphLaunch(void *handle, void *stream)
+{
+    struct cu_host_call *calls = NULL;
+    size_t n_calls = 0;
+    bool is_captured = false;
+    if (!exec_of(handle))
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, &is_captured);
+    if (error || is_captured)
         return error;
-    if ((error = plim_vgpu_need_kernels(plim_context_device())))
+    if ((error = plim_vgpu_need_kernels(plim_context_device())) || (error = calls_of(handle, &calls, &n_calls)))
         return error;
     plim_vgpu_launched(handle);
-    for (size_t i = 0; i < exec->n_calls; i++)
-        exec->calls[i].function(exec->calls[i].data);
+    for (size_t i = 0; i < n_calls; i++)
+        calls[i].function(calls[i].data);
+    free(calls);
     return PLIM_CUDA_SUCCESS;
 }

@@ -9,37 +9,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void node_free(struct plim_object *object)
+static bool owns_graphs(const struct plim_node *node)
+{
+    return node->type == PLIM_NODE_GRAPH || node->type == PLIM_NODE_CONDITIONAL;
+}
+
+static void graph_free(struct plim_object *object, struct plim_cuda_graph_user **users);
+
+static void node_free(struct plim_object *object, struct plim_cuda_graph_user **users)
 {
     struct plim_node *node = PLIM_BODY(object, plim_node);
-    if (node->type == PLIM_NODE_CONDITIONAL || node->type == PLIM_NODE_GRAPH) {
+    if (owns_graphs(node)) {
         struct plim_object **graphs = node->data;
         for (unsigned i = 0; i < node->n_data; i++)
-            plim_cuda_graph_free(graphs[i]);
+            graph_free(graphs[i], users);
         free(graphs);
     }
     plim_nodes_clear(&node->waits_for);
     plim_object_drop(object);
 }
 
-/* Returns the user objects, which the caller drops without the lock. */
-static struct plim_cuda_graph_user *graph_free(struct plim_object *object)
+/* The user objects are added to a list, which the caller frees without the lock. */
+static void graph_free(struct plim_object *object, struct plim_cuda_graph_user **users)
 {
     struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
-    struct plim_cuda_graph_user *users = graph->users;
+    plim_cuda_graph_users_join(users, graph->users);
     for (struct plim_object *node = graph->first, *next; node; node = next) {
         next = PLIM_BODY(node, plim_node)->next;
-        node_free(node);
+        node_free(node, users);
     }
     plim_object_drop(object);
-    return users;
 }
 
 void plim_cuda_graph_free(struct plim_object *graph)
 {
+    struct plim_cuda_graph_user *users = NULL;
     if (!graph)
         return;
-    struct plim_cuda_graph_user *users = graph_free(graph);
+    graph_free(graph, &users);
     if (users) {
         plim_objects_unlock();
         plim_cuda_graph_users_free(users);
@@ -59,25 +66,23 @@ status cuGraphCreate(void **ret_graph, unsigned flags)
 
 status cuGraphDestroy(void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_GRAPH);
     if (!object || PLIM_BODY(object, plim_cuda_graph)->owner)
         return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
     plim_cuda_graph_free(object);
-    plim_objects_unlock();
     return PLIM_CUDA_SUCCESS;
 }
 
-/* A node that the program adds itself. */
-static status add(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
-                  struct plim_node **ret_body)
+/* A node that the program adds itself. With the lock held. */
+static status add_locked(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
+                         const struct cu_host_call *call)
 {
     struct plim_nodes waits_for = { 0 };
     struct plim_object *object = plim_object_of(graph, PLIM_OBJECT_GRAPH), *made = NULL;
     if (!object || !ret_node || (n > 0 && !nodes))
         return PLIM_CUDA_INVALID_VALUE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     for (size_t i = 0; i < n && !error; i++) {
         struct plim_object *node = plim_object_of(nodes[i], PLIM_OBJECT_NODE);
         if (!node || PLIM_BODY(node, plim_node)->graph != object)
@@ -85,27 +90,29 @@ static status add(void **ret_node, void *graph, void *const *nodes, size_t n, en
         else if (!plim_nodes_add(&waits_for, node))
             error = PLIM_CUDA_OUT_OF_MEMORY;
     }
-    if (!error && !(made = plim_cuda_graph_add(object, type, &waits_for)))
+    if (!error && !(made = plim_cuda_graph_add(object, type, &waits_for, call)))
         error = PLIM_CUDA_OUT_OF_MEMORY;
     plim_nodes_clear(&waits_for);
-    plim_objects_unlock();
-    if (!error) {
+    if (!error)
         *ret_node = made;
-        *ret_body = PLIM_BODY(made, plim_node);
-    }
     return error;
+}
+
+static status add(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
+                  const struct cu_host_call *call)
+{
+    PLIM_OBJECTS_LOCKED;
+    return add_locked(ret_node, graph, nodes, n, type, call);
 }
 
 status cuGraphAddEmptyNode(void **ret_node, void *graph, void *const *nodes, size_t n)
 {
-    struct plim_node *node;
-    return add(ret_node, graph, nodes, n, PLIM_NODE_EMPTY, &node);
+    return add(ret_node, graph, nodes, n, PLIM_NODE_EMPTY, NULL);
 }
 
 status cuGraphAddKernelNode_v2(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
 {
-    struct plim_node *node;
-    return parameters ? add(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, &node) : PLIM_CUDA_INVALID_VALUE;
+    return parameters ? add(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, NULL) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
@@ -115,44 +122,51 @@ status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, si
 
 status cuGraphAddMemcpyNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *copy, void *context)
 {
-    struct plim_node *node;
     (void)context;
-    return copy ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, &node) : PLIM_CUDA_INVALID_VALUE;
+    return copy ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, NULL) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *set, void *context)
 {
-    struct plim_node *node;
     (void)context;
-    return set ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, &node) : PLIM_CUDA_INVALID_VALUE;
+    return set ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, NULL) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n, const struct cu_host_call *call)
 {
-    struct plim_node *node;
-    status error =
-        call && call->function ? add(ret_node, graph, nodes, n, PLIM_NODE_HOST, &node) : PLIM_CUDA_INVALID_VALUE;
-    if (!error) {
-        node->function = call->function;
-        node->data = call->data;
-    }
-    return error;
+    return call && call->function ? add(ret_node, graph, nodes, n, PLIM_NODE_HOST, call) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddEventRecordNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *event)
 {
-    struct plim_node *node;
     if (!plim_object_of(event, PLIM_OBJECT_EVENT))
         return PLIM_CUDA_INVALID_HANDLE;
-    return add(ret_node, graph, nodes, n, PLIM_NODE_EVENT_RECORD, &node);
+    return add(ret_node, graph, nodes, n, PLIM_NODE_EVENT_RECORD, NULL);
 }
 
 status cuGraphAddEventWaitNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *event)
 {
-    struct plim_node *node;
     if (!plim_object_of(event, PLIM_OBJECT_EVENT))
         return PLIM_CUDA_INVALID_HANDLE;
-    return add(ret_node, graph, nodes, n, PLIM_NODE_WAIT_EVENT, &node);
+    return add(ret_node, graph, nodes, n, PLIM_NODE_WAIT_EVENT, NULL);
+}
+
+static struct plim_object *copy_graph(const struct plim_cuda_graph *graph);
+
+/* Graphs that belong to a node: a child graph, or the bodies of a conditional node. from: their originals, or NULL. */
+static bool own_graphs(struct plim_node *node, unsigned n, struct plim_object *const *from)
+{
+    struct plim_object **graphs = calloc(n ? n : 1, sizeof *graphs);
+    node->data = graphs;
+    for (node->n_data = 0; graphs && node->n_data < n; node->n_data++) {
+        struct plim_object *made =
+            from ? copy_graph(PLIM_BODY(from[node->n_data], plim_cuda_graph)) : plim_cuda_graph_make();
+        if (!made)
+            return false;
+        PLIM_BODY(made, plim_cuda_graph)->owner = node;
+        graphs[node->n_data] = made;
+    }
+    return graphs != NULL;
 }
 
 /* Copy nodes and edges into an empty graph. With the lock held. */
@@ -162,14 +176,10 @@ static bool copy_nodes(struct plim_object *to, const struct plim_cuda_graph *fro
     bool is_right = made != NULL;
     for (struct plim_object *object = from->first; object && is_right; object = PLIM_BODY(object, plim_node)->next) {
         const struct plim_node *node = PLIM_BODY(object, plim_node);
-        struct plim_object *copy = plim_cuda_graph_add(to, node->type, NULL);
-        if (!(is_right = copy != NULL))
-            break;
-        PLIM_BODY(copy, plim_node)->address = node->address;
-        if (node->type == PLIM_NODE_HOST) {
-            PLIM_BODY(copy, plim_node)->function = node->function;
-            PLIM_BODY(copy, plim_node)->data = node->data;
-        }
+        const struct cu_host_call call = { node->function, node->data };
+        struct plim_object *copy =
+            plim_cuda_graph_add(to, node->type, NULL, node->type == PLIM_NODE_HOST ? &call : NULL);
+        is_right = copy && (!owns_graphs(node) || own_graphs(PLIM_BODY(copy, plim_node), node->n_data, node->data));
         made[node->number] = copy;
     }
     for (struct plim_object *object = from->first; object && is_right; object = PLIM_BODY(object, plim_node)->next) {
@@ -182,6 +192,7 @@ static bool copy_nodes(struct plim_object *to, const struct plim_cuda_graph *fro
     return is_right;
 }
 
+/* With the lock held. */
 static struct plim_object *copy_graph(const struct plim_cuda_graph *graph)
 {
     struct plim_object *copy = plim_cuda_graph_make();
@@ -195,46 +206,43 @@ static struct plim_object *copy_graph(const struct plim_cuda_graph *graph)
 
 status cuGraphClone(void **ret_graph, void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !ret_graph)
         return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
     *ret_graph = copy_graph(graph);
-    plim_objects_unlock();
     return *ret_graph ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
-/* Graphs that belong to a node: a child graph, or the bodies of a conditional node. */
-static status own_graphs(struct plim_node *node, unsigned n, const struct plim_cuda_graph *from)
+/* from: the original of a child graph, or NULL: new ones. */
+static status add_with_graphs(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
+                              unsigned n_graphs, struct plim_object *from, struct plim_object ***ret_graphs)
 {
-    struct plim_object **graphs = calloc(n, sizeof *graphs);
-    status error = graphs ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
-    plim_objects_lock();
-    for (unsigned i = 0; i < n && !error; i++) {
-        graphs[i] = from ? copy_graph(from) : plim_cuda_graph_make();
-        if (graphs[i])
-            PLIM_BODY(graphs[i], plim_cuda_graph)->owner = node;
-        else
-            error = PLIM_CUDA_OUT_OF_MEMORY;
-    }
-    node->data = graphs;
-    node->n_data = graphs ? n : 0;
-    plim_objects_unlock();
-    return error;
+    PLIM_OBJECTS_LOCKED;
+    if (from && !plim_cuda_graph_of(from))
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = add_locked(ret_node, graph, nodes, n, type, NULL);
+    if (error)
+        return error;
+    struct plim_node *node = plim_node_of(*ret_node);
+    if (!own_graphs(node, n_graphs, from ? &from : NULL))
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    if (ret_graphs)
+        *ret_graphs = node->data;
+    return PLIM_CUDA_SUCCESS;
 }
 
 status cuGraphAddChildGraphNode(void **ret_node, void *graph, void *const *nodes, size_t n, void *child)
 {
-    struct plim_node *node;
-    const struct plim_cuda_graph *from = plim_cuda_graph_of(child);
-    status error = from ? add(ret_node, graph, nodes, n, PLIM_NODE_GRAPH, &node) : PLIM_CUDA_INVALID_VALUE;
-    return error ? error : own_graphs(node, 1, from);
+    return child ? add_with_graphs(ret_node, graph, nodes, n, PLIM_NODE_GRAPH, 1, child, NULL)
+                 : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphChildGraphNodeGetGraph(void *handle, void **ret_graph)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
-    if (!node || node->type != PLIM_NODE_GRAPH || !ret_graph)
+    if (!node || node->type != PLIM_NODE_GRAPH || node->n_data == 0 || !ret_graph)
         return PLIM_CUDA_INVALID_VALUE;
     *ret_graph = ((struct plim_object **)node->data)[0];
     return PLIM_CUDA_SUCCESS;
@@ -244,7 +252,7 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
                          struct cu_graph_node *parameters)
 {
     enum { MAX_BODIES = 64 };
-    struct plim_node *node;
+    struct plim_object **graphs;
     (void)edges;
     if (!parameters)
         return PLIM_CUDA_INVALID_VALUE;
@@ -254,7 +262,7 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
     case PLIM_NODE_MEMSET:
     case PLIM_NODE_EMPTY:
     case PLIM_NODE_BATCH_MEM_OP:
-        return add(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, &node);
+        return add(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, NULL);
     case PLIM_NODE_HOST:
         return cuGraphAddHostNode(ret_node, graph, nodes, n, &parameters->of.host);
     case PLIM_NODE_GRAPH:
@@ -267,9 +275,9 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
         const unsigned size = parameters->of.conditional.size;
         if (size == 0 || size > MAX_BODIES)
             return PLIM_CUDA_INVALID_VALUE;
-        status error = add(ret_node, graph, nodes, n, PLIM_NODE_CONDITIONAL, &node);
-        if (!error && !(error = own_graphs(node, size, NULL)))
-            parameters->of.conditional.ret_graphs = node->data;
+        status error = add_with_graphs(ret_node, graph, nodes, n, PLIM_NODE_CONDITIONAL, size, NULL, &graphs);
+        if (!error)
+            parameters->of.conditional.ret_graphs = (void **)graphs;
         return error;
     }
     default:
@@ -301,12 +309,12 @@ static void nodes_remove(struct plim_nodes *nodes, const struct plim_object *nod
     nodes->n = n;
 }
 
-status cuGraphDestroyNode(void *handle)
+static status destroy_node(void *handle, struct plim_cuda_graph_user **users)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_NODE);
     if (!object)
         return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
     struct plim_node *node = PLIM_BODY(object, plim_node);
     struct plim_cuda_graph *graph = PLIM_BODY(node->graph, plim_cuda_graph);
     for (struct plim_object *other = graph->first; other; other = PLIM_BODY(other, plim_node)->next)
@@ -320,7 +328,14 @@ status cuGraphDestroyNode(void *handle)
     else
         graph->last = node->previous;
     graph->n_nodes--;
-    node_free(object);
-    plim_objects_unlock();
+    node_free(object, users);
     return PLIM_CUDA_SUCCESS;
+}
+
+status cuGraphDestroyNode(void *handle)
+{
+    struct plim_cuda_graph_user *users = NULL;
+    status error = destroy_node(handle, &users);
+    plim_cuda_graph_users_free(users);
+    return error;
 }

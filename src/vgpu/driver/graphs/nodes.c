@@ -51,22 +51,34 @@ struct plim_node *plim_node_of(const void *handle)
 
 /* --- graphs and nodes --- */
 
-struct plim_object *plim_cuda_graph_make(void) { return plim_object_make(PLIM_OBJECT_GRAPH); }
+struct plim_object *plim_cuda_graph_make(void) { return plim_object_make(PLIM_OBJECT_GRAPH, NULL, 0); }
+
+static bool copy_own(struct plim_nodes *to, const struct plim_nodes *from, const struct plim_object *graph)
+{
+    for (uint32_t i = 0; from && i < from->n; i++) {
+        const struct plim_node *node = plim_node_of(from->at[i]);
+        if (node && node->graph == graph && !plim_nodes_add(to, from->at[i]))
+            return false;
+    }
+    return true;
+}
 
 struct plim_object *plim_cuda_graph_add(struct plim_object *object, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for)
+                                        const struct plim_nodes *waits_for, const struct cu_host_call *call)
 {
     struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
-    struct plim_object *made = plim_object_make(PLIM_OBJECT_NODE);
-    if (!made)
-        return NULL;
-    struct plim_node *node = PLIM_BODY(made, plim_node);
-    *node = (struct plim_node){ .type = type, .number = graph->n_ever++, .graph = object, .previous = graph->last };
-    if (waits_for && !plim_nodes_copy(&node->waits_for, waits_for)) {
-        plim_nodes_clear(&node->waits_for);
-        plim_object_drop(made);
+    struct plim_node node = { .type = type, .number = graph->n_ever, .graph = object, .previous = graph->last };
+    if (call) {
+        node.function = call->function;
+        node.data = call->data;
+    }
+    struct plim_object *made =
+        copy_own(&node.waits_for, waits_for, object) ? plim_object_make(PLIM_OBJECT_NODE, &node, sizeof node) : NULL;
+    if (!made) {
+        plim_nodes_clear(&node.waits_for);
         return NULL;
     }
+    graph->n_ever++;
     if (graph->last)
         PLIM_BODY(graph->last, plim_node)->next = made;
     else

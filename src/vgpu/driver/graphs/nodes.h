@@ -4,6 +4,7 @@
 
 /* Graphs as they are kept: nodes, and the nodes that each waits for. */
 
+#include "vgpu/core/cuda_api.h"
 #include "vgpu/core/objects.h"
 
 /* CUgraphNodeType */
@@ -40,14 +41,13 @@ struct plim_node {
     void (*function)(void *); /* of a host node */
     void *data;               /* of a host node; a child graph; the graphs of a conditional node */
     unsigned n_data;
-    uint64_t address; /* of an allocation or its release */
 };
 
 struct plim_cuda_graph {
     struct plim_object *first, *last;
     unsigned n_nodes, n_ever;
     struct plim_cuda_graph_user *users; /* users.h */
-    void *owner;                        /* the node whose graph it is */
+    void *owner;                        /* the node whose graph it is, or the capture that fills it */
 };
 
 /* The graph, or node, of a handle; NULL: the handle is not one. */
@@ -56,7 +56,8 @@ struct plim_node *plim_node_of(const void *handle);
 
 /* All with the lock of the objects held. */
 struct plim_object *plim_cuda_graph_make(void);
+/* Nodes to wait for that are gone, or of another graph, are left out. call: of a host node. */
 struct plim_object *plim_cuda_graph_add(struct plim_object *graph, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for);
+                                        const struct plim_nodes *waits_for, const struct cu_host_call *call);
 
 #endif

@@ -28,29 +28,27 @@ static void end(struct node_list *list, size_t *ret_n)
 
 status cuGraphGetNodes(void *handle, void **nodes, size_t *n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n)
         return PLIM_CUDA_INVALID_VALUE;
     struct node_list list = { nodes, 0, *n };
-    plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
         put(&list, node);
-    plim_objects_unlock();
     end(&list, n);
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuGraphGetRootNodes(void *handle, void **nodes, size_t *n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n)
         return PLIM_CUDA_INVALID_VALUE;
     struct node_list list = { nodes, 0, *n };
-    plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next)
         if (PLIM_BODY(node, plim_node)->waits_for.n == 0)
             put(&list, node);
-    plim_objects_unlock();
     end(&list, n);
     return PLIM_CUDA_SUCCESS;
 }
@@ -64,11 +62,11 @@ static void plain_edges(uint64_t *edges, size_t n)
 
 status cuGraphGetEdges_v2(void *handle, void **from, void **to, uint64_t *edges, size_t *n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     if (!graph || !n || !from != !to)
         return PLIM_CUDA_INVALID_VALUE;
     struct node_list starts = { from, 0, *n }, ends = { to, 0, *n };
-    plim_objects_lock();
     for (struct plim_object *node = graph->first; node; node = PLIM_BODY(node, plim_node)->next) {
         const struct plim_nodes *waits_for = &PLIM_BODY(node, plim_node)->waits_for;
         for (uint32_t i = 0; i < waits_for->n; i++) {
@@ -76,7 +74,6 @@ status cuGraphGetEdges_v2(void *handle, void **from, void **to, uint64_t *edges,
             put(&ends, node);
         }
     }
-    plim_objects_unlock();
     end(&starts, n);
     end(&ends, n);
     plain_edges(edges, *n);
@@ -90,14 +87,13 @@ status cuGraphGetEdges(void *graph, void **from, void **to, size_t *n)
 
 status cuGraphNodeGetDependencies_v2(void *handle, void **nodes, uint64_t *edges, size_t *n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !n)
         return PLIM_CUDA_INVALID_VALUE;
     struct node_list list = { nodes, 0, *n };
-    plim_objects_lock();
     for (uint32_t i = 0; i < node->waits_for.n; i++)
         put(&list, node->waits_for.at[i]);
-    plim_objects_unlock();
     end(&list, n);
     plain_edges(edges, nodes ? *n : 0);
     return PLIM_CUDA_SUCCESS;
@@ -110,16 +106,15 @@ status cuGraphNodeGetDependencies(void *node, void **nodes, size_t *n)
 
 status cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, uint64_t *edges, size_t *n)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !n)
         return PLIM_CUDA_INVALID_VALUE;
     struct node_list list = { nodes, 0, *n };
-    plim_objects_lock();
     for (struct plim_object *after = node->next; after; after = PLIM_BODY(after, plim_node)->next)
         for (uint32_t i = 0; i < PLIM_BODY(after, plim_node)->waits_for.n; i++)
             if (PLIM_BODY(after, plim_node)->waits_for.at[i] == handle)
                 put(&list, after);
-    plim_objects_unlock();
     end(&list, n);
     plain_edges(edges, nodes ? *n : 0);
     return PLIM_CUDA_SUCCESS;
@@ -132,11 +127,11 @@ status cuGraphNodeGetDependentNodes(void *node, void **nodes, size_t *n)
 
 status cuGraphAddDependencies_v2(void *handle, void *const *from, void *const *to, const void *edges, size_t n)
 {
+    PLIM_OBJECTS_LOCKED;
     (void)edges;
     if (!plim_cuda_graph_of(handle) || (n > 0 && (!from || !to)))
         return PLIM_CUDA_INVALID_VALUE;
     status error = PLIM_CUDA_SUCCESS;
-    plim_objects_lock();
     for (size_t i = 0; i < n && !error; i++) {
         const struct plim_node *start = plim_node_of(from[i]);
         struct plim_node *node = plim_node_of(to[i]);
@@ -145,7 +140,6 @@ status cuGraphAddDependencies_v2(void *handle, void *const *from, void *const *t
         else if (!plim_nodes_add(&node->waits_for, from[i]))
             error = PLIM_CUDA_OUT_OF_MEMORY;
     }
-    plim_objects_unlock();
     return error;
 }
 
@@ -156,6 +150,7 @@ status cuGraphAddDependencies(void *graph, void *const *from, void *const *to, s
 
 status cuGraphNodeGetType(void *handle, int *ret_type)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !ret_type)
         return PLIM_CUDA_INVALID_VALUE;
@@ -165,6 +160,7 @@ status cuGraphNodeGetType(void *handle, int *ret_type)
 
 status cuGraphNodeGetContainingGraph(void *handle, void **ret_graph)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !ret_graph)
         return PLIM_CUDA_INVALID_VALUE;
@@ -174,6 +170,7 @@ status cuGraphNodeGetContainingGraph(void *handle, void **ret_graph)
 
 status cuGraphNodeGetLocalId(void *handle, unsigned *ret_id)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_node *node = plim_node_of(handle);
     if (!node || !ret_id)
         return PLIM_CUDA_INVALID_VALUE;
@@ -213,20 +210,19 @@ status cuGraphExecGetId(void *exec, unsigned *ret_id)
 /* Dot, the language of Graphviz: nodes with their types, and edges. */
 status cuGraphDebugDotPrint(void *handle, const char *path, unsigned flags)
 {
+    PLIM_OBJECTS_LOCKED;
     const struct plim_cuda_graph *graph = plim_cuda_graph_of(handle);
     FILE *file = graph && path ? fopen(path, "w") : NULL;
     (void)flags;
     if (!file)
         return PLIM_CUDA_INVALID_VALUE;
     fprintf(file, "digraph {\n");
-    plim_objects_lock();
     for (struct plim_object *object = graph->first; object; object = PLIM_BODY(object, plim_node)->next) {
         const struct plim_node *node = PLIM_BODY(object, plim_node);
         fprintf(file, "  n%u [label=\"%u: type %d\"]\n", node->number, node->number, (int)node->type);
         for (uint32_t i = 0; i < node->waits_for.n; i++)
             fprintf(file, "  n%u -> n%u\n", PLIM_BODY(node->waits_for.at[i], plim_node)->number, node->number);
     }
-    plim_objects_unlock();
     fprintf(file, "}\n");
     return fclose(file) ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
 }

@@ -20,18 +20,29 @@ struct user {
     unsigned n_references;
 };
 
-/* The destructor runs without the lock. */
-static void user_drop(struct plim_object *object, unsigned count)
+/* A call of the destructor is returned: it runs without the lock. */
+static struct user drop_locked(struct plim_object *object, unsigned count)
 {
-    plim_objects_lock();
     struct user *user = PLIM_BODY(object, user);
     user->n_references -= count < user->n_references ? count : user->n_references;
     const struct user old = *user;
     if (old.n_references == 0)
         plim_object_drop(object);
+    return old;
+}
+
+static void destroy_unused(const struct user *user)
+{
+    if (user->n_references == 0 && user->destroy)
+        user->destroy(user->data);
+}
+
+static void user_drop(struct plim_object *object, unsigned count)
+{
+    plim_objects_lock();
+    const struct user old = drop_locked(object, count);
     plim_objects_unlock();
-    if (old.n_references == 0 && old.destroy)
-        old.destroy(old.data);
+    destroy_unused(&old);
 }
 
 void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users)
@@ -42,6 +53,13 @@ void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users)
         free(users);
         users = next;
     }
+}
+
+void plim_cuda_graph_users_join(struct plim_cuda_graph_user **to, struct plim_cuda_graph_user *more)
+{
+    while (*to)
+        to = &(*to)->next;
+    *to = more;
 }
 
 bool plim_cuda_graph_users_copy(struct plim_cuda_graph_user **to, const struct plim_cuda_graph_user *from)
@@ -62,68 +80,73 @@ status cuUserObjectCreate(void **ret_user, void *data, void (*destroy)(void *), 
     (void)flags;
     if (!ret_user || !destroy || n == 0)
         return PLIM_CUDA_INVALID_VALUE;
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_USER);
+    const struct user user = { data, destroy, n };
+    struct plim_object *object = plim_object_make(PLIM_OBJECT_USER, &user, sizeof user);
     if (!object)
         return PLIM_CUDA_OUT_OF_MEMORY;
-    *PLIM_BODY(object, user) = (struct user){ data, destroy, n };
     *ret_user = object;
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuUserObjectRetain(void *handle, unsigned count)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_USER);
     if (!object || count == 0)
         return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
     PLIM_BODY(object, user)->n_references += count;
-    plim_objects_unlock();
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuUserObjectRelease(void *handle, unsigned count)
 {
+    plim_objects_lock();
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_USER);
-    if (!object || count == 0)
-        return PLIM_CUDA_INVALID_VALUE;
-    user_drop(object, count);
-    return PLIM_CUDA_SUCCESS;
+    const bool is_right = object && count > 0;
+    const struct user old = is_right ? drop_locked(object, count) : (struct user){ .n_references = 1 };
+    plim_objects_unlock();
+    destroy_unused(&old);
+    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphRetainUserObject(void *graph_handle, void *handle, unsigned count, unsigned flags)
 {
     enum { MOVE = 1 };
+    PLIM_OBJECTS_LOCKED;
     struct plim_cuda_graph *graph = plim_cuda_graph_of(graph_handle);
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_USER);
-    struct plim_cuda_graph_user *link = graph && object && count ? malloc(sizeof *link) : NULL;
+    if (!graph || !object || count == 0)
+        return PLIM_CUDA_INVALID_VALUE;
+    struct plim_cuda_graph_user *link = malloc(sizeof *link);
     if (!link)
-        return graph && object && count ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
+        return PLIM_CUDA_OUT_OF_MEMORY;
     *link = (struct plim_cuda_graph_user){ object, count, graph->users };
     graph->users = link;
     if (!(flags & MOVE))
         PLIM_BODY(object, user)->n_references += count;
-    plim_objects_unlock();
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuGraphReleaseUserObject(void *graph_handle, void *handle, unsigned count)
 {
+    struct user old = { .n_references = 1 };
+    struct plim_cuda_graph_user *found = NULL;
+    plim_objects_lock();
     struct plim_cuda_graph *graph = plim_cuda_graph_of(graph_handle);
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_USER);
-    if (!graph || !object || count == 0)
-        return PLIM_CUDA_INVALID_VALUE;
-    plim_objects_lock();
-    struct plim_cuda_graph_user **link = &graph->users, *found;
-    while (*link && ((*link)->user != object || (*link)->count < count))
-        link = &(*link)->next;
-    if ((found = *link) && (found->count -= count) == 0)
-        *link = found->next;
+    if (graph && object && count > 0) {
+        struct plim_cuda_graph_user **link = &graph->users;
+        while (*link && ((*link)->user != object || (*link)->count < count))
+            link = &(*link)->next;
+        if ((found = *link)) {
+            old = drop_locked(object, count);
+            if ((found->count -= count) == 0) {
+                *link = found->next;
+                free(found);
+            }
+        }
+    }
     plim_objects_unlock();
-    if (!found)
-        return PLIM_CUDA_INVALID_VALUE;
-    if (found->count == 0)
-        free(found);
-    user_drop(object, count);
-    return PLIM_CUDA_SUCCESS;
+    destroy_unused(&old);
+    return found ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }

@@ -14,4 +14,7 @@ void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users);
 /* The same references once more, in front of *to. With the lock; false: no memory. */
 bool plim_cuda_graph_users_copy(struct plim_cuda_graph_user **to, const struct plim_cuda_graph_user *from);
 
+/* Put a list at the end of another. */
+void plim_cuda_graph_users_join(struct plim_cuda_graph_user **to, struct plim_cuda_graph_user *more);
+
 #endif

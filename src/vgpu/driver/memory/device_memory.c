@@ -160,12 +160,13 @@ int plim_device_memory_alloc(int device, uint64_t size, uint64_t *ret_address)
         return error;
     pthread_mutex_lock(&lock);
     uint64_t address = plim_space_take(size, tag_alloc | record);
+    if (address)
+        plim_ledger_place(ledger(), record, address); /* before another thread may look for it */
     pthread_mutex_unlock(&lock);
     if (!address) {
         plim_vgpu_uncharge(record);
         return PLIM_CUDA_OUT_OF_MEMORY;
     }
-    plim_ledger_place(ledger(), record, address);
     *ret_address = address;
     return PLIM_CUDA_SUCCESS;
 }

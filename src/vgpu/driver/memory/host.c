@@ -92,12 +92,23 @@ static int map(void **ret_pointer, uint64_t size, enum plim_ledger_kind kind, in
 
 int plim_vgpu_host_alloc(void **ret_pointer, uint64_t size) { return map(ret_pointer, size, PLIM_KIND_PINNED, 0); }
 
+static bool is_oversubscribed(const struct plim_ledger_card *card)
+{
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (!ledger || !card)
+        return false;
+    plim_ledger_lock(ledger);
+    const bool is_over = card->used_bytes + card->reserved_bytes + card->others_bytes > card->total_bytes;
+    plim_ledger_unlock(ledger);
+    return is_over;
+}
+
 int plim_vgpu_managed_alloc(void **ret_pointer, uint64_t size, int device)
 {
     int error = map(ret_pointer, size, PLIM_KIND_MANAGED, device);
-    const struct plim_ledger_card *card = plim_vgpu_card(device);
-    if (!error && card && card->used_bytes + card->reserved_bytes + card->others_bytes > card->total_bytes)
-        plim_ledger_warn(plim_vgpu_ledger(&error), "oversubscribed", "managed memory exceeds the card");
+    if (!error && is_oversubscribed(plim_vgpu_card(device)))
+        plim_vgpu_remark("oversubscribed", "managed memory exceeds the card");
     return error;
 }
 

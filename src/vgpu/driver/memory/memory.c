@@ -31,7 +31,10 @@ status cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     const struct plim_ledger_card *card = error ? NULL : plim_vgpu_card(plim_context_device());
     if (!card)
         return error ? error : PLIM_CUDA_INVALID_CONTEXT;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    plim_ledger_lock(ledger);
     *free_bytes = plim_ledger_free_bytes(card);
+    plim_ledger_unlock(ledger);
     *total_bytes = card->total_bytes - card->reserved_bytes;
     return PLIM_CUDA_SUCCESS;
 }
@@ -81,14 +84,11 @@ status cuMemFree_v2(device_pointer address)
 status cuMemFreeAsync(device_pointer address, void *stream)
 {
     struct plim_device_memory memory;
-    struct plim_node *node;
     if (plim_device_memory_at(address, &memory) || memory.base != address)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, &node);
+    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, NULL, NULL);
     if (error)
         return error;
-    if (node)
-        node->address = address;
     return memory.kind == PLIM_DEVICE_MEMORY_POOL ? plim_pool_free(address) : cuMemFree_v2(address);
 }
 

@@ -43,20 +43,19 @@ static struct pool *pool_of(const void *handle)
     return object ? PLIM_BODY(object, pool) : NULL;
 }
 
-static struct plim_object *make(int device, unsigned share, uint64_t max_bytes)
+static struct plim_object *make(int device, unsigned share, uint64_t max_bytes, bool is_default)
 {
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_POOL);
-    if (object)
-        *PLIM_BODY(object, pool) =
-            (struct pool){ .device = device, .share = share, .max_bytes = max_bytes, .reuse = { 1, 1, 1 } };
-    return object;
+    const struct pool pool = {
+        .device = device, .share = share, .is_default = is_default, .max_bytes = max_bytes, .reuse = { 1, 1, 1 }
+    };
+    return plim_object_make(PLIM_OBJECT_POOL, &pool, sizeof pool);
 }
 
 /* With the lock held. */
 static struct plim_object *default_of(int device)
 {
-    if (!defaults[device] && (defaults[device] = make(device, 0, 0)))
-        PLIM_BODY(defaults[device], pool)->is_default = true;
+    if (!defaults[device])
+        defaults[device] = make(device, 0, 0, true);
     return defaults[device];
 }
 
@@ -128,19 +127,28 @@ status cuDeviceGetDefaultMemPool(void **ret_pool, int device)
 status cuDeviceGetMemPool(void **ret_pool, int device)
 {
     status error = cuDeviceGetDefaultMemPool(ret_pool, device);
-    if (!error && current[device])
+    if (error)
+        return error;
+    pthread_mutex_lock(&lock);
+    if (current[device])
         *ret_pool = current[device];
-    return error;
+    pthread_mutex_unlock(&lock);
+    return PLIM_CUDA_SUCCESS;
 }
 
 status cuDeviceSetMemPool(int device, void *handle)
 {
-    const struct pool *pool = pool_of(handle);
     status error = plim_context_check_device(device);
-    if (error || !pool || pool->device != device)
-        return error ? error : PLIM_CUDA_INVALID_VALUE;
-    current[device] = plim_object_of(handle, PLIM_OBJECT_POOL);
-    return PLIM_CUDA_SUCCESS;
+    if (error)
+        return error;
+    pthread_mutex_lock(&lock);
+    const struct pool *pool = pool_of(handle);
+    if (pool && pool->device == device)
+        current[device] = handle;
+    else
+        error = PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 status cuMemGetDefaultMemPool(void **ret_pool, const struct cu_location *location, int type)
@@ -161,7 +169,7 @@ status cuMemPoolCreate(void **ret_pool, const struct cu_pool_properties *propert
         return PLIM_CUDA_NOT_SUPPORTED;
     status error = plim_context_check_device(properties->location.id);
     if (!error) {
-        *ret_pool = make(properties->location.id, (unsigned)properties->handle_types, properties->max_bytes);
+        *ret_pool = make(properties->location.id, (unsigned)properties->handle_types, properties->max_bytes, false);
         error = *ret_pool ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
     }
     return error;
@@ -170,28 +178,28 @@ status cuMemPoolCreate(void **ret_pool, const struct cu_pool_properties *propert
 /* Allocations that are still in use are freed at once; the reference defers that to their cuMemFreeAsync. */
 status cuMemPoolDestroy(void *handle)
 {
-    struct pool *pool = pool_of(handle);
-    if (!pool || pool->is_default)
-        return PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
-    if (current[pool->device] == handle)
-        current[pool->device] = NULL;
-    pool->used_bytes = 0;
-    trim(pool, 0);
-    plim_object_drop(handle);
+    struct pool *pool = pool_of(handle);
+    const bool is_right = pool && !pool->is_default;
+    if (is_right) {
+        if (current[pool->device] == handle)
+            current[pool->device] = NULL;
+        pool->used_bytes = 0;
+        trim(pool, 0);
+        plim_object_drop(handle);
+    }
     pthread_mutex_unlock(&lock);
-    return PLIM_CUDA_SUCCESS;
+    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuMemPoolTrimTo(void *handle, size_t keep_bytes)
 {
-    struct pool *pool = pool_of(handle);
-    if (!pool)
-        return PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_lock(&lock);
-    trim(pool, keep_bytes);
+    struct pool *pool = pool_of(handle);
+    if (pool)
+        trim(pool, keep_bytes);
     pthread_mutex_unlock(&lock);
-    return PLIM_CUDA_SUCCESS;
+    return pool ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
 /* CUmemPool_attribute */
@@ -222,11 +230,8 @@ static status put_int(void *value, int number)
     return PLIM_CUDA_SUCCESS;
 }
 
-status cuMemPoolGetAttribute(void *handle, int attribute, void *value)
+static status get_attribute(const struct pool *pool, int attribute, void *value)
 {
-    const struct pool *pool = pool_of(handle);
-    if (!pool || !value)
-        return PLIM_CUDA_INVALID_VALUE;
     switch (attribute) {
     case RELEASE_THRESHOLD:
         return put_word(value, pool->threshold_bytes);
@@ -254,11 +259,17 @@ status cuMemPoolGetAttribute(void *handle, int attribute, void *value)
     }
 }
 
-status cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
+status cuMemPoolGetAttribute(void *handle, int attribute, void *value)
 {
-    struct pool *pool = pool_of(handle);
-    if (!pool || !value)
-        return PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    const struct pool *pool = pool_of(handle);
+    const status error = pool && value ? get_attribute(pool, attribute, value) : PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static status set_attribute(struct pool *pool, int attribute, const void *value)
+{
     uint64_t word = 0;
     if (attribute >= REUSE_FIRST && attribute <= REUSE_LAST) {
         memcpy(&pool->reuse[attribute - REUSE_FIRST], value, sizeof(int));
@@ -276,6 +287,15 @@ status cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
     else
         pool->used_high_bytes = pool->used_bytes;
     return PLIM_CUDA_SUCCESS;
+}
+
+status cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
+{
+    pthread_mutex_lock(&lock);
+    struct pool *pool = pool_of(handle);
+    const status error = pool && value ? set_attribute(pool, attribute, value) : PLIM_CUDA_INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 status cuMemPoolSetAccess(void *pool, const void *access, size_t count)
@@ -319,21 +339,17 @@ static status take(struct plim_object *object, size_t size, uint64_t *ret_addres
 status cuMemAllocFromPoolAsync(device_pointer *ret_address, size_t size, void *handle, void *stream)
 {
     uint64_t address = 0;
-    struct plim_node *node;
     status error = plim_context_need();
     if (error || !ret_address || size == 0 || !pool_of(handle))
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    if ((error = plim_capture_work(stream, PLIM_NODE_MEM_ALLOC, &node)))
+    if ((error = plim_capture_work(stream, PLIM_NODE_MEM_ALLOC, NULL, NULL)))
         return error;
     pthread_mutex_lock(&lock);
-    error = take(plim_object_of(handle, PLIM_OBJECT_POOL), size, &address);
+    error = pool_of(handle) ? take(handle, size, &address) : PLIM_CUDA_INVALID_VALUE;
     pthread_mutex_unlock(&lock);
-    if (error)
-        return error;
-    if (node)
-        node->address = address;
-    *ret_address = address;
-    return PLIM_CUDA_SUCCESS;
+    if (!error)
+        *ret_address = address;
+    return error;
 }
 
 status cuMemAllocAsync(device_pointer *ret_address, size_t size, void *stream)

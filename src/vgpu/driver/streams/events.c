@@ -24,79 +24,94 @@ struct event {
 
 _Static_assert(sizeof(struct event) <= sizeof((struct plim_object *)NULL)->body, "an event fits its slot");
 
+/* Held wherever an event is looked up and used; before the lock of the objects. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct event *event_of(const void *handle)
 {
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_EVENT);
     return object ? PLIM_BODY(object, event) : NULL;
 }
 
-status cuEventCreate(void **ret_event, unsigned flags)
+static status create(void **ret_event, unsigned flags, bool is_recorded)
 {
     status error = plim_context_need();
     if (error || !ret_event || flags > (BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) ||
         ((flags & INTERPROCESS) && !(flags & DISABLE_TIMING)))
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_EVENT);
+    const struct event event = { .flags = flags,
+                                 .device = plim_context_device(),
+                                 .time_us = is_recorded ? plim_vgpu_now_us() + 1 : 0 };
+    struct plim_object *object = plim_object_make(PLIM_OBJECT_EVENT, &event, sizeof event);
     if (!object)
         return PLIM_CUDA_OUT_OF_MEMORY;
-    *PLIM_BODY(object, event) = (struct event){ .flags = flags, .device = plim_context_device() };
     *ret_event = object;
     return PLIM_CUDA_SUCCESS;
 }
 
+status cuEventCreate(void **ret_event, unsigned flags) { return create(ret_event, flags, false); }
+
 status cuEventDestroy_v2(void *handle)
 {
+    pthread_mutex_lock(&lock);
     struct event *event = event_of(handle);
-    if (!event)
-        return PLIM_CUDA_INVALID_HANDLE;
-    plim_objects_lock();
-    plim_nodes_clear(&event->capture.nodes);
-    plim_object_drop(handle);
-    plim_objects_unlock();
+    if (event) {
+        plim_nodes_clear(&event->capture.nodes);
+        plim_object_drop(handle);
+    }
+    pthread_mutex_unlock(&lock);
+    return event ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE;
+}
+
+enum { EXTERNAL = 1 }; /* in a capture: a node, not a dependency */
+
+static status record(struct event *event, void *stream, unsigned flags)
+{
+    bool is_captured = false;
+    status error = flags == EXTERNAL ? plim_capture_work(stream, PLIM_NODE_EVENT_RECORD, NULL, NULL)
+                                     : plim_capture_record(stream, &event->capture, &is_captured);
+    if (error || is_captured)
+        return error;
+    event->time_us = plim_vgpu_now_us() + 1;
+    if (flags != EXTERNAL)
+        plim_schedule_mark(plim_stream_of(stream), &event->moment);
     return PLIM_CUDA_SUCCESS;
 }
 
 status cuEventRecordWithFlags(void *handle, void *stream, unsigned flags)
 {
-    enum { EXTERNAL = 1 }; /* in a capture: a node, not a dependency */
+    pthread_mutex_lock(&lock);
     struct event *event = event_of(handle);
-    struct plim_node *node;
-    bool is_captured;
-    if (!event || flags > EXTERNAL)
-        return event ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_INVALID_HANDLE;
-    if (flags == EXTERNAL) {
-        status error = plim_capture_work(stream, PLIM_NODE_EVENT_RECORD, &node);
-        if (!error)
-            event->time_us = plim_vgpu_now_us() + 1;
-        return error;
-    }
-    status error = plim_capture_record(stream, &event->capture, &is_captured);
-    if (!error && !is_captured) {
-        event->time_us = plim_vgpu_now_us() + 1;
-        plim_schedule_mark(plim_stream_of(stream), &event->moment);
-    }
+    const status error = !event             ? PLIM_CUDA_INVALID_HANDLE
+                         : flags > EXTERNAL ? PLIM_CUDA_INVALID_VALUE
+                                            : record(event, stream, flags);
+    pthread_mutex_unlock(&lock);
     return error;
 }
 
 status cuEventRecord(void *event, void *stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
-status cuStreamWaitEvent(void *stream, void *handle, unsigned flags)
+static status wait_in(void *stream, const struct event *event, unsigned flags)
 {
-    enum { EXTERNAL = 1 };
-    const struct event *event = event_of(handle);
-    struct plim_node *node;
-    bool is_captured;
-    if (!event)
-        return PLIM_CUDA_INVALID_HANDLE;
+    bool is_captured = false;
     if (flags == EXTERNAL)
-        return plim_capture_work(stream, PLIM_NODE_WAIT_EVENT, &node);
+        return plim_capture_work(stream, PLIM_NODE_WAIT_EVENT, NULL, NULL);
     status error = plim_capture_wait(stream, &event->capture, &is_captured);
     if (!error && !is_captured)
         plim_schedule_order(plim_stream_of(stream), &event->moment);
     return error;
 }
 
-/* An event of a capture is never complete: the query is an error. */
+status cuStreamWaitEvent(void *stream, void *handle, unsigned flags)
+{
+    pthread_mutex_lock(&lock);
+    const struct event *event = event_of(handle);
+    const status error = event ? wait_in(stream, event, flags) : PLIM_CUDA_INVALID_HANDLE;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* An event of a capture is never complete: the query is an error. With the lock held. */
 static status ask(const void *handle)
 {
     const struct event *event = event_of(handle);
@@ -105,30 +120,51 @@ static status ask(const void *handle)
 
 status cuEventQuery(void *event)
 {
+    pthread_mutex_lock(&lock);
     status error = ask(event);
-    if (error || (error = plim_capture_unsafe()))
-        return error;
-    return plim_schedule_is_reached(&event_of(event)->moment) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_NOT_READY;
+    if (!error)
+        error = plim_capture_unsafe();
+    if (!error && !plim_schedule_is_reached(&event_of(event)->moment))
+        error = PLIM_CUDA_NOT_READY;
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 status cuEventSynchronize(void *event)
 {
     plim_vgpu_waited();
+    pthread_mutex_lock(&lock);
     status error = ask(event);
     if (!error && !(error = plim_capture_unsafe()))
         plim_schedule_reach(&event_of(event)->moment);
+    pthread_mutex_unlock(&lock);
     return error;
+}
+
+/* The flags and the time of a recorded event. */
+static bool recorded(const void *handle, unsigned *ret_flags, uint64_t *ret_time_us)
+{
+    pthread_mutex_lock(&lock);
+    const struct event *event = event_of(handle);
+    if (event) {
+        *ret_flags = event->flags;
+        *ret_time_us = event->time_us;
+    }
+    pthread_mutex_unlock(&lock);
+    return event && *ret_time_us;
 }
 
 /* More than zero: programs divide by it. */
 status cuEventElapsedTime(float *ms, void *start, void *end)
 {
-    const struct event *a = event_of(start), *b = event_of(end);
-    if (!a || !b || !a->time_us || !b->time_us || ((a->flags | b->flags) & DISABLE_TIMING))
+    unsigned flags[2];
+    uint64_t a_us, b_us;
+    if (!recorded(start, &flags[0], &a_us) || !recorded(end, &flags[1], &b_us) ||
+        ((flags[0] | flags[1]) & DISABLE_TIMING))
         return PLIM_CUDA_INVALID_HANDLE;
     if (!ms)
         return PLIM_CUDA_INVALID_VALUE;
-    *ms = b->time_us > a->time_us ? (float)(b->time_us - a->time_us) / 1000 : 0.001f;
+    *ms = b_us > a_us ? (float)(b_us - a_us) / 1000 : 0.001f;
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -141,7 +177,12 @@ status cuCtxRecordEvent(void *context, void *event)
 
 status cuCtxWaitEvent(void *context, void *event)
 {
-    return plim_context_device_of(context) < 0 ? PLIM_CUDA_INVALID_CONTEXT : ask(event);
+    if (plim_context_device_of(context) < 0)
+        return PLIM_CUDA_INVALID_CONTEXT;
+    pthread_mutex_lock(&lock);
+    const status error = ask(event);
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 /* --- between processes: an opened event is a recorded one of this process --- */
@@ -158,12 +199,19 @@ static const char magic[8] = "plimevt";
 
 status cuIpcGetEventHandle(struct cu_ipc_handle *ret_handle, void *handle)
 {
+    struct shared_event shared = { .pid = (int)getpid() };
+    bool is_shared = false;
+    pthread_mutex_lock(&lock);
     const struct event *event = event_of(handle);
+    if (event) {
+        is_shared = event->flags & INTERPROCESS;
+        shared.id = ((const struct plim_object *)handle)->id;
+    }
+    pthread_mutex_unlock(&lock);
     if (!event)
         return PLIM_CUDA_INVALID_HANDLE;
-    if (!ret_handle || !(event->flags & INTERPROCESS))
+    if (!ret_handle || !is_shared)
         return PLIM_CUDA_INVALID_VALUE;
-    struct shared_event shared = { .pid = (int)getpid(), .id = plim_object_of(handle, PLIM_OBJECT_EVENT)->id };
     memcpy(shared.magic, magic, sizeof magic);
     memcpy(ret_handle, &shared, sizeof *ret_handle);
     return PLIM_CUDA_SUCCESS;
@@ -171,10 +219,6 @@ status cuIpcGetEventHandle(struct cu_ipc_handle *ret_handle, void *handle)
 
 status cuIpcOpenEventHandle(void **ret_event, struct cu_ipc_handle handle)
 {
-    if (memcmp(handle.bytes, magic, sizeof magic) != 0)
-        return PLIM_CUDA_INVALID_VALUE;
-    status error = cuEventCreate(ret_event, DISABLE_TIMING | INTERPROCESS);
-    if (!error)
-        event_of(*ret_event)->time_us = plim_vgpu_now_us() + 1;
-    return error;
+    return memcmp(handle.bytes, magic, sizeof magic) ? PLIM_CUDA_INVALID_VALUE
+                                                     : create(ret_event, DISABLE_TIMING | INTERPROCESS, true);
 }

@@ -73,7 +73,7 @@ static bool is_reached(const struct plim_moment *moment)
 static void finish_all(int device)
 {
     for (struct plim_stream_work *w = works; w; w = w->next)
-        if (device < 0 || w->stream->device == device || w->stream->is_legacy) {
+        if (device < 0 || w->stream->device == device || plim_stream_is_legacy(w->stream)) {
             w->n_done = w->n_put;
             w->n_orders = 0;
             w->is_after_all = false;
@@ -96,7 +96,7 @@ static void finish(struct plim_stream_work *work, uint64_t to)
     for (unsigned i = 0; i < n; i++)
         if (!is_reached(&orders[i]))
             finish(work_at(&orders[i]), orders[i].work);
-    for (struct plim_stream_work *w = works; work->stream->is_legacy && w; w = w->next)
+    for (struct plim_stream_work *w = works; plim_stream_is_legacy(work->stream) && w; w = w->next)
         if (w != work && !(w->stream->flags & PLIM_STREAM_NON_BLOCKING) && w->n_done < w->n_put)
             finish(w, w->n_put);
 }
@@ -220,13 +220,14 @@ bool plim_schedule_is_idle(struct plim_stream *stream)
 
 void plim_schedule_forget(struct plim_stream *stream)
 {
-    if (!plim_schedule_is_lazy || !stream->work)
+    if (!plim_schedule_is_lazy)
         return;
     pthread_mutex_lock(&lock);
     struct plim_stream_work **link = &works;
-    while (*link != stream->work)
+    while (*link && *link != stream->work)
         link = &(*link)->next;
-    *link = stream->work->next;
+    if (*link)
+        *link = stream->work->next;
     free(stream->work);
     stream->work = NULL;
     pthread_mutex_unlock(&lock);

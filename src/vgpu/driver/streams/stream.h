@@ -15,11 +15,11 @@ struct plim_stream {
     struct plim_capture *_Atomic capture;
     struct plim_nodes last; /* while it captures: the nodes that the next one waits for */
     struct plim_stream *next_member;
-    bool is_legacy;
     struct plim_stream_work *work; /* not done yet (schedule.c) */
 };
 
 /* The stream of a handle; NULL, 1 and 2 are default streams. Returns NULL: no such stream. */
 struct plim_stream *plim_stream_of(const void *handle);
+bool plim_stream_is_legacy(const struct plim_stream *stream);
 
 #endif

@@ -14,15 +14,16 @@ status cuStreamCreateWithPriority(void **ret_stream, unsigned flags, int priorit
     status error = plim_context_need();
     if (error || !ret_stream || flags > 1)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    struct plim_object *object = plim_object_make(PLIM_OBJECT_STREAM);
+    const struct plim_stream stream = { .flags = flags,
+                                        .priority = priority > 0    ? 0
+                                                    : priority < -5 ? -5
+                                                                    : priority,
+                                        .device = plim_context_device(),
+                                        .context = plim_context_current() };
+    _Static_assert(sizeof stream <= sizeof((struct plim_object *)0)->body, "a stream fits its slot");
+    struct plim_object *object = plim_object_make(PLIM_OBJECT_STREAM, &stream, sizeof stream);
     if (!object)
         return PLIM_CUDA_OUT_OF_MEMORY;
-    struct plim_stream *stream = PLIM_BODY(object, plim_stream);
-    _Static_assert(sizeof *stream <= sizeof object->body, "a stream fits its slot");
-    stream->flags = flags;
-    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    stream->device = plim_context_device();
-    stream->context = plim_context_current();
     *ret_stream = object;
     return PLIM_CUDA_SUCCESS;
 }
@@ -31,14 +32,13 @@ status cuStreamCreate(void **ret_stream, unsigned flags) { return cuStreamCreate
 
 status cuStreamDestroy_v2(void *handle)
 {
+    PLIM_OBJECTS_LOCKED;
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_STREAM);
     if (!object)
         return PLIM_CUDA_INVALID_HANDLE;
     plim_schedule_forget(PLIM_BODY(object, plim_stream));
-    plim_objects_lock();
+    plim_object_drop(object); /* first: the lock is let go below */
     plim_capture_forget(PLIM_BODY(object, plim_stream));
-    plim_object_drop(object);
-    plim_objects_unlock();
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -107,7 +107,7 @@ static status wait_for(void *handle)
     struct plim_stream *stream = plim_stream_of(handle);
     if (!stream)
         return PLIM_CUDA_INVALID_HANDLE;
-    if (stream->is_legacy)
+    if (plim_stream_is_legacy(stream))
         return plim_capture_unsafe();
     if (!atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
@@ -155,16 +155,13 @@ status cuCtxSynchronize_v2(void *context)
 /* The function runs at once: the kernels before it are done. */
 status cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 {
-    struct plim_node *node;
+    const struct cu_host_call call = { function, data };
+    bool is_captured = false;
     if (!function)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_HOST, &node);
-    if (node) {
-        node->function = function;
-        node->data = data;
-    } else if (!error) {
+    status error = plim_capture_work(stream, PLIM_NODE_HOST, &call, &is_captured);
+    if (!error && !is_captured)
         function(data);
-    }
     return error;
 }
 
@@ -186,11 +183,7 @@ status cuStreamAddCallback(void *handle, void (*function)(void *, status, void *
 }
 
 /* Streams that wait for a word in memory, or write it: no wait here. */
-static status memory_operation(void *stream)
-{
-    struct plim_node *node;
-    return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, &node);
-}
+static status memory_operation(void *stream) { return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, NULL, NULL); }
 
 status cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags)
 {
