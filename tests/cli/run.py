@@ -23,7 +23,7 @@ A case is a block of lines; NAME selects cases by a part of their name, or all o
     json explain|fit|fits|cards|engines|receipt|rehearsal|check|hollow   stdout keeps the contract (contract.py)
     wide                                       lines may be longer than 80 columns
 
-<esc> in a TEXT is the character that begins a colour.
+<esc> in a TEXT is the character that begins a colour. No case may print a character that is not shown (shown.py).
 
 Models come from tests/gguf/make.py; the machine is a fake one of 64 GB of RAM without a GPU. The programs to rehearse
 are in ../programs, seen from the models. The cases of one file run in order; files run side by side, since most cases
@@ -47,6 +47,7 @@ import tempfile
 
 import contract
 import fixture
+import shown
 
 HERE = pathlib.Path(__file__).parent
 MAX_COLUMNS = 80
@@ -180,6 +181,8 @@ def failures(case: Case, world: fixture.World, nvml: str, update: bool) -> list[
     wide = too_wide(out) if is_text else None
     if wide:
         found.append(f"is wider than {MAX_COLUMNS} columns: {wide}")
+    if case.argv[0] == "plimsoll":
+        found += [hidden for hidden in map(shown.hidden_in, (out, err)) if hidden]
     if found:
         found += [f"stdout: {line}" for line in out.splitlines()[-6:]]
         found += [f"stderr: {line}" for line in err.splitlines()[-4:]]

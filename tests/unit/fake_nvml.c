@@ -88,10 +88,12 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct device **device)
 
 int nvmlDeviceGetName(struct device *device, char *name, unsigned size)
 {
+    const char *given = getenv("FAKE_NVML_NAME");
     if (is("no name"))
         return INSUFFICIENT_SIZE;
     snprintf(name, size, "%s",
-             device->slice                       ? "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+             given                               ? given
+             : device->slice                     ? "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
              : is("unified")                     ? "NVIDIA GB10"
              : is("two kinds") && device->number ? "NVIDIA GeForce RTX 3060"
                                                  : "NVIDIA GeForce RTX 4060");
