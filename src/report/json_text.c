@@ -34,12 +34,12 @@ json_t *plim_text_json(const char *raw) { return plim_text_part_json(raw, strlen
 
 json_t *plim_text_or_null_json(const char *raw) { return raw && *raw ? plim_text_json(raw) : json_null(); }
 
-/* "\u202e"; above U+FFFF a pair of surrogates. */
+/* "\u202E"; above U+FFFF a pair of surrogates. */
 static int write_number(uint32_t code, FILE *out)
 {
     if (code < 0x10000)
-        return fprintf(out, "\\u%04x", (unsigned)code);
-    return fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xD800 + ((code - 0x10000) >> 10)),
+        return fprintf(out, "\\u%04X", (unsigned)code);
+    return fprintf(out, "\\u%04X\\u%04X", (unsigned)(0xD800 + ((code - 0x10000) >> 10)),
                    (unsigned)(0xDC00 + (code & 0x3FF)));
 }
 

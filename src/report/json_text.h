@@ -3,8 +3,8 @@
 #define PLIMSOLL_REPORT_JSON_TEXT_H
 
 /*
- * The other border: texts in JSON keep their characters. What print.h does not show is written as its number ("\u001b",
- * "\u202e"), so that a document is safe on a terminal as well; bytes that are not UTF-8 have no number, and are U+FFFD.
+ * The other border: texts in JSON keep their characters. What print.h does not show is written as its number ("\u001B",
+ * "\u202E"), so that a document is safe on a terminal as well; bytes that are not UTF-8 have no number, and are U+FFFD.
  */
 
 #include <jansson.h>

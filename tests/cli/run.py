@@ -112,7 +112,7 @@ def run_on_terminal(argv: list[str], cwd: str, env: dict[str, str]) -> tuple[int
             break
         output += piece
     os.close(master)
-    return process.wait(TIMEOUT_S), output.decode().replace("\r\n", "\n")
+    return process.wait(TIMEOUT_S), output.decode(errors="surrogateescape").replace("\r\n", "\n")
 
 
 def run(case: Case, world: fixture.World, nvml: str) -> tuple[int, str, str]:
@@ -123,7 +123,8 @@ def run(case: Case, world: fixture.World, nvml: str) -> tuple[int, str, str]:
         status, out = run_on_terminal(case.argv, world.models, env)
         return status, out, ""
     done = subprocess.run(case.argv, cwd=world.models, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    out, err = (text.decode(errors="surrogateescape") for text in (done.stdout, done.stderr))
+    return done.returncode, out, err
 
 
 def without_colour(text: str) -> str:

@@ -11,7 +11,15 @@
 
 static int how_many(struct plim_error *reterr)
 {
-    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "from 1 to %d cards can be named", PLIM_MAX_DEVICES);
+    return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card: from 1 to %d cards can be named", PLIM_MAX_DEVICES);
+}
+
+/* The catalogue knows nothing of options: its error with the option's name. */
+static int unknown_card(const struct plim_error *error, struct plim_error *reterr)
+{
+    plim_fail(reterr, error->code, error->at, "--card: %s", error->what);
+    plim_error_hint(reterr, "%s", error->hint);
+    return error->code;
 }
 
 /* "2x RTX 3090" and "2 x RTX 3090" are two; the rest of the text is the name. */
@@ -32,9 +40,10 @@ int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct pl
     struct plim_card card;
     const char *name = text;
     unsigned long count = take_count(&name);
-    int result = plim_catalogue_find(name, &card, reterr);
+    struct plim_error error = { 0 };
+    int result = plim_catalogue_find(name, &card, &error);
     if (result < 0)
-        return result;
+        return unknown_card(&error, reterr);
     if (count == 0 || count > PLIM_MAX_DEVICES - machine->n_cards)
         return how_many(reterr);
     if (result == 1)

@@ -125,7 +125,9 @@ static int take_margin(const char *text, struct plim_margin *margin, struct plim
 {
     const char *end;
     double percent = plim_decimal(text, &end);
-    if (end != text && !strcmp(end, "%") && percent >= 0 && percent < 100) {
+    if (end != text && !strcmp(end, "%")) {
+        if (percent < 0 || percent >= 100)
+            return usage(reterr, "--margin", text, "a percentage from 0% to less than 100%");
         *margin = (struct plim_margin){ 1, percent / 100 };
         return 0;
     }
