@@ -17,6 +17,7 @@
 #include <link.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,15 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { MAX_HOLLOW = 256 };
 
-/* Mappings of hollow files; the oldest is dropped when there are more. */
+/*
+ * Mappings of hollow files; the oldest is dropped when there are more. No lock: a thread may hold it while another
+ * forks, and the child would wait for ever. Who reads an entry while it is replaced drops an advice that was good, or
+ * passes one on that was not.
+ */
 static struct {
-    char *start;
-    size_t size;
+    _Atomic(uintptr_t) start, end;
 } hollow[MAX_HOLLOW];
-static unsigned n_hollow;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint n_hollow;
 
 static bool is_hollow(int fd)
 {
@@ -53,10 +56,9 @@ static void *map(void *address, size_t size, int protection, int flags, int fd, 
     void *start =
         (void *)syscall(SYS_mmap, address, size, protection, is_empty ? flags & ~MAP_POPULATE : flags, fd, offset);
     if (is_empty && start != MAP_FAILED) {
-        pthread_mutex_lock(&lock);
-        hollow[n_hollow % MAX_HOLLOW].start = start;
-        hollow[n_hollow++ % MAX_HOLLOW].size = size;
-        pthread_mutex_unlock(&lock);
+        const unsigned i = atomic_fetch_add(&n_hollow, 1) % MAX_HOLLOW;
+        atomic_store(&hollow[i].start, (uintptr_t)start);
+        atomic_store(&hollow[i].end, (uintptr_t)start + size);
     }
     return start;
 }
@@ -71,14 +73,13 @@ EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int f
     return map(address, size, protection, flags, fd, offset);
 }
 
-static bool is_in_hollow(const char *address)
+static bool is_in_hollow(const void *address)
 {
-    bool is_found = false;
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < MAX_HOLLOW && i < n_hollow; i++)
-        is_found = is_found || (address >= hollow[i].start && address < hollow[i].start + hollow[i].size);
-    pthread_mutex_unlock(&lock);
-    return is_found;
+    const uintptr_t at = (uintptr_t)address;
+    for (unsigned i = 0; i < MAX_HOLLOW && i < atomic_load(&n_hollow); i++)
+        if (at >= atomic_load(&hollow[i].start) && at < atomic_load(&hollow[i].end))
+            return true;
+    return false;
 }
 
 EXPORT int madvise(void *address, size_t size, int advice)
@@ -235,7 +236,7 @@ __attribute__((destructor)) static void look(void)
 {
     Dl_info here = { 0 };
     char folder[4096];
-    if (!dladdr((const void *)&lock, &here) || !here.dli_fname)
+    if (!dladdr((const void *)&n_hollow, &here) || !here.dli_fname)
         return;
     snprintf(folder, sizeof folder, "%s", here.dli_fname);
     char *slash = strrchr(folder, '/');

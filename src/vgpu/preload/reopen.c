@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,32 +20,29 @@
 
 HIDDEN void *(*plim_next_dlopen)(const char *path, int flags);
 
-/* The folder of this library, with its slash. */
-static const char *our_folder(void)
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char folder[PATH_MAX]; /* of this library, with its slash; empty: unknown */
+
+static void find_out(void)
 {
-    static char folder[PATH_MAX];
     Dl_info info;
-    if (!folder[0] && dladdr(&plim_next_dlopen, &info) && info.dli_fname && strlen(info.dli_fname) < sizeof folder) {
-        char path[PATH_MAX];
-        char *slash = strrchr(strcpy(path, info.dli_fname), '/');
-        if (slash) {
-            slash[1] = '\0';
-            strcpy(folder, path);
-        }
-    }
-    return folder;
+    *(void **)&plim_next_dlopen = dlsym(RTLD_NEXT, "dlopen");
+    if (!dladdr(&plim_next_dlopen, &info) || !info.dli_fname || strlen(info.dli_fname) >= sizeof folder)
+        return;
+    strcpy(folder, info.dli_fname);
+    char *slash = strrchr(folder, '/');
+    folder[slash ? slash + 1 - folder : 0] = '\0';
 }
 
-/* The name to open instead of path: the bare name of a virtual library, or path. */
+/* The name to open instead of path: the bare name of a virtual library, or path. Threads may open libraries at once. */
 HIDDEN const char *plim_opened_name(const char *path)
 {
     char ours[PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
-    if (!plim_next_dlopen)
-        *(void **)&plim_next_dlopen = dlsym(RTLD_NEXT, "dlopen");
-    if (!slash || !slash[1] || strncmp(slash + 1, "lib", 3) != 0 || !our_folder()[0])
+    pthread_once(&once, find_out);
+    if (!slash || !slash[1] || strncmp(slash + 1, "lib", 3) != 0 || !folder[0])
         return path;
-    const int n = snprintf(ours, sizeof ours, "%s%s", our_folder(), slash + 1);
+    const int n = snprintf(ours, sizeof ours, "%s%s", folder, slash + 1);
     return n > 0 && n < (int)sizeof ours && access(ours, F_OK) == 0 ? slash + 1 : path;
 }
 
