@@ -48,6 +48,7 @@ enum {
 
     /* Command lines and the files of /proc and /sys. */
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
+    PLIM_MAX_PROCESSES = 1 << 16,      /* of a machine; a busy server has thousands */
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12, /* the rest of a longer line is passed over */
     PLIM_MAX_DOCUMENT_BYTES = 1 << 20, /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +41,26 @@ static bool find_libraries(char folder[PATH_BYTES])
         }
     }
     return false;
+}
+
+/* The loader splits its lists at some characters, and ld.so(8) replaces $ORIGIN and its like: it would load nothing. */
+static bool is_loadable(const char *folder) { return !folder[strcspn(folder, " \t\n\v\f\r:;$")]; }
+
+static int choose_libraries(char folder[PATH_BYTES])
+{
+    struct plim_error error = { 0 };
+    if (!find_libraries(folder)) {
+        plim_fail(&error, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "cannot find the virtual libraries");
+        plim_error_hint(&error, "they are installed with plimsoll");
+    } else if (!is_loadable(folder)) {
+        plim_fail(&error, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                  "the loader cannot take libraries from a folder with a space, ':', ';' or '$' in its path");
+        plim_error_hint(&error, "install Plimsoll in another folder: a program would reach the real GPU from here");
+        plim_error_where(&error, folder);
+    }
+    if (error.code)
+        plim_cli_fail(&error);
+    return error.code ? PLIM_EXIT_OURS : 0;
 }
 
 /* --- while it runs --- */
@@ -185,13 +204,10 @@ static int fail(const struct plim_error *error)
 static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     struct plim_error error = { 0 };
-    int fd = memfd_create("plimsoll-ledger", MFD_CLOEXEC);
     memset(rehearsal, 0, sizeof *rehearsal);
-    rehearsal->ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
-    if (!rehearsal->ledger) {
+    const int fd = plim_rehearsal_ledger(&rehearsal->ledger);
+    if (fd < 0) {
         plim_print(stderr, "plimsoll: cannot create the ledger: %s\n", strerror(errno));
-        if (fd >= 0)
-            close(fd);
         return PLIM_EXIT_OURS;
     }
     rehearsal->command = o->launch.arguments;
@@ -294,10 +310,8 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
 {
     static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
-    if (!find_libraries(folder)) {
-        plim_print(stderr, "plimsoll: cannot find the virtual libraries\nhint: they are installed with plimsoll\n");
+    if (choose_libraries(folder))
         return PLIM_EXIT_OURS;
-    }
     int result = plim_command_find(o->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
     if (result == 0)
         result = plim_command_check(path, &error);

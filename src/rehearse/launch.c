@@ -8,7 +8,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rehearse/bypass.h"
+#include "rehearse/nested.h"
 #include "rehearse/tree.h"
+#include "rehearse/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +28,17 @@ enum { LEAST_POLL_MS = 2, MOST_POLL_MS = 50, STEPS_POLL_MS = 5, GRACE_S = 5, PAT
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 static volatile sig_atomic_t child_pid, n_interrupts;
+static struct sigaction child_ended_before; /* what the caller does when a child ends */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
+    const int before = errno;
     (void)context;
     if (number == SIGINT || number == SIGTERM)
         n_interrupts = n_interrupts + 1;
     if (child_pid > 0 && info->si_code <= 0) /* sent by a process: signals of the terminal reach the child directly */
         kill(child_pid, number);
+    errno = before;
 }
 
 /* --- environment --- */
@@ -135,6 +141,7 @@ static void become(const struct plim_launch *launch, char *const *environment, i
         dup2(log_fd, STDOUT_FILENO);
         dup2(log_fd, STDERR_FILENO);
     }
+    sigaction(SIGCHLD, &child_ended_before, NULL);
     execve(launch->path, launch->arguments, environment);
     int error = errno;
     ssize_t written = write(report_fd, &error, sizeof error);
@@ -185,79 +192,121 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static bool has_ended(void)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)child_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
+static void pause_for(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL); }
+
 /* Record what is held before the program gives it back, and ask the program to end. */
 static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
     plim_rehearsal_take(rehearsal);
-    plim_tree_find_bypass(tree, rehearsal->ledger, launch->libraries);
-    plim_tree_signal(tree, rehearsal->ledger, SIGTERM);
+    plim_bypass_find(tree, launch->libraries, rehearsal);
+    plim_tree_signal(tree, SIGTERM);
+}
+
+/* The program was stopped and has ended: so do the processes that it left behind. */
+static void end_the_rest(struct plim_tree *tree, double stopped_s)
+{
+    for (plim_tree_scan(tree); tree->n > 1 && now_s() - stopped_s < 2 * GRACE_S; plim_tree_scan(tree)) {
+        if (now_s() - stopped_s > GRACE_S || n_interrupts > 1)
+            plim_tree_signal(tree, SIGKILL);
+        pause_for(MOST_POLL_MS);
+    }
 }
 
 /* Ends when the child has; it is left to be reaped, so that the ledger still holds what it held. */
-static void watch(const struct plim_launch *launch, struct plim_rehearsal *rehearsal)
+static void watch(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
     const long most_ms = launch->stop.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
     const double start_s = now_s();
     double stopped_s = 0, looked_s = -1;
-    static struct plim_tree tree;
-    plim_tree_begin(&tree, child_pid);
-    for (;;) {
-        siginfo_t info = { 0 };
+    struct plim_usage usage = { 0 };
+    struct plim_nested nested = { 0 };
+    while (!has_ended()) {
         const double elapsed_s = now_s() - start_s;
         const long part_ms = LEAST_POLL_MS + (long)(elapsed_s * 100); /* a short program is looked at more often */
-        const long poll_ms = part_ms < most_ms ? part_ms : most_ms;
-        if (waitid(P_PID, (id_t)child_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
-            break;
         if (elapsed_s - looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3) {
-            plim_tree_look(&tree, rehearsal->ledger, elapsed_s);
+            if (plim_tree_look(tree, elapsed_s))
+                plim_nested_look(&nested, tree, rehearsal->ledger);
+            plim_usage_look(&usage, tree, elapsed_s);
             if (launch->progress)
                 launch->progress(launch->progress_to, rehearsal->ledger, elapsed_s);
             looked_s = elapsed_s;
         }
         if (!rehearsal->stopped_by && (rehearsal->stopped_by = plim_stop_reason(&launch->stop, rehearsal->ledger,
-                                                                                elapsed_s, elapsed_s - tree.busy_s))) {
-            stop(launch, &tree, rehearsal);
+                                                                                elapsed_s, elapsed_s - usage.busy_s))) {
+            stop(launch, tree, rehearsal);
             stopped_s = now_s();
         }
         if ((stopped_s > 0 && now_s() - stopped_s > GRACE_S) || n_interrupts > 1)
-            plim_tree_signal(&tree, rehearsal->ledger, SIGKILL);
-        nanosleep(&(struct timespec){ 0, poll_ms * 1000000 }, NULL);
+            plim_tree_signal(tree, SIGKILL);
+        pause_for(part_ms < most_ms ? part_ms : most_ms);
     }
     rehearsal->seconds = now_s() - start_s;
-    rehearsal->host.peak_rss_bytes = tree.peak_rss_bytes;
-    rehearsal->host.peak_anonymous_bytes = tree.peak_anonymous_bytes;
-    rehearsal->host.peak_n_processes = tree.peak_n;
+    if (stopped_s > 0)
+        end_the_rest(tree, stopped_s);
+    rehearsal->host.peak_rss_bytes = usage.peak_rss_bytes;
+    rehearsal->host.peak_anonymous_bytes = usage.peak_anonymous_bytes;
+    rehearsal->host.peak_n_processes = usage.peak_n;
 }
 
-int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *rehearsal,
-                    struct plim_error *reterr)
+/* The program has ended: wait for it, and say how. */
+static void take_exit(struct plim_rehearsal *rehearsal)
 {
-    enum { N_SIGNALS = sizeof passed_on / sizeof *passed_on };
-    struct sigaction handler = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, before[N_SIGNALS];
     struct rusage usage = { 0 };
     int status = 0;
-    n_interrupts = 0;
-    rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
-    int result = start(launch, ledger_fd, reterr);
-    if (result < 0)
-        return result;
-    for (size_t i = 0; i < N_SIGNALS; i++)
-        sigaction(passed_on[i], &handler, &before[i]);
-    watch(launch, rehearsal);
-    if (rehearsal->ledger->wants_steps)
-        plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
-    rehearsal->steps.is_wanted = rehearsal->ledger->wants_steps;
-    if (!rehearsal->stopped_by)
-        plim_rehearsal_take(rehearsal);
-    wait4(child_pid, &status, 0, &usage);
-    for (size_t i = 0; i < N_SIGNALS; i++)
-        sigaction(passed_on[i], &before[i], NULL);
+    const pid_t pid = child_pid;
+    child_pid = 0; /* its number is free once it is waited for */
+    wait4(pid, &status, 0, &usage);
     const uint64_t rss_bytes = (uint64_t)usage.ru_maxrss * 1024; /* of the largest: seen even if it was short */
     rehearsal->host.peak_rss_bytes =
         rss_bytes > rehearsal->host.peak_rss_bytes ? rss_bytes : rehearsal->host.peak_rss_bytes;
     rehearsal->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (!rehearsal->stopped_by)
         rehearsal->stopped_by = n_interrupts ? "interrupt" : WIFSIGNALED(status) ? "signal" : "exit";
+}
+
+static void run(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
+{
+    enum { N_SIGNALS = sizeof passed_on / sizeof *passed_on };
+    struct sigaction handler = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, before[N_SIGNALS];
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(passed_on[i], &handler, &before[i]);
+    plim_tree_begin(tree, child_pid);
+    watch(launch, tree, rehearsal);
+    if (rehearsal->ledger->wants_steps)
+        plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
+    rehearsal->steps.is_wanted = rehearsal->ledger->wants_steps;
+    if (!rehearsal->stopped_by)
+        plim_rehearsal_take(rehearsal);
+    take_exit(rehearsal);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(passed_on[i], &before[i], NULL);
     plim_rehearsal_finish(rehearsal);
-    return 0;
+}
+
+int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *rehearsal,
+                    struct plim_error *reterr)
+{
+    const struct sigaction usual = { .sa_handler = SIG_DFL };
+    static struct plim_tree tree; /* large; a process runs one rehearsal at a time */
+    if (!plim_process_has_own_proc()) {
+        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "the /proc here is of another pid namespace");
+        plim_error_hint(reterr, "the program could not find the ledger; mount its own: unshare --mount-proc");
+        return PLIM_E_UNSUPPORTED;
+    }
+    n_interrupts = 0;
+    rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
+    plim_tree_prepare(&tree);
+    sigaction(SIGCHLD, &usual, &child_ended_before); /* were it ignored, the kernel would wait for our children */
+    const int result = start(launch, ledger_fd, reterr);
+    if (result == 0)
+        run(launch, &tree, rehearsal);
+    plim_tree_end(&tree);
+    sigaction(SIGCHLD, &child_ended_before, NULL);
+    return result;
 }

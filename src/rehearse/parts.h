@@ -9,6 +9,9 @@
 
 enum plim_allocation_kind plim_rehearsal_kind(uint32_t ledger_kind);
 
+/* Add to the warnings; those with equal kind and text are counted as one. */
+void plim_rehearsal_warn(struct plim_rehearsal *rehearsal, const char *kind, const char *what, uint64_t count);
+
 /* Copy the figures of the call sites. The ledger is locked. */
 void plim_call_sites_copy(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal);
 

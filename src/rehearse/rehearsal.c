@@ -5,9 +5,32 @@
 #include "rehearse/attribution.h"
 #include "rehearse/parts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The lock is held for microseconds; a program that keeps it so long hangs, or is stopped. */
+enum { LOCK_MS = 1000 };
+
+int plim_rehearsal_ledger(struct plim_ledger **ret_ledger)
+{
+    const int fd = memfd_create("plimsoll-ledger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct plim_ledger *ledger = fd >= 0 ? plim_ledger_create(fd) : NULL;
+    if (ledger && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
+        *ret_ledger = ledger;
+        return fd;
+    }
+    const int error = errno;
+    plim_ledger_close(ledger);
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
 
 /* Programs can write into the ledger: texts end, and numbers stay within their tables, whatever they wrote. */
 static void seal(struct plim_ledger *ledger)
@@ -94,14 +117,18 @@ void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
 {
     static struct plim_ledger_card account[PLIM_LEDGER_MAX_CARDS]; /* large; a process runs one rehearsal at a time */
     struct plim_ledger *ledger = rehearsal->ledger;
-    plim_ledger_lock(ledger);
+    const bool is_locked = plim_ledger_lock_within(ledger, LOCK_MS);
+    if (!is_locked)
+        plim_rehearsal_warn(rehearsal, "unlocked",
+                            "a process kept the ledger locked: the figures were read in the middle of a change", 1);
     seal(ledger);
     rehearsal->n_cards = ledger->n_cards;
     memcpy(account, ledger->card, sizeof account);
     copy_allocations(ledger, rehearsal);
     plim_call_sites_copy(ledger, rehearsal);
     rehearsal->end_us = plim_ledger_now_us(ledger);
-    plim_ledger_unlock(ledger);
+    if (is_locked)
+        plim_ledger_unlock(ledger);
     plim_call_sites_attribute(ledger, rehearsal);
     plim_receipt_init(&rehearsal->receipt, "", "rehearse");
     rehearsal->receipt.is_whole = true;
@@ -114,20 +141,34 @@ void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
 
 /* --- what happened --- */
 
+void plim_rehearsal_warn(struct plim_rehearsal *rehearsal, const char *kind, const char *what, uint64_t count)
+{
+    struct plim_rehearsal_warning *warning = rehearsal->warning;
+    uint32_t i = 0;
+    while (i < rehearsal->n_warnings && (strcmp(warning[i].kind, kind) != 0 || strcmp(warning[i].what, what) != 0))
+        i++;
+    if (i == PLIM_REHEARSAL_MAX_WARNINGS)
+        return;
+    if (i == rehearsal->n_warnings) {
+        warning[rehearsal->n_warnings++] = (struct plim_rehearsal_warning){ .count = 0 };
+        snprintf(warning[i].kind, sizeof warning[i].kind, "%s", kind);
+        snprintf(warning[i].what, sizeof warning[i].what, "%s", what);
+    }
+    warning[i].count += count;
+}
+
 static void copy_warnings(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
 {
     struct plim_rehearsal_path path = { .basis = PLIM_BASIS_EXACT };
-    rehearsal->n_warnings = 0;
     for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
-        const struct plim_ledger_warning *from = &ledger->warning[i];
-        struct plim_rehearsal_warning *to = &rehearsal->warning[rehearsal->n_warnings++];
-        snprintf(to->kind, sizeof to->kind, "%.*s", (int)sizeof to->kind - 1, from->kind);
-        snprintf(to->what, sizeof to->what, "%.*s", (int)sizeof to->what - 1, from->what);
-        to->count = from->count;
-        if (!strcmp(to->kind, "value"))
-            path.n_assumed += to->count;
-        else if (!strcmp(to->kind, "value_kept"))
-            path.n_kept += to->count;
+        struct plim_ledger_warning from;
+        memcpy(&from, &ledger->warning[i], sizeof from);
+        from.kind[sizeof from.kind - 1] = from.what[sizeof from.what - 1] = '\0';
+        plim_rehearsal_warn(rehearsal, from.kind, from.what, from.count);
+        if (!strcmp(from.kind, "value"))
+            path.n_assumed += from.count;
+        else if (!strcmp(from.kind, "value_kept"))
+            path.n_kept += from.count;
     }
     if (path.n_assumed || path.n_kept)
         path.basis = PLIM_BASIS_ASSUMED;

@@ -8,6 +8,12 @@
 #include "receipt/rehearsal.h"
 #include "vgpu/core/ledger.h"
 
+/*
+ * A new ledger in an anonymous file whose size nobody can change: a program that could cut it would take us down with a
+ * SIGBUS. Returns the file, or -1 with errno set; there is no other way than memfd_create(2) with seals.
+ */
+int plim_rehearsal_ledger(struct plim_ledger **ret_ledger);
+
 /* Record what is held now: at the end of the program, or before it is stopped and gives its memory back. */
 void plim_rehearsal_take(struct plim_rehearsal *rehearsal);
 

@@ -98,6 +98,22 @@ static void test_small_ones_share_chunks(void **state)
     plim_ledger_close(ledger);
 }
 
+/* Exactly 1 MiB still shares a chunk with others; one byte more has chunks of its own. */
+static void test_the_largest_small_one(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(2, 100);
+    int me = plim_ledger_join(ledger);
+    uint32_t record;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_ALLOC, MIB, 0, &record), PLIM_LEDGER_TAKEN);
+        assert_int_equal(plim_ledger_take(ledger, me, 1, PLIM_KIND_ALLOC, MIB + 1, 0, &record), PLIM_LEDGER_TAKEN);
+    }
+    assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
+    assert_int_equal(ledger->card[1].used_bytes, 4 * MIB);
+    plim_ledger_close(ledger);
+}
+
 static void test_a_full_card(void **state)
 {
     (void)state;
@@ -138,6 +154,96 @@ static void test_the_dead_are_reaped(void **state)
     assert_int_equal(ledger->card[0].used_bytes, 50 * MIB);
     assert_int_equal(ledger->card[0].peak_bytes, 90 * MIB);
     plim_ledger_close(ledger);
+}
+
+/* Another process has the number of one that has ended: the start time tells. */
+static void test_a_reused_pid(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    plim_ledger_reap(ledger);
+    assert_int_equal(ledger->card[0].used_bytes, 60 * MIB);
+    ledger->process[me].start_ticks--;
+    plim_ledger_reap(ledger);
+    assert_int_equal(ledger->card[0].used_bytes, 0);
+    assert_int_equal(ledger->process[me].pid, 0);
+    plim_ledger_close(ledger);
+}
+
+/* A pid of another pid namespace says nothing here: only the launcher knows when that process has ended. */
+static void test_a_pid_of_another_namespace(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_not_equal(ledger->process[me].pid_namespace, 0);
+    ledger->process[me].pid_namespace++;
+    ledger->process[me].pid = 1; /* there is one here */
+    ledger->process[me].start_ticks = 7;
+    plim_ledger_reap(ledger);
+    assert_int_equal(ledger->card[0].used_bytes, 60 * MIB);
+    ledger->process[me].is_ended = 1;
+    plim_ledger_reap(ledger);
+    assert_int_equal(ledger->card[0].used_bytes, 0);
+    plim_ledger_close(ledger);
+}
+
+/* Two processes with the same number, of two namespaces: what one is granted is not what the other was refused. */
+static void test_who_was_refused(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int a = plim_ledger_join(ledger), b = plim_ledger_join(ledger);
+    uint32_t record;
+    assert_true(a != b && ledger->process[a].pid == ledger->process[b].pid);
+    assert_int_equal(plim_ledger_take(ledger, b, 0, PLIM_KIND_VMM, 101 * MIB, 0, &record), PLIM_LEDGER_FULL);
+    ledger->card[0].total_bytes = 200 * MIB;
+    assert_int_equal(plim_ledger_take(ledger, a, 0, PLIM_KIND_VMM, 300 * MIB, 0, &record), PLIM_LEDGER_FULL);
+    ledger->card[0].total_bytes = 400 * MIB;
+    assert_int_equal(plim_ledger_take(ledger, a, 0, PLIM_KIND_VMM, 300 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_true(ledger->oom.is_set && ledger->oom.size == 101 * MIB);
+    assert_int_equal(plim_ledger_take(ledger, b, 0, PLIM_KIND_VMM, 101 * MIB, 0, &record), PLIM_LEDGER_FULL);
+    assert_int_equal(ledger->oom.free_bytes, 100 * MIB); /* its own request again */
+    plim_ledger_close(ledger);
+}
+
+static void test_a_lock_that_is_not_given_back(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    int ends[2], status;
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        plim_ledger_lock(ledger);
+        for (ssize_t n = write(ends[1], "x", 1); n >= 0;)
+            pause();
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_false(plim_ledger_lock_within(ledger, 0));
+    assert_false(plim_ledger_lock_within(ledger, 20));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(plim_ledger_lock_within(ledger, 0)); /* its owner is dead */
+    plim_ledger_unlock(ledger);
+    assert_true(plim_ledger_lock_within(ledger, 0));
+    plim_ledger_unlock(ledger);
+    for (size_t n = sizeof(int); n <= sizeof ledger->lock; n += sizeof ledger->lock - sizeof(int)) {
+        memset(&ledger->lock, 0xff, n); /* a program may write over it, or its first word */
+        if (plim_ledger_lock_within(ledger, 20))
+            plim_ledger_unlock(ledger);
+    }
+    *(uint32_t *)&ledger->lock = 0x3fffffff; /* held by a thread that there is not */
+    assert_false(plim_ledger_lock_within(ledger, 20));
+    plim_ledger_close(ledger);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void test_the_timeline_keeps_its_peaks(void **state)
@@ -245,8 +351,13 @@ int main(void)
         cmocka_unit_test(test_small_ones_share_chunks),
         cmocka_unit_test(test_a_zombie_holds_nothing),
         cmocka_unit_test(test_overwritten_numbers_are_not_followed),
+        cmocka_unit_test(test_the_largest_small_one),
         cmocka_unit_test(test_a_full_card),
         cmocka_unit_test(test_the_dead_are_reaped),
+        cmocka_unit_test(test_a_reused_pid),
+        cmocka_unit_test(test_a_pid_of_another_namespace),
+        cmocka_unit_test(test_who_was_refused),
+        cmocka_unit_test(test_a_lock_that_is_not_given_back),
         cmocka_unit_test(test_the_timeline_keeps_its_peaks),
         cmocka_unit_test(test_repeated_requests),
         cmocka_unit_test(test_call_sites_at_the_peak),

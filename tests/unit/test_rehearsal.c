@@ -10,8 +10,11 @@
 #include "report/receipt/documents.h"
 #include "report/receipt/rehearsal.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20 };
@@ -398,6 +401,67 @@ static void test_text(void **state)
     free(text);
 }
 
+/* --- programs that hang, or write where they should not --- */
+
+static const struct plim_rehearsal_warning *warning_of(const char *kind)
+{
+    for (uint32_t i = 0; i < rehearsal.n_warnings; i++)
+        if (!strcmp(rehearsal.warning[i].kind, kind))
+            return &rehearsal.warning[i];
+    return NULL;
+}
+
+/* A stopped process has the lock: the figures are read nevertheless, and the receipt says so. */
+static void test_a_locked_ledger(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = rehearsal.ledger;
+    int ends[2];
+    char byte;
+    assert_null(warning_of("unlocked"));
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        plim_ledger_lock(ledger);
+        if (write(ends[1], "x", 1) == 1)
+            raise(SIGSTOP);
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    memset(ledger->card[0].name, 'x', sizeof ledger->card[0].name);
+    plim_rehearsal_take(&rehearsal);
+    plim_rehearsal_finish(&rehearsal);
+    assert_non_null(warning_of("unlocked"));
+    assert_non_null(warning_of("not_supported"));
+    assert_int_equal(rehearsal.receipt.device[0].peak_bytes, 900 * MIB);
+    assert_true(strlen(rehearsal.receipt.device[0].name) < PLIM_LEDGER_NAME_BYTES);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Nobody can change the size of the file: who reads beyond its end gets a SIGBUS. */
+static void test_the_file_keeps_its_size(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = NULL;
+    char path[64];
+    const int fd = plim_rehearsal_ledger(&ledger);
+    assert_true(fd >= 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_int_equal(truncate(path, 0), -1);
+    assert_int_equal(truncate(path, (off_t)sizeof *ledger + 1), -1);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
+    struct plim_ledger *opened = plim_ledger_open(path);
+    assert_non_null(opened);
+    ledger->n_met_later = 7;
+    assert_int_equal(opened->n_met_later, 7);
+    plim_ledger_close(opened);
+    plim_ledger_close(ledger);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +477,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_call_sites, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_document_is_the_receipt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_locked_ledger, set_up, tear_down),
+        cmocka_unit_test(test_the_file_keeps_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
  */
 #include "vgpu/core/ledger.h"
 
+#include "vgpu/core/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677532; /* "plimvgu2": changes with the layout */
+static const uint64_t magic = 0x706c696d76677533; /* "plimvgu3": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -199,12 +201,30 @@ static void recount(struct plim_ledger *ledger)
         }
 }
 
+/* The last owner has died with the lock held. */
+static void take_over(struct plim_ledger *ledger)
+{
+    pthread_mutex_consistent(&ledger->lock);
+    recount(ledger);
+}
+
 void plim_ledger_lock(struct plim_ledger *ledger)
 {
-    if (pthread_mutex_lock(&ledger->lock) == EOWNERDEAD) {
-        pthread_mutex_consistent(&ledger->lock);
-        recount(ledger);
-    }
+    if (pthread_mutex_lock(&ledger->lock) == EOWNERDEAD)
+        take_over(ledger);
+}
+
+/* Tried again and again: a wait in the kernel trusts what the program may have written over the lock. */
+bool plim_ledger_lock_within(struct plim_ledger *ledger, unsigned most_ms)
+{
+    const struct timespec pause = { .tv_nsec = 200000 };
+    const uint64_t end_us = clock_us() + (uint64_t)most_ms * 1000;
+    int error;
+    while ((error = pthread_mutex_trylock(&ledger->lock)) == EBUSY && clock_us() < end_us)
+        nanosleep(&pause, NULL);
+    if (error == EOWNERDEAD)
+        take_over(ledger);
+    return error == 0 || error == EOWNERDEAD;
 }
 
 void plim_ledger_unlock(struct plim_ledger *ledger) { pthread_mutex_unlock(&ledger->lock); }
@@ -253,46 +273,31 @@ static void account_changed(struct plim_ledger *ledger, struct plim_ledger_card 
 
 /* --- processes --- */
 
-/*
- * Field 22 of /proc/PID/stat. Gone: its state is Z and no threads are left (field 20), for the first thread may end
- * before the others.
- */
-uint64_t plim_process_start_ticks(int pid, bool *ret_is_gone)
-{
-    char path[40], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    *ret_is_gone = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the name before it may contain anything */
-    const bool is_zombie = p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
-    for (int field = 2; p && field < 22; field++) {
-        p = strchr(p + 1, ' ');
-        if (p && field + 1 == 20)
-            *ret_is_gone = is_zombie && strtoull(p + 1, NULL, 10) <= 1;
-    }
-    return p ? strtoull(p + 1, NULL, 10) : 0;
-}
+/* What this process can tell of others. */
+struct view {
+    uint64_t pid_namespace;
+    bool has_own_proc;
+};
 
-static bool is_dead(const struct plim_ledger_process *process)
+static bool is_dead(const struct plim_ledger_process *process, const struct view *view)
 {
+    struct plim_process found;
+    if (process->is_ended)
+        return true;
+    if (process->pid_namespace != view->pid_namespace)
+        return false;
     if (kill(process->pid, 0) < 0 && errno == ESRCH)
         return true;
-    bool is_gone;
-    const uint64_t ticks = plim_process_start_ticks(process->pid, &is_gone);
-    return is_gone || (ticks && process->start_ticks && ticks != process->start_ticks);
+    return view->has_own_proc && plim_process_read(process->pid, &found) &&
+           (found.is_ended || (process->start_ticks && found.start_ticks != process->start_ticks));
 }
 
 static void reap_locked(struct plim_ledger *ledger)
 {
+    const struct view view = { plim_process_pid_namespace(0), plim_process_has_own_proc() };
     bool is_changed = false, is_gone[PLIM_LEDGER_MAX_PROCESSES] = { false };
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
-        if (ledger->process[p].pid && is_dead(&ledger->process[p]))
+        if (ledger->process[p].pid && is_dead(&ledger->process[p], &view))
             is_gone[p] = is_changed = true;
     if (!is_changed)
         return;
@@ -324,7 +329,8 @@ static int free_slot(const struct plim_ledger *ledger)
 
 int plim_ledger_join(struct plim_ledger *ledger)
 {
-    bool is_gone;
+    struct plim_process self = { 0 };
+    plim_process_read_at(AT_FDCWD, "/proc/self/stat", &self);
     plim_ledger_lock(ledger);
     int slot = free_slot(ledger);
     if (slot < 0) {
@@ -334,7 +340,8 @@ int plim_ledger_join(struct plim_ledger *ledger)
     if (slot >= 0) {
         memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
         ledger->process[slot].pid = getpid();
-        ledger->process[slot].start_ticks = plim_process_start_ticks(getpid(), &is_gone);
+        ledger->process[slot].start_ticks = self.start_ticks;
+        ledger->process[slot].pid_namespace = plim_process_pid_namespace(0);
     }
     plim_ledger_unlock(ledger);
     return slot;
@@ -362,6 +369,12 @@ static uint32_t new_record(struct plim_ledger *ledger)
     return ledger->n_records < PLIM_LEDGER_MAX_RECORDS ? ledger->n_records++ : UINT32_MAX;
 }
 
+static bool is_of(const struct plim_ledger_oom *oom, const struct plim_ledger *ledger,
+                  const struct plim_ledger_process *process)
+{
+    return oom->process == (uint32_t)(process - ledger->process) && oom->pid == process->pid;
+}
+
 /* Keep the first refused request, as of its last repetition: by then an allocator has freed its cache. */
 static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
                                enum plim_ledger_kind kind, uint64_t size, uint32_t site)
@@ -370,12 +383,14 @@ static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_pr
     ledger->n_out_of_memory++;
     process->refused_bytes[device] = size;
     const struct plim_ledger_oom *first = &ledger->oom;
-    const bool is_again = first->is_set && first->pid == process->pid && first->device == device && first->size == size;
+    const bool is_again =
+        first->is_set && is_of(first, ledger, process) && first->device == device && first->size == size;
     if (!first->is_set || is_again)
         ledger->oom = (struct plim_ledger_oom){ .is_set = 1,
                                                 .device = device,
                                                 .kind = kind,
                                                 .pid = process->pid,
+                                                .process = (uint32_t)(process - ledger->process),
                                                 .site = site,
                                                 .size = size,
                                                 .free_bytes = plim_ledger_free_bytes(card),
@@ -390,7 +405,7 @@ static void note_met(struct plim_ledger *ledger, struct plim_ledger_process *pro
         return;
     process->refused_bytes[device] = 0;
     ledger->n_met_later++;
-    if (ledger->oom.is_set && ledger->oom.pid == process->pid && ledger->oom.device == device)
+    if (ledger->oom.is_set && is_of(&ledger->oom, ledger, process) && ledger->oom.device == device)
         ledger->oom.is_set = 0;
 }
 

@@ -107,9 +107,11 @@ struct plim_ledger_cycle {
     uint64_t hash, n_launches, used_bytes;
 };
 
+/* Identified by its pid, its start time and its pid namespace: pids are reused, and each namespace has a pid 1. */
 struct plim_ledger_process {
-    int32_t pid;          /* 0: free */
-    uint64_t start_ticks; /* because a pid may be reused */
+    int32_t pid;                         /* in its own namespace; 0: the slot is free */
+    uint32_t is_ended;                   /* the launcher says so: of a process of another namespace, only it can tell */
+    uint64_t start_ticks, pid_namespace; /* 0: unknown */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t refused_bytes[PLIM_LEDGER_MAX_CARDS]; /* the last refused request, until one of its size is granted */
@@ -130,6 +132,7 @@ struct plim_ledger_oom {
     uint32_t is_set;
     uint32_t device, kind;
     int32_t pid;
+    uint32_t process; /* its slot */
     uint32_t site;
     uint64_t size, free_bytes, used_bytes, time_us;
 };
@@ -194,12 +197,6 @@ uint32_t plim_ledger_n_cards(const struct plim_ledger *ledger);
 /* Bytes that programs can still allocate on a card. */
 uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card);
 
-/*
- * Start time of a process in ticks since boot; 0: no such process. Gone: it has ended but was not waited for (a
- * zombie).
- */
-uint64_t plim_process_start_ticks(int pid, bool *ret_is_gone);
-
 /* Free the memory of processes that have ended. */
 void plim_ledger_reap(struct plim_ledger *ledger);
 
@@ -207,6 +204,13 @@ void plim_ledger_reap(struct plim_ledger *ledger);
 bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what);
 
 void plim_ledger_lock(struct plim_ledger *ledger);
+
+/*
+ * For the launcher: a process of the rehearsal may hang, or be stopped, with the lock held, or write over it. False
+ * when the lock was not to be had in that time.
+ */
+bool plim_ledger_lock_within(struct plim_ledger *ledger, unsigned most_ms);
+
 void plim_ledger_unlock(struct plim_ledger *ledger);
 
 /* Microseconds since the ledger was made. */

@@ -5,7 +5,7 @@
  */
 #include "vgpu/nccl/shm.h"
 
-#include "vgpu/core/ledger.h"
+#include "vgpu/core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,9 +95,8 @@ struct plim_nccl_shm_pair *plim_nccl_shm_pair(struct plim_nccl_shm *shm, int fro
 /* Start time of a process; 0: it has ended. */
 static uint64_t began(int pid)
 {
-    bool is_ended;
-    const uint64_t ticks = plim_process_start_ticks(pid, &is_ended);
-    return is_ended ? 0 : ticks;
+    struct plim_process process;
+    return plim_process_read(pid, &process) && !process.is_ended ? process.start_ticks : 0;
 }
 
 static bool is_gone(const struct plim_nccl_shm_rank *rank)
