@@ -101,12 +101,12 @@ class Tree:
         """What Meson knows of the test of a suite; the build directory is made when it is first needed."""
         directory = self.directory(suite.sanitized)
         if suite.sanitized not in self.tests:
-            if not (directory / "build.ninja").exists():
+            update = ["ninja", "-C", str(directory), "build.ninja"]
+            if subprocess.run(update, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+                shutil.rmtree(directory, ignore_errors=True)  # there is none, or a run was stopped while it was made
                 options, environment = BUILDS[suite.sanitized]
                 subprocess.run(["meson", "setup", str(directory), str(self.source), *OPTIONS, *options], check=True,
                                env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
-            else:
-                subprocess.run(["ninja", "-C", str(directory), "build.ninja"], check=True, stdout=subprocess.DEVNULL)
             files = {target["id"]: target["filename"] for target in read_json(directory, "targets")}
             tests = {}
             for test in read_json(directory, "tests"):

@@ -121,10 +121,10 @@ int nvmlDeviceGetMemoryInfo_v2(struct device *device, struct memory_v2 *memory)
         return NOT_SUPPORTED;
     if (memory->version != MEMORY_V2_VERSION)
         return INVALID_ARGUMENT;
-    memory->total = device->slice ? 4864 * MIB : 8188 * MIB;
+    memory->total = device->slice ? 4864 * MIB : is("changed") ? 12 * GIB : 8188 * MIB;
     memory->reserved = device->slice ? 0 : 300 * MIB;
     memory->free = device->slice ? 4800 * MIB : 6 * GIB;
-    memory->used = memory->total - memory->free;
+    memory->used = memory->total - memory->free - memory->reserved; /* as newer drivers count */
     return SUCCESS;
 }
 

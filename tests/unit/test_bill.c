@@ -104,6 +104,7 @@ static void test_limiting_line_is_ours(void **state)
     bill.device[0] = device_of(1000, 100, 100);
     plim_bill_add(&bill.device[0], PLIM_PILLAR_KV_CACHE, "KV buffer", PLIM_BASIS_EXACT, 300 * PLIM_MIB);
     plim_bill_add(&bill.device[0], PLIM_PILLAR_OTHERS, "other processes", PLIM_BASIS_MEASURED, 900 * PLIM_MIB);
+    plim_bill_add(&bill.device[0], PLIM_PILLAR_OVERHEAD, "driver reserve", PLIM_BASIS_MEASURED, 800 * PLIM_MIB);
     plim_bill_judge(&bill, NULL);
     assert_string_equal(bill.limiting_line->label, "KV buffer");
     memset(&bill.device[0], 0, sizeof bill.device[0]);
@@ -230,6 +231,43 @@ static void test_a_full_bill_with_phases(void **state)
     assert_int_equal(device.line[PLIM_BILL_MAX_LINES - 1].basis, PLIM_BASIS_ASSUMED);
 }
 
+/* Both ends of a band count in its phases, and of phases that need as much the first binds. */
+static void test_bands_in_phases(void **state)
+{
+    static struct plim_device_bill device;
+    (void)state;
+    for (unsigned phases = LOADING; phases <= STEPPING; phases = phases == LOADING ? STEPPING : STEPPING + 1)
+        plim_line_in_phases(
+            &device, plim_bill_add_band(&device, PLIM_PILLAR_ACTIVATIONS, "line", PLIM_BASIS_FORMULA, 20, 10, 40),
+            phases);
+    assert_int_equal(device.need_low_bytes, 10);
+    assert_int_equal(device.need_bytes, 20);
+    assert_int_equal(device.need_high_bytes, 40);
+    assert_int_equal(device.binding, PLIM_PHASE_LOAD);
+}
+
+/* The machine's part: what is free there, and no verdict where the figures are upper bounds. */
+static void test_a_machine(void **state)
+{
+    static struct plim_bill bill;
+    static struct plim_machine machine;
+    (void)state;
+    machine.host = (struct plim_host){ .total_bytes = 64 * PLIM_GIB, .free_bytes = 40 * PLIM_GIB };
+    plim_card_of_budget(8 * PLIM_GIB, &machine.card[0]);
+    machine.card[0].others_bytes = 3 * PLIM_GIB;
+    plim_bill_start(&bill);
+    plim_bill_add_devices(&bill, &machine, 1);
+    assert_int_equal(bill.device[0].free_bytes, 5 * PLIM_GIB);
+    assert_true(bill.device[1].is_host);
+    assert_int_equal(bill.device[1].total_bytes, 64 * PLIM_GIB);
+    assert_int_equal(bill.device[1].free_bytes, 40 * PLIM_GIB);
+    plim_bill_judge(&bill, NULL);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_FITS);
+    bill.is_bound = true;
+    plim_bill_judge(&bill, NULL);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_UNKNOWN);
+}
+
 /* An elastic line takes what is left of a budget while it is held, and never less than its least size. */
 static void test_elastic(void **state)
 {
@@ -291,6 +329,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_a_full_bill_with_phases),
+        cmocka_unit_test(test_bands_in_phases),
+        cmocka_unit_test(test_a_machine),
         cmocka_unit_test(test_elastic),
         cmocka_unit_test(test_sums_do_not_wrap_around),
         cmocka_unit_test(test_the_largest_figure_fits_nowhere),

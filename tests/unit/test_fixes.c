@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every fix keeps its promise, and they come in their order. */
+#include "base/table.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "engine/type.h"
 #include "plimsoll/plan.h"
@@ -48,6 +50,44 @@ static int rank_of(const struct plim_fix *fix)
     return rank + (fix->kind == PLIM_FIX_QUANT);
 }
 
+static enum plim_verdict verdict_at(const struct plan *plan, const struct plim_lever *lever, uint32_t value)
+{
+    static struct plim_bill bill;
+    const struct plim_situation at = { plan->engine, &plan->setup, &plan->bill };
+    struct plim_setup setup = plan->setup;
+    lever->set(&at, value, &setup);
+    assert_int_equal(plim_engine_bill(plan->engine, &setup, &plan->machine, NULL, &bill, NULL), 0);
+    return bill.verdict;
+}
+
+/* No less would do: the next value does not fit, and where the last one is offered, none fits. */
+static void check_least(const struct plan *plan, const struct plim_fix *fix)
+{
+    const struct plim_lever *lever = fix->lever;
+    const struct plim_situation at = { plan->engine, &plan->setup, &plan->bill };
+    struct plim_lever_range range;
+    assert_true(lever->range(&at, &plan->setup, &range));
+    assert_false(lever->needs_a_verdict && fix->verdict_after == PLIM_VERDICT_NO);
+    if (lever->search == PLIM_LEVER_HALVES)
+        for (uint32_t value = range.high; value >= range.low && value > 0; value /= 2) {
+            struct plim_setup setup = plan->setup;
+            lever->set(&at, value, &setup);
+            if (fix->verdict_after == PLIM_VERDICT_FITS && !memcmp(&setup, &fix->setup, sizeof setup))
+                break;
+            assert_int_not_equal(verdict_at(plan, lever, value), PLIM_VERDICT_FITS);
+        }
+    if (fix->verdict_after != PLIM_VERDICT_FITS || !lever->value_of)
+        return;
+    const uint32_t value = lever->value_of(&fix->setup), unit = range.unit ? range.unit : 1;
+    if (lever->search == PLIM_LEVER_SMALLEST && value > range.low)
+        assert_int_not_equal(verdict_at(plan, lever, value - 1), PLIM_VERDICT_FITS);
+    const uint32_t next = range.is_rounded ? value + value / 8 + unit : value + unit;
+    if (lever->search == PLIM_LEVER_LARGEST && next < range.high * unit)
+        assert_int_not_equal(verdict_at(plan, lever, next), PLIM_VERDICT_FITS);
+    if (lever->search == PLIM_LEVER_LARGEST && range.is_rounded && value >= 64 * unit)
+        assert_int_equal(value / unit % 4, 0); /* a round number: of 16 to 31 steps */
+}
+
 static void check(const struct plan *plan)
 {
     bool has_fit = false;
@@ -66,6 +106,13 @@ static void check(const struct plan *plan)
         assert_true(fix->change[0] && fix->costs[0]);
         assert_true(fix->n_changes > 0 || fix->kind == PLIM_FIX_OTHERS || fix->kind == PLIM_FIX_QUANT);
         assert_false(has_fit && fix->verdict_after == PLIM_VERDICT_NO);
+        assert_false(bill.is_refused);
+        if (has_fit && plan->bill.verdict == PLIM_VERDICT_TIGHT) /* what stays tight has gained nothing */
+            assert_int_equal(fix->verdict_after, PLIM_VERDICT_FITS);
+        if (fix->kind == PLIM_FIX_TOGETHER && fix->n_changes > 1)
+            assert_non_null(strstr(fix->change, " and "));
+        if (fix->lever)
+            check_least(plan, fix);
     }
 }
 
@@ -169,6 +216,134 @@ static void test_a_pair(void **state)
     assert_true(n_pairs > 0);
 }
 
+/* A context too short for a conversation helps nobody who needs a long one. */
+static void test_a_pair_keeps_a_context(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain_setup();
+    (void)state;
+    setup.llamacpp.n_ctx = 32768;
+    for (double gib = 4; gib < 10; gib += 0.125) {
+        make_plan("llama-3.1-8b-Q4_K_M", gib, &setup, &plan);
+        find(&plan);
+        const struct plim_fix *pair = fix_of(&plan, PLIM_FIX_TOGETHER);
+        if (pair)
+            assert_true(pair->setup.llamacpp.n_ctx >= 4096);
+        done(&plan);
+    }
+}
+
+/* Where the host is what lacks memory, changes that free none of it are no help; nor is what does not fit there. */
+static void test_a_small_host(void **state)
+{
+    static const double sizes[] = { 1, 4, 24 };
+    static struct plan plan;
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int32_t n_layers = 0; n_layers <= 20; n_layers += 20) {
+            struct plim_setup setup = plain_setup();
+            setup.llamacpp.n_ctx = 65536;
+            setup.llamacpp.n_gpu_layers = n_layers;
+            setup.llamacpp.mmap = PLIM_OFF;
+            make_plan("llama-3.3-70b-Q4_K_M", sizes[i], &setup, &plan);
+            plan.machine.host = (struct plim_host){ .total_bytes = 8 * PLIM_GIB, .free_bytes = 6 * PLIM_GIB };
+            find(&plan);
+            assert_int_equal(plan.bill.verdict, PLIM_VERDICT_NO);
+            done(&plan);
+        }
+}
+
+/* A setup that the engine refuses is not cured by one that it refuses as well, whatever that frees. */
+static void test_a_refused_setup(void **state)
+{
+    static const double sizes[] = { 1, 8, 80 };
+    static struct plan plan;
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct plim_setup setup = plain_setup();
+        setup.llamacpp.n_ctx = 65536;
+        setup.llamacpp.type_k = setup.llamacpp.type_v = PLIM_DTYPE_Q8_0;
+        setup.llamacpp.flash_attn = PLIM_OFF;
+        make_plan("llama-3.1-8b-Q4_K_M", sizes[i], &setup, &plan);
+        find(&plan);
+        assert_true(plan.bill.is_refused);
+        done(&plan);
+    }
+}
+
+/* No more fixes than there is room for: the first ones. */
+static void test_little_room(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain_setup();
+    (void)state;
+    setup.llamacpp.n_ctx = 32768;
+    make_plan("llama-3.1-8b-Q4_K_M", 8, &setup, &plan);
+    find(&plan);
+    assert_true(plan.n > 2);
+    for (uint32_t max = 0; max <= 2; max++) {
+        struct plim_fix fixes[3];
+        uint32_t n = 77;
+        memset(fixes, 0xa5, sizeof fixes);
+        assert_int_equal(
+            plim_plan_fixes(plan.engine, &plan.setup, &plan.machine, NULL, &plan.bill, fixes, max, &n, NULL), 0);
+        assert_true(n <= max);
+        for (const unsigned char *p = (unsigned char *)&fixes[max]; p < (unsigned char *)&fixes[3]; p++)
+            assert_int_equal(*p, 0xa5);
+    }
+    done(&plan);
+}
+
+/* The loss of a recipe, as data/quants.csv has it; 0: not measured. */
+static double loss_of(const char *name)
+{
+    const struct plim_table *t = &plim_quants_table;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (!strcmp(plim_table_cell(t, row, plim_table_column(t, "name")), name) &&
+            !strcmp(plim_table_cell(t, row, plim_table_column(t, "family")), "gguf-file"))
+            return plim_decimal(plim_table_cell(t, row, plim_table_column(t, "ppl_delta")), NULL);
+    return 0;
+}
+
+static bool fits_as(const struct plan *plan, const char *recipe)
+{
+    static struct plim_bill bill;
+    struct plim_model *made = NULL;
+    if (plim_model_requantize(plan->model, recipe, &made, NULL) < 0)
+        return false;
+    struct plim_engine *engine = engine_of(made);
+    assert_int_equal(plim_engine_bill(engine, &plan->setup, &plan->machine, NULL, &bill, NULL), 0);
+    plim_engine_free(engine);
+    plim_model_free(made);
+    return bill.verdict == PLIM_VERDICT_FITS;
+}
+
+/* Of all quantizations the one that fits and loses least; none that makes the model useless. */
+static void test_the_best_quant(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain_setup();
+    unsigned n_offered = 0;
+    (void)state;
+    setup.llamacpp.n_ctx = 4096;
+    for (double gib = 4; gib <= 12; gib += 1.5) {
+        const struct plim_quant_recipe *recipe;
+        make_plan("phi-4-Q4_K_M", gib, &setup, &plan);
+        find(&plan);
+        const struct plim_fix *quant = fix_of(&plan, PLIM_FIX_QUANT);
+        if (quant) {
+            const double loss = loss_of(quant->quant_recipe);
+            n_offered++;
+            assert_true(loss > 0 && loss <= 5);
+            for (size_t i = 0; quant->verdict_after == PLIM_VERDICT_FITS && (recipe = plim_quant_recipe_at(i)); i++)
+                if (loss_of(recipe->name) > 0 && loss_of(recipe->name) < loss && fits_as(&plan, recipe->name))
+                    fail_msg("%g GiB: %s fits and loses less than %s", gib, recipe->name, quant->quant_recipe);
+        }
+        done(&plan);
+    }
+    assert_true(n_offered >= 3);
+}
+
 /* The best that fits, by the tensors of this very model. */
 static void test_another_quant(void **state)
 {
@@ -229,7 +404,12 @@ int main(void)
         cmocka_unit_test(test_each_keeps_its_promise),
         cmocka_unit_test(test_others_come_first),
         cmocka_unit_test(test_a_pair),
+        cmocka_unit_test(test_a_pair_keeps_a_context),
+        cmocka_unit_test(test_a_small_host),
+        cmocka_unit_test(test_a_refused_setup),
+        cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_another_quant),
+        cmocka_unit_test(test_the_best_quant),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_no_fix_where_none_is_needed),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader on files that are wrong: one row per way, with the error, what it names and the byte it points at. */
+#include "base/limits.h"
 #include "raw_gguf.h"
 #include "unit.h"
 
@@ -83,6 +84,18 @@ static uint64_t too_many_tensors(struct raw *r)
 static uint64_t too_many_keys(struct raw *r)
 {
     raw_start(r, 3, 0, (uint64_t)1 << 40);
+    return 16;
+}
+
+static uint64_t one_tensor_too_many(struct raw *r)
+{
+    raw_start(r, 3, PLIM_MAX_GGUF_TENSORS + 1, 0);
+    return 8;
+}
+
+static uint64_t one_key_too_many(struct raw *r)
+{
+    raw_start(r, 3, 0, PLIM_MAX_GGUF_KEYS + 1);
     return 16;
 }
 
@@ -407,7 +420,10 @@ static const struct {
     { "version 4", version_4, PLIM_E_UNSUPPORTED, "version 4" },
     { "too many tensors", too_many_tensors, PLIM_E_TOO_BIG, "tensors" },
     { "too many keys", too_many_keys, PLIM_E_TOO_BIG, "keys" },
-    { "counts beyond the file", counts_beyond_the_file, PLIM_E_TRUNCATED, "the metadata" },
+    { "one tensor too many", one_tensor_too_many, PLIM_E_TOO_BIG, "131073 tensors" },
+    { "one key too many", one_key_too_many, PLIM_E_TOO_BIG, "65537 metadata keys" },
+    { "counts beyond the file", counts_beyond_the_file, PLIM_E_TRUNCATED,
+      "the metadata: 3180000 bytes wanted, 0 left" },
     { "no architecture", no_architecture, PLIM_E_UNSUPPORTED, "'general.architecture'" },
     { "architecture is a number", architecture_is_a_number, PLIM_E_UNSUPPORTED, "'general.architecture'" },
     { "architecture is empty", architecture_is_empty, PLIM_E_UNSUPPORTED, "'general.architecture'" },
@@ -440,7 +456,7 @@ static const struct {
     { "half a block", half_a_block, PLIM_E_CORRUPT, "'some.weight'" },
     { "removed type", removed_type, PLIM_E_UNSUPPORTED, "Q4_0_4_4" },
     { "unknown type", unknown_type, PLIM_E_UNSUPPORTED, "4711" },
-    { "misaligned tensor", misaligned_tensor, PLIM_E_CORRUPT, "'some.weight'" },
+    { "misaligned tensor", misaligned_tensor, PLIM_E_CORRUPT, "'some.weight' is misaligned" },
     { "overlapping tensors", overlapping_tensors, PLIM_E_CORRUPT, "'some.weight'" },
     { "gap between tensors", gap_between_tensors, PLIM_E_CORRUPT, "'some.weight'" },
     { "offset overflows", offset_overflows, PLIM_E_CORRUPT, "'some.weight'" },
@@ -663,9 +679,64 @@ static void test_wrong_splits(void **state)
         remove_part(folder->path, all[i]);
 }
 
+/* A part that holds one tensor of a promised number, and a string of so many bytes, which is a hole. */
+static void write_part(const struct folder *folder, const char *name, uint32_t part, uint32_t count, uint32_t n_tensors,
+                       uint64_t string_bytes)
+{
+    char path[256], tensor[16];
+    struct raw *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    snprintf(path, sizeof path, "%s/%s", folder->path, name);
+    snprintf(tensor, sizeof tensor, "t%u", part);
+    raw_model(r, 1, 4);
+    raw_key(r, "split.count", PLIM_GGUF_U16);
+    raw_uint(r, count, 2);
+    raw_key(r, "split.no", PLIM_GGUF_U16);
+    raw_uint(r, part - 1, 2);
+    raw_key(r, "split.tensors.count", PLIM_GGUF_I32);
+    raw_u32(r, n_tensors);
+    raw_key(r, "text", PLIM_GGUF_STRING);
+    raw_u64(r, string_bytes);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(r->bytes, 1, r->n, file), r->n);
+    assert_int_equal(fseeko(file, (off_t)string_bytes, SEEK_CUR), 0);
+    r->n = 0;
+    raw_tensor(r, tensor, 32, 1, F32, 0);
+    assert_int_equal(fwrite(r->bytes, 1, r->n, file), r->n);
+    fclose(file);
+    assert_int_equal(truncate(path, (off_t)(string_bytes + 4096)), 0);
+    free(r);
+}
+
+/* What the parts promise each other, and what all of them may have together. */
+static void test_parts_together(void **state)
+{
+    static const char *const names[] = { "p-00001-of-00002.gguf", "p-00002-of-00002.gguf" };
+    const struct folder *folder = *state;
+    struct plim_model *model = NULL;
+    char path[256];
+    for (uint32_t i = 0; i < 2; i++)
+        write_part(folder, names[i], i + 1, 2, 2, 100);
+    snprintf(path, sizeof path, "%s/%s", folder->path, names[0]);
+    assert_int_equal(plim_model_open(path, &model, NULL), 0);
+    plim_model_free(model);
+    write_part(folder, names[0], 1, 2, 3, 100);
+    assert_part_fails(folder, names[0], PLIM_E_CORRUPT, "promises 3 tensors, the parts hold 2", names[0]);
+    for (uint32_t i = 0; i < 2; i++) /* each header would do, both are too much */
+        write_part(folder, names[i], i + 1, 2, 2, PLIM_MAX_GGUF_HEADER_BYTES / 16 * 9);
+    assert_part_fails(folder, names[0], PLIM_E_TRUNCATED, "the file ends inside the metadata", names[1]);
+    put_part(folder->path, names[0], "q-00001-of-99999.gguf");
+    assert_part_fails(folder, "q-00001-of-99999.gguf", PLIM_E_TOO_BIG, "99999 parts; at most 1024", "");
+    remove_part(folder->path, "q-00001-of-99999.gguf");
+    for (uint32_t i = 0; i < 2; i++)
+        remove_part(folder->path, names[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_parts_together, make_folder, remove_folder),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_truncated_at_every_byte),
         cmocka_unit_test_setup_teardown(test_no_such_file, make_folder, remove_folder),

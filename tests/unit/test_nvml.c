@@ -101,8 +101,20 @@ static void test_how_many(void **state)
     assert_int_equal(count_of("many"), MAX);
     assert_int_equal(count_of("lost"), 1);
     assert_string_equal(cards[0].uuid, "GPU-00000001-0000-0000-0000-000000000000");
-    assert_int_equal(ask("many", 1, &n, &error), 0);
-    assert_int_equal(n, 1);
+    for (size_t i = 0; i < 2; i++) { /* the second card, or slice, is not written */
+        assert_int_equal(ask(i ? "mig" : "many", 1, &n, &error), 0);
+        assert_int_equal(n, 1);
+        assert_int_equal(((unsigned char *)&cards[1])[0], 0xa5);
+    }
+}
+
+/* A card with other memory than the one of its name: figures of the catalogue are not for it. */
+static void test_a_card_that_was_changed(void **state)
+{
+    (void)state;
+    assert_int_equal(count_of("changed"), 1);
+    assert_int_equal(cards[0].total_bytes, 12 * PLIM_GIB);
+    assert_true(cards[0].bandwidth_bytes_per_s == 0 && cards[0].sm_count == 0);
 }
 
 static void test_a_driver_that_does_not_answer(void **state)
@@ -145,7 +157,7 @@ int main(void)
         cmocka_unit_test(test_wsl),       cmocka_unit_test(test_unified_memory),
         cmocka_unit_test(test_slices),    cmocka_unit_test(test_no_name),
         cmocka_unit_test(test_how_many),  cmocka_unit_test(test_a_driver_that_does_not_answer),
-        cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_no_driver), cmocka_unit_test(test_a_card_that_was_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,8 @@ static void test_wrong_headers(void **state)
         { A("F16", "[1],\"shape\":[2]", "[0,2]"), 2, PLIM_E_CORRUPT, "shape\":[2]", "two of 'shape'" },
         { "{\"a\":{\"dtype\":\"F16\",\"shape\":[1]}}", 2, PLIM_E_CORRUPT, "a\"", "has no 'data_offsets'" },
         { "{\"a\":{}}", 2, PLIM_E_CORRUPT, "a\"", "has no 'dtype'" },
+        { "{\"a\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, PLIM_E_CORRUPT, "a\"", "has no 'dtype'" },
+        { "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, PLIM_E_CORRUPT, "a\"", "has no 'shape'" },
         { "{\"a\":3}", 2, PLIM_E_CORRUPT, "3", "expected an object" },
         { "{\"a\\u0000\":{}}", 2, PLIM_E_CORRUPT, "a\\", "NUL" },
         { "{\"a\\ud800\":{}}", 2, PLIM_E_CORRUPT, "\\ud", "an escape" },
@@ -215,6 +217,58 @@ static void test_many_names(void **state)
     done();
     assert_true(heap_peak_bytes() - before < MAX_HEAP);
     free(file);
+}
+
+/* A name at the limit is read, a longer one is refused: never cut, for two names may begin alike. */
+static void test_long_names(void **state)
+{
+    static char text[MAX_FILE];
+    (void)state;
+    for (int n = PLIM_MAX_SAFETENSORS_NAME_BYTES - 1; n < 4 * PLIM_MAX_SAFETENSORS_NAME_BYTES;
+         n += n < 1025 ? 1 : 900) {
+        sprintf(text, "{\"%0*d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", n, 0);
+        assert_int_equal(read_text(text, 1), n <= PLIM_MAX_SAFETENSORS_NAME_BYTES ? 0 : PLIM_E_TOO_BIG);
+        done();
+    }
+}
+
+/* As many tensors as are read, and one more. */
+static void test_many_tensors(void **state)
+{
+    enum { BYTES = 16 << 20 };
+    char *file = malloc(BYTES);
+    (void)state;
+    assert_non_null(file);
+    for (unsigned n_tensors = PLIM_MAX_SAFETENSORS_TENSORS; n_tensors <= PLIM_MAX_SAFETENSORS_TENSORS + 1;
+         n_tensors++) {
+        size_t n = LENGTH_BYTES + (size_t)sprintf(file + LENGTH_BYTES, "{\"__metadata__\":{}");
+        for (unsigned i = 0; i < n_tensors; i++)
+            n += (size_t)sprintf(file + n, ",\"%x\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[%u,%u]}", i, i,
+                                 i + 1);
+        n += (size_t)sprintf(file + n, "}");
+        put_length(file, n - LENGTH_BYTES);
+        assert_int_equal(read_bytes(file, n, n + n_tensors),
+                         n_tensors > PLIM_MAX_SAFETENSORS_TENSORS ? PLIM_E_TOO_BIG : 0);
+        done();
+    }
+    free(file);
+}
+
+/* Tensors and names have one ceiling together. */
+static void test_one_ceiling(void **state)
+{
+    const size_t most = PLIM_MAX_KEPT_BYTES / sizeof(struct plim_tensor);
+    struct plim_tensor *tensors;
+    (void)state;
+    model = plim_model_new("");
+    assert_non_null(model);
+    assert_int_equal(plim_model_add_tensors(model, most + 1, &tensors, NULL), PLIM_E_TOO_BIG);
+    assert_int_equal(plim_model_add_tensors(model, most / 2, &tensors, NULL), 0);
+    assert_non_null(plim_arena_alloc(&model->arena, PLIM_MAX_KEPT_BYTES / 4, 1));
+    assert_null(plim_arena_alloc(&model->arena, PLIM_MAX_KEPT_BYTES / 3, 1));
+    assert_true(model->arena.is_full);
+    assert_int_equal(plim_model_add_tensors(model, most / 3, &tensors, NULL), PLIM_E_TOO_BIG);
+    done();
 }
 
 /* Every prefix and many changes of a good header: an answer or an error, never a crash. */
@@ -332,11 +386,19 @@ static void test_index_of_many_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),         cmocka_unit_test(test_numbers_are_exact),
-        cmocka_unit_test(test_wrong_headers), cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_many_names),
-        cmocka_unit_test(test_damage),        cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_index),         cmocka_unit_test(test_index_of_many_files),
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_numbers_are_exact),
+        cmocka_unit_test(test_wrong_headers),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_many_tensors),
+        cmocka_unit_test(test_one_ceiling),
+        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_index_of_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
