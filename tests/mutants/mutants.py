@@ -12,7 +12,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "cli"))
 import run as cli_run  # noqa: E402 - tests/cli/run.py: what cases there are
 
-SUITES = ("unit", "cli", "docs", "explain", "build")
+SUITES = ("unit", "cli", "terminal", "docs", "explain", "build")
 
 
 class Wrong(Exception):
@@ -176,13 +176,14 @@ def suite_files(suite: Suite) -> list[pathlib.Path]:
     """The files of a suite: when they change, what was found out with them is found out again."""
     tests = ROOT / "tests"
     if suite.kind == "unit":
-        word = suite.name.split()[0]
-        return [path for path in (tests / "unit" / f"test_{word}.c", tests / "vgpu" / f"{word}.py") if path.exists()]
+        word, name = re.split(r"[ ,]", suite.name)[0], suite.name.replace(" ", "_")
+        paths = (tests / "unit" / f"test_{word}.c", tests / "vgpu" / f"{word}.py", tests / "vgpu" / f"{name}.c")
+        return [path for path in paths if path.exists()]
     if suite.kind == "cli":
         return [path for path in sorted((tests / "cli").glob("*.cases"))
                 if any(cli_run.is_called(case, suite.name) for case in cli_run.read_cases(path))]
-    folder = {"docs": tests / "docs", "explain": tests / "explain", "build": HERE}[suite.kind]
-    return sorted(folder.glob("*.py"))
+    pattern = {"terminal": "cli/terminal.py", "docs": "docs/*.py", "explain": "explain/*.py", "build": "mutants/*.py"}
+    return sorted(tests.glob(pattern[suite.kind]))
 
 
 def check(mutants: list[Mutant]) -> list[str]:

@@ -16,7 +16,7 @@ The lists are *.mutants, one for a folder of src/. A mutant is a block of lines:
                                                  unit NAME        a test of Meson's suite unit
                                                  cli NAME         the cases of tests/cli whose name contains NAME
                                                  cli FILE.cases   all cases of a file
-                                                 docs, explain    these suites
+                                                 terminal, docs, explain   these suites
                                                  build            the compiler (a static assertion)
                                                  sanitized ...    the same with AddressSanitizer and UBSan
     alone                                        it may signal any process: only in a pid namespace of its own
@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import fcntl
 import hashlib
 import json
 import os
@@ -58,7 +59,8 @@ BUILDS = {
     False: (["-Dc_args=-O0"], {}),
     True: (["-Dc_args=-O1", "-Db_sanitize=address,undefined", "-Db_lundef=false"], {"CC": "clang"}),
 }
-TEST_NAMES = {"cli": "command line", "docs": "examples of README, docs and manual", "explain": "logs of the field"}
+TEST_NAMES = {"cli": "cli command line", "terminal": "cli terminal", "docs": "docs examples of README, docs and manual",
+              "explain": "explain logs of the field"}
 CONFINE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
 
 
@@ -114,21 +116,24 @@ class Tree:
                 kind = test["suite"][0].rpartition(":")[2]
                 tests[f"{kind} {test['name']}"] = {**test, "outputs": sorted(os.path.relpath(path, directory) for path in outputs)}
             self.tests[suite.sanitized] = tests
-        name = f"{suite.kind} {TEST_NAMES.get(suite.kind, suite.name)}"
+        name = TEST_NAMES.get(suite.kind, f"{suite.kind} {suite.name}")
         if name not in self.tests[suite.sanitized]:
             raise Wrong(f"the build has no test '{name}'")
         return self.tests[suite.sanitized][name]
 
     def build(self, suite: Suite) -> str:
         """The error of the build, or nothing."""
-        outputs = ["src/plimsoll"] if suite.kind in ("build", "cli", "docs", "explain") else []
+        outputs = ["src/plimsoll"] if suite.kind != "unit" else []
         if suite.kind == "build":
             self.test(Suite("unit", "units", suite.sanitized))
         else:
             outputs += self.test(suite)["outputs"]
-        done = subprocess.run(["ninja", "-C", str(self.directory(suite.sanitized)), *outputs], capture_output=True,
-                              text=True, check=False)
-        return done.stdout + done.stderr if done.returncode != 0 else ""
+        for _ in range(2):  # a machine without memory to spare ends a compiler now and then
+            done = subprocess.run(["ninja", "-C", str(self.directory(suite.sanitized)), *outputs], capture_output=True,
+                                  text=True, check=False)
+            if done.returncode == 0:
+                return ""
+        return done.stdout + done.stderr
 
     def run(self, suite: Suite, names: list[str]) -> tuple[bool, str]:
         """Whether the suite passes, and the end of what it prints; names are those of cases."""
@@ -302,6 +307,11 @@ def main() -> int:
         return 0
     chosen = choose(options, everything)
     WORK.mkdir(exist_ok=True)
+    lock = open(WORK / "lock", "w", encoding="utf-8")  # noqa: SIM115 - until this program ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Wrong(f"another run works in {WORK}") from None
     results = Results(options.fresh)
     left = [mutant for mutant in chosen if results.get(mutant) is None]
     if len(left) < len(chosen):
@@ -317,7 +327,13 @@ def main() -> int:
     return sum_up(chosen, results)
 
 
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     try:
         sys.exit(main())
     except Wrong as wrong:
