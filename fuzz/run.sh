@@ -17,9 +17,10 @@ if [ ! -d "$build" ]; then
     CC=clang meson setup "$build" "$root" -Dfuzz=true >/dev/null || exit 2
 fi
 ninja -C "$build" fuzz >/dev/null || { echo "the harnesses do not build: ninja -C $build fuzz" >&2; exit 2; }
-[ $# -gt 0 ] || set -- fuzz_bill fuzz_card fuzz_explain fuzz_flags fuzz_gguf fuzz_hf_config fuzz_host fuzz_log fuzz_names fuzz_safetensors fuzz_size
+[ $# -gt 0 ] || set -- fuzz_bill fuzz_card fuzz_cli fuzz_explain fuzz_flags fuzz_gguf fuzz_hf_config fuzz_host fuzz_log \
+    fuzz_names fuzz_safetensors fuzz_size
 
-work=$build/fuzz
+work=$(cd "$build" && pwd)/fuzz # fuzz_cli works in another folder
 mkdir -p "$work/findings" "$work/logs"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -27,6 +28,10 @@ export UBSAN_OPTIONS=print_stacktrace=1
 dictionary_of() {
     case $1 in
     fuzz_gguf | fuzz_bill) echo "-dict=$root/fuzz/gguf.dict" ;;
+    fuzz_cli)
+        cat "$root/fuzz/flags.dict" "$root/fuzz/cli.dict" >"$work/cli.dict"
+        echo "-dict=$work/cli.dict"
+        ;;
     fuzz_explain) echo "-dict=$root/fuzz/explain.dict" ;;
     fuzz_log) echo "-dict=$root/fuzz/log.dict" ;;
     fuzz_safetensors | fuzz_hf_config) echo "-dict=$root/fuzz/safetensors.dict" ;;

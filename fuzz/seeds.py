@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shlex
 import struct
 import subprocess
 import sys
@@ -112,6 +113,19 @@ def messages(data: pathlib.Path) -> list[bytes]:
     return [b"\x25" + seed for seed in seeds + several + wide]
 
 
+def commands(cases: pathlib.Path) -> list[bytes]:
+    """The command lines of the CLI tests, on the files that the harness has; rehearsals are left out."""
+    seeds = []
+    for path in sorted(cases.glob("*.cases")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("$ plimsoll ") or "rehearse" in line:
+                continue
+            words = shlex.split(line)[2:]
+            words = ["log" if word.startswith("logs/") else "m.gguf" if word.endswith(".gguf") else word for word in words]
+            seeds.append("\n".join(words).encode())
+    return seeds + [b"explain\n-\n\1\nCUDA error: out of memory\n", b"check\nb.json\nr.json", b"hollow\nhf\n-o\nout"]
+
+
 def main() -> int:
     make, root = sys.argv[1], pathlib.Path(sys.argv[2])
     models = headers(make, root / "headers")
@@ -124,6 +138,7 @@ def main() -> int:
     put(root / "fuzz_explain", messages(pathlib.Path(__file__).parent.parent / "data" / "errors"))
     put(root / "fuzz_safetensors", checkpoints())
     put(root / "fuzz_hf_config", configs())
+    put(root / "fuzz_cli", commands(pathlib.Path(__file__).parent.parent / "tests" / "cli"))
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])
