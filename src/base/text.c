@@ -8,27 +8,26 @@ size_t plim_text_character(const char *text, size_t length, uint32_t *ret_code)
 {
     static const struct {
         unsigned char mask, lead;
+        size_t n;
         uint32_t least;
-    } forms[] = { { 0x80, 0x00, 0 }, { 0xE0, 0xC0, 0x80 }, { 0xF0, 0xE0, 0x800 }, { 0xF8, 0xF0, 0x10000 } };
+    } forms[] = { { 0xE0, 0xC0, 2, 0x80 }, { 0xF0, 0xE0, 3, 0x800 }, { 0xF8, 0xF0, 4, 0x10000 } };
     const unsigned char *p = (const unsigned char *)text;
-    *ret_code = PLIM_TEXT_INVALID;
-    for (size_t n = 0; n < 4; n++) {
-        if ((p[0] & forms[n].mask) != forms[n].lead)
-            continue;
-        uint32_t code = p[0] & (unsigned char)~forms[n].mask;
-        if (n >= length)
+    size_t form = 0;
+    *ret_code = p[0] < 0x80 ? p[0] : PLIM_TEXT_INVALID;
+    while (form < 3 && (p[0] & forms[form].mask) != forms[form].lead)
+        form++;
+    if (form == 3 || forms[form].n > length)
+        return 1;
+    uint32_t code = p[0] & (unsigned char)~forms[form].mask;
+    for (size_t i = 1; i < forms[form].n; i++) {
+        if ((p[i] & 0xC0) != 0x80)
             return 1;
-        for (size_t i = 1; i <= n; i++) {
-            if ((p[i] & 0xC0) != 0x80)
-                return 1;
-            code = code << 6 | (p[i] & 0x3F);
-        }
-        if (code < forms[n].least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
-            return 1;
-        *ret_code = code;
-        return n + 1;
+        code = code << 6 | (p[i] & 0x3F);
     }
-    return 1;
+    if (code < forms[form].least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+        return 1;
+    *ret_code = code;
+    return forms[form].n;
 }
 
 bool plim_text_is_shown(uint32_t code)

@@ -200,6 +200,12 @@ def checkpoint(world: World, name: bytes) -> tuple:
     return [b"hollow", folder, b"-o", os.path.join(os.fsencode(world.folder()), name)], None
 
 
+def rehearsed(world: World, name: bytes) -> tuple:
+    path = os.path.join(os.fsencode(world.folder()), name)
+    os.symlink("/bin/true", path)
+    return [b"rehearse", *CARD, b"--", path, name], None
+
+
 def arguments(*words: bytes) -> Place:
     def place(world: World, name: bytes) -> tuple:
         return [word.replace(b"@", name).replace(b"MODEL", os.fsencode(world.model)) for word in words], None
@@ -266,6 +272,7 @@ PLACES: dict[str, Place] = {
     "a search": arguments(b"rehearse", b"--find", b"@=1..2", b"--", b"true"),
     "a program": arguments(b"rehearse", *CARD, b"--", b"none/@"),
     "a rehearsal": arguments(b"rehearse", *CARD, b"--receipt", b"none/@", b"--", b"true"),
+    "a program that runs": rehearsed,
     "what is generated": arguments(b"--generate", b"@"),
 }
 
@@ -337,6 +344,20 @@ def complaints(world: World, where: str, name: bytes) -> Iterator[str]:
         json.loads(out)
 
 
+def wrong_characters(world: World) -> Iterator[str]:
+    """All of Unicode, in arguments as long as the system takes them."""
+    size = 30000
+    for start in range(1, 0x110000, size):
+        text = "".join(chr(c) for c in range(start, min(start + size, 0x110000)) if not 0xD800 <= c < 0xE000)
+        _, _, err = run(world, [("_" + text).encode()], None)
+        printed = err.decode().partition("'_")[2].rpartition("'\n")[0]
+        printed = printed.partition("'\nhint: ")[0] if "'\nhint: " in printed else printed
+        wanted = "".join(c if shown.is_shown(c) else "?" for c in text)
+        differ = [f"U+{ord(raw):04X}" for raw, a, b in zip(text, wanted, printed) if a != b]
+        if len(printed) != len(wanted) or differ:
+            yield f"FAIL from U+{start:04X}: {len(printed)} characters of {len(wanted)}, {differ[:20]}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Hostile names in every place: the terminal and JSON stay safe.")
     parser.add_argument("--plimsoll", required=True, metavar="PROGRAM")
@@ -353,11 +374,15 @@ def main() -> int:
         tasks = [(where, name) for i, where in enumerate(chosen) for k, name in enumerate(names) if k == 0 or options.places or (k + i) % 9 == 0]
         with concurrent.futures.ThreadPoolExecutor(max_workers=SIDE_BY_SIDE) as pool:
             found = list(pool.map(lambda task: list(complaints(world, *task)), tasks))
+        wrong = [] if options.places else list(wrong_characters(world))
+    for line in wrong:
+        n_failed += 1
+        print(line)
     for (where, name), lines in zip(tasks, found):
         n_failed += bool(lines)
         for line in lines:
             print(f"FAIL {where}, {name!r}: {line}")
-    print(f"{len(tasks) - n_failed} of {len(tasks)} names in {len(chosen)} places are safe")
+    print(f"{len(tasks)} names in {len(chosen)} places, {n_failed} failed")
     return 1 if n_failed else 0
 
 
