@@ -28,7 +28,9 @@ enum { LEAST_POLL_MS = 2, MOST_POLL_MS = 50, STEPS_POLL_MS = 5, GRACE_S = 5, PAT
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 static volatile sig_atomic_t child_pid, n_interrupts;
-static struct sigaction child_ended_before; /* what the caller does when a child ends */
+/* What the caller does with signals: the program starts with it. */
+static struct sigaction child_ended_before;
+static sigset_t mask_before;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -142,6 +144,7 @@ static void become(const struct plim_launch *launch, char *const *environment, i
         dup2(log_fd, STDERR_FILENO);
     }
     sigaction(SIGCHLD, &child_ended_before, NULL);
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
     execve(launch->path, launch->arguments, environment);
     int error = errno;
     ssize_t written = write(report_fd, &error, sizeof error);
@@ -208,7 +211,7 @@ static void stop(const struct plim_launch *launch, struct plim_tree *tree, struc
     plim_tree_signal(tree, SIGTERM);
 }
 
-/* The program was stopped and has ended: so do the processes that it left behind. */
+/* The program was stopped, or interrupted twice, and has ended: so do the processes that it left behind. */
 static void end_the_rest(struct plim_tree *tree, double stopped_s)
 {
     for (plim_tree_scan(tree); tree->n > 1 && now_s() - stopped_s < 2 * GRACE_S; plim_tree_scan(tree)) {
@@ -247,8 +250,8 @@ static void watch(const struct plim_launch *launch, struct plim_tree *tree, stru
         pause_for(part_ms < most_ms ? part_ms : most_ms);
     }
     rehearsal->seconds = now_s() - start_s;
-    if (stopped_s > 0)
-        end_the_rest(tree, stopped_s);
+    if (stopped_s > 0 || n_interrupts > 1)
+        end_the_rest(tree, stopped_s > 0 ? stopped_s : now_s());
     rehearsal->host.peak_rss_bytes = usage.peak_rss_bytes;
     rehearsal->host.peak_anonymous_bytes = usage.peak_anonymous_bytes;
     rehearsal->host.peak_n_processes = usage.peak_n;
@@ -276,6 +279,7 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     struct sigaction handler = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, before[N_SIGNALS];
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &handler, &before[i]);
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
     plim_tree_begin(tree, child_pid);
     watch(launch, tree, rehearsal);
     if (rehearsal->ledger->wants_steps)
@@ -293,6 +297,7 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
                     struct plim_error *reterr)
 {
     const struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t held_back;
     static struct plim_tree tree; /* large; a process runs one rehearsal at a time */
     if (!plim_process_has_own_proc()) {
         plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "the /proc here is of another pid namespace");
@@ -302,11 +307,16 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
     n_interrupts = 0;
     rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
     plim_tree_prepare(&tree);
+    sigemptyset(&held_back); /* until they can be passed on: one that ended us would leave the program behind */
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(&held_back, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &held_back, &mask_before);
     sigaction(SIGCHLD, &usual, &child_ended_before); /* were it ignored, the kernel would wait for our children */
     const int result = start(launch, ledger_fd, reterr);
     if (result == 0)
         run(launch, &tree, rehearsal);
     plim_tree_end(&tree);
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
     sigaction(SIGCHLD, &child_ended_before, NULL);
     return result;
 }

@@ -22,7 +22,7 @@ static bool send(int folder, int pid, int number)
     if (syscall(SYS_pidfd_send_signal, folder, number, NULL, 0) == 0)
         return true;
     /* Linux before 5.1, or a container that allows only what it knows: the process was there a moment ago. */
-    return (errno == ENOSYS || errno == EPERM) && kill(pid, number) == 0;
+    return errno != ESRCH && kill(pid, number) == 0;
 }
 
 bool plim_signal_send(const struct plim_process *process, int number)

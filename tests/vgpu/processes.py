@@ -118,6 +118,16 @@ def an_orphan_that_ignores_signals(folder: pathlib.Path) -> None:
     orphan(folder, "sh -c 'trap : TERM; while :; do sleep 60; done'")
 
 
+def an_orphan_of_an_interrupted_program(folder: pathlib.Path) -> None:
+    """The first interrupt is the program's, which ignores it; the second ends all."""
+    pid_file = folder / "pid"
+    inner = shlex.quote(f"sleep 60 >/dev/null 2>&1 & echo $! >{pid_file}")
+    with subprocess.Popen(command() + ["sh", "-c", f"trap '' TERM; setsid sh -c {inner}; sleep 60; sleep 60"]) as rehearsal:
+        pid = number_in(pid_file)
+        end_twice(rehearsal)
+    need(not is_alive(pid), "the orphan lives on")
+
+
 def a_process_that_was_there_before(folder: pathlib.Path) -> None:
     """The shell has a job, which has one itself that becomes an orphan, and becomes plimsoll."""
     before, later = folder / "before", folder / "later"
@@ -266,7 +276,8 @@ def somebody_elses_proc(folder: pathlib.Path) -> None:
     need("/proc here is of another pid namespace" in result.stderr, result.stderr)
 
 
-PLAIN = (an_orphan, an_orphan_that_stopped, an_orphan_that_ignores_signals, a_process_that_was_there_before,
+PLAIN = (an_orphan, an_orphan_that_stopped, an_orphan_that_ignores_signals,
+         an_orphan_of_an_interrupted_program, a_process_that_was_there_before,
          a_stopped_process_with_the_lock, a_lock_that_was_written_over, a_ledger_that_is_cut,
          a_caller_that_ignores_its_children, a_folder_that_the_loader_splits)
 NAMESPACES = (a_bystander_of_pid_1, a_reused_pid, somebody_elses_proc)
