@@ -143,9 +143,8 @@ static void check_output(char *const *words, int status)
             fprintf(stderr, "line %d, column %d: %s\n%.*s\n", error.line, error.column, error.text, (int)size, printed);
         FUZZ_REQUIRE(document != NULL);
         json_decref(document);
-    } else {
-        fuzz_require_shown(printed, size);
     }
+    fuzz_require_shown(printed, size);
     fuzz_require_shown(printed, fetch(STDERR_FILENO));
 }
 
