@@ -80,7 +80,7 @@ struct plim_device_bill {
 };
 
 enum plim_verdict {
-    PLIM_VERDICT_UNKNOWN = 0, /* the rules of this architecture are not known; the figures are bounds */
+    PLIM_VERDICT_UNKNOWN = 0, /* the rules of this architecture are not known, or its file contradicts itself */
     PLIM_VERDICT_FITS,        /* the high end fits, with the margin */
     PLIM_VERDICT_TIGHT,       /* the figures fit, the high end or the margin does not */
     PLIM_VERDICT_NO,
@@ -105,6 +105,7 @@ struct plim_bill {
     const struct plim_line *limiting_line;      /* and its largest line that a setup can change; NULL: none */
     double tokens_per_s_low, tokens_per_s_high; /* of one sequence; 0: unknown */
     bool is_bound;                              /* the figures are upper bounds: no verdict follows from them */
+    bool is_contradicted;                       /* the model's file contradicts itself: no verdict follows either */
     bool is_refused;                            /* the engine would not start with this setup at all: */
     const char *refusal;
     const char *caveat; /* why the figures are not called exact; NULL: they are */

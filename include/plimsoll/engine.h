@@ -61,6 +61,12 @@ const struct plim_model *plim_engine_model(const struct plim_engine *engine);
 /* True when the runtime's version has rules for the model's architecture. */
 bool plim_engine_knows_model(const struct plim_engine *engine);
 
+/*
+ * A contradiction of the model's file between hyperparameters and tensors, in words; NULL when none is known. Bills of
+ * such a model have the verdict PLIM_VERDICT_UNKNOWN: it is unknown which of the two is true. It lives as the engine.
+ */
+const char *plim_engine_contradiction(const struct plim_engine *engine);
+
 struct plim_model_shape {
     uint32_t n_layer, n_embd, n_vocab, n_ctx_train, n_expert, n_expert_used;
     bool has_mtp;       /* next-token-prediction layers in the file */

@@ -60,10 +60,11 @@ bool plim_system_is_terminal(int file);
 
 /* --- folders --- */
 
-/* The names in a folder but "." and "..", in the order of their bytes. */
+/* The names in a folder but "." and "..", in the order of their bytes; of a folder with more, the first
+ * PLIM_MAX_FOLDER_NAMES. */
 struct plim_names {
     char **names;
-    size_t n;
+    size_t n, n_left_out;
 };
 
 int plim_system_list(const char *folder, struct plim_names *ret_names);

@@ -6,7 +6,7 @@
 
 #include "base/system.h"
 
-/* Add a copy, but for "." and ".."; returns 0, ENOMEM, or E2BIG beyond PLIM_MAX_FOLDER_NAMES. */
+/* Add a copy, but for "." and ".."; beyond PLIM_MAX_FOLDER_NAMES the last in order is left out. Returns 0 or ENOMEM. */
 int plim_names_add(struct plim_names *names, const char *name);
 
 void plim_names_sort(struct plim_names *names);

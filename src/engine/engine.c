@@ -51,6 +51,12 @@ bool plim_engine_knows_model(const struct plim_engine *engine)
     return !engine->type->knows_model || engine->type->knows_model(engine);
 }
 
+const char *plim_engine_contradiction(const struct plim_engine *engine)
+{
+    const char *text = engine->type->contradiction ? engine->type->contradiction(engine) : "";
+    return *text ? text : NULL;
+}
+
 void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
 {
     engine->type->shape(engine, ret_shape);
@@ -75,6 +81,7 @@ int plim_engine_bill(struct plim_engine *engine, const struct plim_setup *setup,
     result = setup->type->bill(engine, setup, machine, ret_bill, reterr);
     if (result < 0)
         return result;
+    ret_bill->is_contradicted = plim_engine_contradiction(engine) != NULL;
     plim_bill_judge(ret_bill, margin);
     plim_bill_judge_shared(ret_bill, machine);
     return 0;

@@ -63,7 +63,8 @@ struct plim_engine_type {
     int (*open)(const struct plim_model *model, const char *version, struct plim_engine **ret_engine,
                 struct plim_error *reterr);
     void (*close)(struct plim_engine *engine);
-    bool (*knows_model)(const struct plim_engine *engine); /* NULL: any */
+    bool (*knows_model)(const struct plim_engine *engine);          /* NULL: any */
+    const char *(*contradiction)(const struct plim_engine *engine); /* of the model's; "": none. NULL: not looked for */
     void (*shape)(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
     /* All of the bill but its verdict, which the caller adds unless the bill has one already. */
     int (*bill)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,

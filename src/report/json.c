@@ -219,6 +219,8 @@ static json_t *answer_json(const struct plim_answer *answer)
                   devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer),
                   "limiting", limiting_json(bill), "fixes", fixes, "notes", notes, "refusal",
                   bill->is_refused ? plim_text_json(bill->refusal) : json_null());
+    if (bill->is_contradicted)
+        json_object_set_new(object, "contradiction", plim_text_json(plim_engine_contradiction(answer->engine)));
     const struct plim_capacity *c = &bill->capacity;
     if (c->kv_n_tokens)
         json_object_set_new(
@@ -245,11 +247,16 @@ bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list,
     return dump(out, answer_json(answer));
 }
 
-void plim_report_json_end(FILE *out, size_t n)
+void plim_report_json_end(FILE *out, size_t n, size_t n_models_left_out, size_t n_entries_left_out)
 {
     if (n == 0)
         begin_list(out);
-    plim_print(out, "]}\n");
+    plim_print(out, "]");
+    if (n_models_left_out)
+        plim_print(out, ", \"models_left_out\": %zu", n_models_left_out);
+    if (n_entries_left_out)
+        plim_print(out, ", \"entries_left_out\": %zu", n_entries_left_out);
+    plim_print(out, "}\n");
 }
 
 static json_t *card_json(size_t row)

@@ -55,6 +55,12 @@ void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enu
                           unsigned n_cards, const struct plim_style *style);
 void plim_report_grid_end(FILE *out);
 
+/* The last lines of an answer: the verdict, and what decides it. */
+void plim_report_verdict(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
+
+/* What a table or a list does not answer, as directories or command lines are too large; nothing for 0 and 0. */
+void plim_report_left_out(FILE *out, size_t n_models, size_t n_entries);
+
 /* Cards of the catalogue whose numbers are in rows[n]. */
 void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
 
@@ -65,7 +71,7 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow);
 
 /* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1, which plim_report_json_end() closes. False: out of memory. */
 bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list, size_t nth);
-void plim_report_json_end(FILE *out, size_t n);
+void plim_report_json_end(FILE *out, size_t n, size_t n_models_left_out, size_t n_entries_left_out);
 
 bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n);
 bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several answers, one line each: cards of several sizes, several models, or both. */
+#include "base/limits.h"
 #include "base/units.h"
 #include "report/columns.h"
 #include "report/head.h"
@@ -73,6 +74,15 @@ void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const st
     plim_print(out, "\n");
 }
 
+/* Below a row: why the verdict is unknown. */
+static void print_contradiction(FILE *out, const struct plim_answer *answer)
+{
+    if (!answer->bill->is_contradicted)
+        return;
+    plim_print(out, "  it contradicts itself:");
+    plim_print_wrapped(out, plim_engine_contradiction(answer->engine), (int)sizeof "  it contradicts itself:" - 1, 4);
+}
+
 void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
                            const struct plim_style *style)
 {
@@ -129,6 +139,7 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
                left_text(limiting_device(bill), left));
     print_verdict(out, bill->verdict, 0, style);
     plim_print(out, "\n");
+    print_contradiction(out, answer);
 }
 
 void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
@@ -158,6 +169,17 @@ void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enu
         plim_print(out, " %s%5s%s", plim_paint_verdict(style, verdicts[i]), words[verdicts[i]],
                    plim_paint(style, PLIM_PLAIN));
     plim_print(out, "\n");
+    print_contradiction(out, answer);
 }
 
 void plim_report_grid_end(FILE *out) { plim_print(out, "\n--card NAME shows the figures for your card.\n"); }
+
+void plim_report_left_out(FILE *out, size_t n_models, size_t n_entries)
+{
+    if (n_models)
+        plim_print(out, "%zu more model%s left out: at most %d are answered at once.\n", n_models,
+                   n_models == 1 ? " is" : "s are", PLIM_MAX_FILES);
+    if (n_entries)
+        plim_print(out, "%zu entr%s left out: of a folder the first %d in order are looked at.\n", n_entries,
+                   n_entries == 1 ? "y is" : "ies are", PLIM_MAX_FOLDER_NAMES);
+}

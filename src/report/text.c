@@ -231,6 +231,8 @@ static void write_reason(const struct plim_answer *answer, char *text, size_t si
     plim_report_device_id(device, where);
     if (bill->is_refused)
         snprintf(text, size, "%s", bill->refusal);
+    else if (bill->is_contradicted)
+        snprintf(text, size, "the file contradicts itself: %s", plim_engine_contradiction(answer->engine));
     else if (bill->verdict == PLIM_VERDICT_UNKNOWN && !plim_engine_knows_model(answer->engine))
         snprintf(text, size, "the rules of '%.40s' are not known; the figures are upper bounds",
                  plim_model_arch(plim_engine_model(answer->engine)));
@@ -244,13 +246,13 @@ static void write_reason(const struct plim_answer *answer, char *text, size_t si
         snprintf(text, size, "%s left on %s, %s", left, where, device_name(answer, device));
 }
 
-static void print_verdict(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+void plim_report_verdict(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
     static const char *const words[PLIM_VERDICT_MAX_] = { "UNKNOWN", "FITS", "TIGHT", "NO" };
     const struct plim_bill *bill = answer->bill;
     const struct plim_line *line = bill->limiting_line;
     char text[320], size[PLIM_SIZE_TEXT], id[PLIM_DEVICE_ID_BYTES];
-    if (line && !bill->is_refused && bill->verdict != PLIM_VERDICT_FITS)
+    if (line && !bill->is_refused && !bill->is_contradicted && bill->verdict != PLIM_VERDICT_FITS)
         plim_print(out, "The largest line there: %s on %s, %s.\n", line->label,
                    plim_report_device_id(&bill->device[bill->limiting_device], id), plim_size_text(size, line->bytes));
     plim_print(out, "%s%s%s:%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, bill->verdict),
@@ -274,5 +276,5 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
     plim_print(out, "\n");
     print_speed(out, bill);
     print_adjustment(out, answer, style);
-    print_verdict(out, answer, style);
+    plim_report_verdict(out, answer, style);
 }

@@ -45,6 +45,8 @@ int plim_file_open(const char *path, struct plim_file *ret_file, struct plim_err
 {
     struct plim_file_status status;
     int fd, error = plim_system_open(path, PLIM_OPEN_NOW, &fd);
+    if (error == ENXIO && plim_system_look(path, true, &status) == 0) /* sockets cannot be opened at all */
+        return check_kind(path, &status, reterr);
     if (error)
         return fail_to_open(reterr, path, error);
     error = plim_system_status(fd, &status);

@@ -39,6 +39,9 @@ int plim_folder_find_gguf(const char *folder, char *ret_name, size_t size, size_
     for (size_t i = 0; i < entries.n; i++)
         if (is_model(entries.names[i]) && strlen(entries.names[i]) < size && ++*ret_n == 1)
             snprintf(ret_name, size, "%s", entries.names[i]);
+    const size_t n_left_out = entries.n_left_out;
     plim_names_done(&entries);
-    return 0;
+    return n_left_out ? plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET,
+                                  "the directory has more than %d entries: name the file", PLIM_MAX_FOLDER_NAMES)
+                      : 0;
 }

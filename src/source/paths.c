@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PATH_BYTES = 4096, MAX_DEPTH = 8, MAX_ARENA_BYTES = 16 << 20 };
+enum { PATH_BYTES = 4096, MAX_DEPTH = 8, MAX_ARENA_BYTES = 20 << 20 };
 
 static int out_of_memory(struct plim_error *reterr)
 {
@@ -23,8 +23,10 @@ static const char *store_of(const char *path) { return strstr(path, "/blobs/sha2
 
 static int add(struct plim_paths *paths, const char *text, bool is_found, struct plim_error *reterr)
 {
-    if (paths->n == PLIM_MAX_FILES)
-        return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "more than %d models", PLIM_MAX_FILES);
+    if (paths->n == PLIM_MAX_FILES) {
+        paths->n_left_out++;
+        return 0;
+    }
     char *copy = plim_arena_copy(&paths->arena, text, strlen(text));
     if (!copy)
         return out_of_memory(reterr);
@@ -79,11 +81,10 @@ static int add_directory(struct plim_paths *paths, const char *directory, unsign
 {
     struct plim_names entries;
     int result = 0;
-    if (plim_system_list(directory, &entries)) {
-        result = plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "the directory cannot be read");
-        plim_error_where(reterr, directory);
-        return depth ? 0 : result;
-    }
+    const int error = plim_system_list(directory, &entries);
+    if (error)
+        return depth ? 0 : plim_fail_errno(reterr, directory, "read this directory", error);
+    paths->n_entries_left_out += entries.n_left_out;
     for (size_t i = 0; i < entries.n && result == 0; i++) {
         char path[PATH_BYTES];
         int length = snprintf(path, sizeof path, "%s/%s", directory, entries.names[i]);
@@ -119,7 +120,7 @@ static int add_ollama(struct plim_paths *paths, const char *name, const struct p
     int result = plim_ollama_find(name, roots, &model, reterr);
     if (result == 0)
         result = add(paths, model.model, false, reterr);
-    if (result < 0)
+    if (result < 0 || paths->n_left_out)
         return result;
     struct plim_stored_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
     if (!copy)

@@ -21,6 +21,8 @@ struct plim_path {
 struct plim_paths {
     struct plim_path *paths;
     size_t n;
+    size_t n_left_out;         /* models beyond PLIM_MAX_FILES */
+    size_t n_entries_left_out; /* of directories with more than PLIM_MAX_FOLDER_NAMES: the last in order */
     bool has_directory;
     struct plim_arena arena;
 };

@@ -98,6 +98,7 @@ def check_fit(answer: object) -> None:
     if root["verdict"] in ("fits", "unknown"):
         need(not root["fixes"], f"{root['verdict']}, and fixes")
     need(root["refusal"] is None or root["verdict"] == "no", f"refused, and {root['verdict']}")
+    need("contradiction" not in root or (root["contradiction"] and root["verdict"] in ("unknown", "no")), "contradicted, and yet answered")
 
 
 def check_fits(answer: object) -> None:

@@ -37,6 +37,17 @@ def make_models(models: pathlib.Path) -> None:
     run("qwen3-0.6b", "--split", "3", "-o", str(models / "split"))
 
 
+def halve(path: pathlib.Path, key: str, copy: pathlib.Path) -> None:
+    """The same header but for one number: the tensors say another one."""
+    with open(path, "rb") as file:
+        head = bytearray(file.read(1 << 20))
+    at = head.index(key.encode()) + len(key) + 4
+    head[at:at + 4] = struct.pack("<I", struct.unpack_from("<I", head, at)[0] // 2)
+    with open(copy, "wb") as file:
+        file.write(head)
+        file.truncate(path.stat().st_size)
+
+
 def make_odd_files(models: pathlib.Path) -> None:
     """File names and contents that people have, which the program must handle."""
     small = models / "qwen2.5-0.5b-Q4_K_M.gguf"
@@ -47,6 +58,7 @@ def make_odd_files(models: pathlib.Path) -> None:
     (models / "several").mkdir()
     for name in ("llama-3.2-1b-Q4_K_M.gguf", "qwen2.5-0.5b-Q4_K_M.gguf", "mmproj-gemma-3-4b-F16.gguf"):
         os.link(models / name, models / "several" / name)
+    halve(models / "llama-3.1-8b-Q4_K_M.gguf", "llama.attention.head_count_kv", models / "halved.gguf")
     (models / "cut.gguf").write_bytes(small.read_bytes()[:1000])
     (models / "text.gguf").write_text("this is no model\n")
     (models / "nothing.gguf").write_bytes(b"")

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a file through its window: across its edges, and while the file is shortened. */
+#include "base/limits.h"
+#include "base/system_names.h"
 #include "source/file.h"
 #include "unit.h"
 
@@ -95,6 +97,27 @@ static void test_survives_a_file_that_shrinks(void **state)
     plim_file_close(&file);
 }
 
+/* Of a folder with more names than are read, the first in order stay, whatever the order they come in. */
+static void test_names_beyond_the_limit(void **state)
+{
+    enum { MORE = 1000, N = PLIM_MAX_FOLDER_NAMES + MORE };
+    struct plim_names names = { 0 };
+    char name[32];
+    (void)state;
+    for (uint64_t i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "%08llu",
+                 (unsigned long long)(i * 7919 % N)); /* every number once: 7919 is prime */
+        assert_int_equal(plim_names_add(&names, name), 0);
+    }
+    plim_names_sort(&names);
+    assert_int_equal(names.n, PLIM_MAX_FOLDER_NAMES);
+    assert_int_equal(names.n_left_out, MORE);
+    for (size_t i = 0; i < names.n; i++)
+        if (strtoull(names.names[i], NULL, 10) != i)
+            fail_msg("%s is at %zu", names.names[i], i);
+    plim_names_done(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +125,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_skips_what_is_far_away, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_refuses_too_much_at_once, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_survives_a_file_that_shrinks, make_file, remove_file),
+        cmocka_unit_test(test_names_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,8 +95,9 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
         answer->notes[answer->n_notes++] = notes->text[i];
     write_command(options, path, &r->setup, &r->command);
     result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
-    if (result == 0)
-        result = plim_engine_adjust(engine, &r->setup, &r->machine, &r->bill, &r->adjustment, reterr);
+    if (result < 0 || r->bill.is_contradicted) /* the runtime would not load the file, whatever is changed */
+        return result;
+    result = plim_engine_adjust(engine, &r->setup, &r->machine, &r->bill, &r->adjustment, reterr);
     if (result > 0) {
         answer->adjustment = &r->adjustment;
         answer->adjusted_bill = &r->adjusted_bill;

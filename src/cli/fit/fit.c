@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "engine/aux_files.h"
 #include "engine/type.h"
+#include "report/print.h"
 #include "source/roots.h"
 
 #include <stdlib.h>
@@ -79,6 +80,11 @@ static void report_ladder(const struct question *q, const struct ladder *ladder,
         if (q->n_models == 0)
             plim_report_grid_head(stdout, names, PLIM_LADDER_STEPS, &q->style);
         plim_report_grid_row(stdout, answer, ladder->verdicts, PLIM_LADDER_STEPS, &q->style);
+        return;
+    }
+    if (answer->bill->is_contradicted) {
+        plim_print(stdout, "\n");
+        plim_report_verdict(stdout, answer, &q->style);
         return;
     }
     const char *fits = first_name(ladder, PLIM_VERDICT_FITS), *tight = first_name(ladder, PLIM_VERDICT_TIGHT);
@@ -178,15 +184,18 @@ out:
 
 static void report_end(struct question *q)
 {
+    const struct plim_paths *paths = &q->paths;
     plim_progress_clear(&q->progress);
     if (q->options.is_json && (q->has_models || q->is_ladder))
-        plim_report_json_end(stdout, q->n_answers);
-    else if (q->options.is_json || !q->has_models || q->n_models == 0)
+        plim_report_json_end(stdout, q->n_answers, paths->n_left_out, paths->n_entries_left_out);
+    else if (q->options.is_json || !q->has_models)
         return;
-    else if (q->is_ladder)
+    else if (q->n_models && q->is_ladder)
         plim_report_grid_end(stdout);
-    else
+    else if (q->n_models)
         plim_report_models_end(stdout, q->n_yes, q->n_models, &q->style);
+    if (!q->options.is_json)
+        plim_report_left_out(stdout, paths->n_left_out, paths->n_entries_left_out);
 }
 
 static int answer_all(struct question *q)

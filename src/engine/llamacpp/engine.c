@@ -55,6 +55,7 @@ int plim_llamacpp_open(const struct plim_model *model, const char *version, stru
         plim_llamacpp_close(&engine->base);
         return result;
     }
+    plim_llama_find_contradiction(engine->llama, engine->contradiction);
     *ret_engine = &engine->base;
     return 0;
 }
@@ -71,6 +72,11 @@ void plim_llamacpp_close(struct plim_engine *base)
 bool plim_llamacpp_knows_model(const struct plim_engine *base)
 {
     return !plim_bound_applies(((const struct plim_llamacpp *)base)->llama);
+}
+
+const char *plim_llamacpp_contradiction(const struct plim_engine *base)
+{
+    return ((const struct plim_llamacpp *)base)->contradiction;
 }
 
 void plim_llamacpp_shape(const struct plim_engine *base, struct plim_model_shape *ret_shape)
@@ -286,6 +292,8 @@ static const char *caveat_of(const struct plim_llamacpp *engine, const struct pl
         return "the rules of this architecture are not known; the figures are upper bounds";
     if (!llama->hp.arch->build)
         return "this architecture was not compared with the engine itself";
+    if (engine->contradiction[0])
+        return "the file contradicts itself";
     if (llama->has_unmodelled)
         return "the file has tensors that this version of the engine does not know";
     if (engine->epoch.is_newer)

@@ -10,11 +10,13 @@
 #include "bill/bill.h"
 #include "engine/llamacpp/compute.h"
 #include "engine/llamacpp/epoch.h"
+#include "engine/llamacpp/shapes.h"
 #include "engine/type.h"
 
 struct plim_llamacpp {
     struct plim_engine base;
     struct plim_llama *llama;
+    char contradiction[PLIM_LLAMA_CONTRADICTION]; /* of the model's file; "" without one */
     struct plim_workspace *workspace;
     struct plim_epoch epoch;
     const struct plim_model *draft; /* the model draft_llama was made of */
@@ -85,6 +87,7 @@ int plim_llamacpp_open(const struct plim_model *model, const char *version, stru
                        struct plim_error *reterr);
 void plim_llamacpp_close(struct plim_engine *engine);
 bool plim_llamacpp_knows_model(const struct plim_engine *engine);
+const char *plim_llamacpp_contradiction(const struct plim_engine *engine);
 void plim_llamacpp_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
 int plim_llamacpp_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                        struct plim_bill *ret_bill, struct plim_error *reterr);

@@ -36,6 +36,7 @@ const struct plim_engine_type plim_llamacpp_type = {
     .open = plim_llamacpp_open,
     .close = plim_llamacpp_close,
     .knows_model = plim_llamacpp_knows_model,
+    .contradiction = plim_llamacpp_contradiction,
     .shape = plim_llamacpp_shape,
     .bill = plim_llamacpp_bill,
     .adjust = plim_llamacpp_adjust,

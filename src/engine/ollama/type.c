@@ -91,6 +91,7 @@ const struct plim_engine_type plim_ollama_type = {
     .open = plim_llamacpp_open,
     .close = plim_llamacpp_close,
     .knows_model = plim_llamacpp_knows_model,
+    .contradiction = plim_llamacpp_contradiction,
     .shape = plim_llamacpp_shape,
     .bill = bill,
     .adjust = adjust,

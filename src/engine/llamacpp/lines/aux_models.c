@@ -13,6 +13,18 @@
 
 /* --- a draft model --- */
 
+/* Its lines would be in the bill of another model. */
+static int check_draft(const struct plim_llama *draft, struct plim_error *reterr)
+{
+    char contradiction[PLIM_LLAMA_CONTRADICTION];
+    plim_llama_find_contradiction(draft, contradiction);
+    if (!contradiction[0])
+        return 0;
+    int code = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET, "the file contradicts itself: %s", contradiction);
+    plim_error_where(reterr, plim_model_path(draft->model));
+    return code;
+}
+
 int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp_setup *setup,
                         const struct plim_llama **ret_llama, struct plim_error *reterr)
 {
@@ -25,6 +37,8 @@ int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp
         int result = plim_llama_check_format(setup->draft, reterr);
         if (result == 0)
             result = plim_llama_new(setup->draft, &engine->draft_llama, reterr);
+        if (result == 0)
+            result = check_draft(engine->draft_llama, reterr);
         if (result < 0)
             return result;
         engine->draft = setup->draft;
