@@ -56,6 +56,13 @@ enum {
     PLIM_MAX_MATCH_STEPS = 200000,
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
+
+    /* ... and of all that is read of a log (diagnose/scan/budget.h). */
+    PLIM_MAX_LOG_STEPS = 200000000,
+    PLIM_MAX_LOG_STEPS_OF_BYTE = 50,
+    PLIM_MAX_LOG_END_STEPS = 100000000,
+    PLIM_LOG_SAMPLE_STEPS = 10000000,
+
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
     PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */

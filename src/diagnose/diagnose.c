@@ -7,6 +7,7 @@
  *   scan/repeats              a hit in text that was read often enough is only counted
  *   scan/hits                 the other hits, in groups that share a window
  *   scan/window_reader        a window: the text around the hits, normalised, with the matches of their patterns
+ *   scan/budget, scan/unread  what all this may take, and the lines that were left out when it took more
  *   record, findings          a match with its evidence and traceback becomes a finding, or joins one
  *
  * docs/internals/scanner.md follows one line of a log through them.
@@ -15,6 +16,7 @@
 
 #include "base/mem.h"
 #include "diagnose/record.h"
+#include "diagnose/scan/unread.h"
 
 #include <string.h>
 
@@ -25,6 +27,8 @@ struct plim_diagnose {
     struct plim_hits hits;
     struct plim_window_reader reader;
     struct plim_recorder recorder;
+    struct plim_budget budget;
+    struct plim_unread unread;
     uint64_t skipped_until; /* offset: the end of the last text that needed no reading */
     bool is_over;
 };
@@ -35,8 +39,7 @@ struct plim_diagnose *plim_diagnose_new(void)
     if (!d)
         return NULL;
     d->prefilter = plim_prefilter_new();
-    const bool is_good = d->prefilter && plim_log_buffer_init(&d->buffer) && plim_window_reader_init(&d->reader) &&
-                         plim_recorder_init(&d->recorder);
+    const bool is_good = d->prefilter && plim_log_buffer_init(&d->buffer) && plim_window_reader_init(&d->reader, &d->budget) && plim_recorder_init(&d->recorder, &d->budget);
     if (!is_good || plim_n_patterns > PLIM_MAX_PATTERNS) {
         plim_diagnose_free(d);
         return NULL;
@@ -62,6 +65,8 @@ void plim_diagnose_reset(struct plim_diagnose *d)
     plim_repeats_reset(&d->repeats);
     plim_hits_clear(&d->hits);
     plim_recorder_reset(&d->recorder);
+    plim_budget_reset(&d->budget);
+    plim_unread_reset(&d->unread);
     d->skipped_until = 0;
     d->is_over = false;
 }
@@ -74,6 +79,11 @@ static void close_window(struct plim_diagnose *d, bool is_end)
         return;
     plim_window_reader_read(&d->reader, d->prefilter, &d->buffer, &d->hits, is_end);
     plim_recorder_take_window(&d->recorder, &d->reader, &d->buffer, &d->hits);
+    if (plim_budget_is_spent(&d->budget))
+        plim_unread_add(&d->unread, plim_log_line_at(&d->buffer, d->hits.first),
+                        plim_log_line_at(&d->buffer, d->hits.last));
+    else
+        plim_unread_close(&d->unread);
     plim_hits_clear(&d->hits);
 }
 
@@ -98,9 +108,15 @@ static bool look_at(struct plim_diagnose *d, const struct plim_candidate *candid
             continue;
         if (plim_hits_must_close(&d->hits, b, &d->repeats, at))
             close_window(d, false);
-        plim_repeats_look(&d->repeats, b, trigger, at);
+        const bool may_read = d->hits.n > 0 || plim_budget_may_read(&d->budget, b->base + at);
+        plim_repeats_look(&d->repeats, b, trigger, at, may_read);
         if (!d->repeats.is_wanted && d->hits.n == 0) {
             plim_recorder_count(&d->recorder, d->repeats.kind, b, at, plim_log_line_end(b, at, PLIM_LOG_LINE_BYTES));
+            return true;
+        }
+        if (!may_read) {
+            const uint64_t line = plim_log_line_at(b, at);
+            plim_unread_add(&d->unread, line, line);
             return true;
         }
         if (d->hits.n == 0)
@@ -149,6 +165,8 @@ static void scan(struct plim_diagnose *d, bool is_end)
                                                               : 0;
     struct plim_candidate candidate;
     uint32_t link = 0;
+    if (is_end && b->length > b->scanned)
+        plim_budget_end(&d->budget, b->base + b->scanned, b->length - b->scanned);
     while (plim_prefilter_next(d->prefilter, b->data, b->length, end, &b->scanned, &link, &candidate))
         if (look_at(d, &candidate) && b->base + b->scanned < d->repeats.text_end) {
             skip_text(d, end);
@@ -186,6 +204,7 @@ static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
     struct plim_log_buffer *b = &d->buffer;
     struct plim_diagnosis *diagnosis = plim_findings_order(d->recorder.findings);
     diagnosis->n_bytes = b->n_raw_bytes;
+    diagnosis->unread = d->unread;
     diagnosis->n_lines =
         b->length > 0 ? plim_log_line_at(b, b->length) - (b->data[b->length - 1] == '\n') : b->base_lines;
     return diagnosis;

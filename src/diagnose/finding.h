@@ -216,6 +216,20 @@ struct plim_log_context {
     uint32_t n_programs;
 };
 
+enum { PLIM_MAX_UNREAD_RANGES = 8 };
+
+/* Lines that were to be read and were not: so many of those from one to another. */
+struct plim_unread_range {
+    uint64_t from, to, n_lines;
+};
+
+struct plim_unread {
+    struct plim_unread_range range[PLIM_MAX_UNREAD_RANGES]; /* in order; the last takes what there is no room for */
+    uint32_t n;
+    uint64_t n_lines;
+    bool is_closed; /* the next line begins a range */
+};
+
 /* findings[0] is the root, then what follows from it (is_related), then what stands apart; in order of time. */
 struct plim_diagnosis {
     struct plim_finding *findings;
@@ -223,6 +237,7 @@ struct plim_diagnosis {
     uint64_t n_left_out; /* findings beyond PLIM_MAX_FINDINGS */
     struct plim_log_context context;
     uint64_t n_lines, n_bytes;
+    struct plim_unread unread; /* n_lines is 0: all was read */
 };
 
 static inline int64_t plim_number(const struct plim_numbers *numbers, enum plim_number which)

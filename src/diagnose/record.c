@@ -3,8 +3,14 @@
 
 #include <string.h>
 
-bool plim_recorder_init(struct plim_recorder *r)
+enum {
+    STEPS_OF_MATCH = 20000,     /* the rules for prose around it */
+    STEPS_OF_TRACEBACK = 60000, /* the window of a traceback, and the programs that it names */
+};
+
+bool plim_recorder_init(struct plim_recorder *r, struct plim_budget *budget)
 {
+    r->budget = budget;
     r->findings = plim_findings_new();
     r->text_kinds = plim_text_kinds_new();
     return r->findings && r->text_kinds;
@@ -78,8 +84,10 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     o.is_counted = o.offset < r->counted_before;
     if (m->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR)
         add_evidence(&o, b, reader->start);
-    if (plim_findings_wants_frames(r->findings, m->pattern))
+    if (plim_findings_wants_frames(r->findings, m->pattern)) {
+        plim_budget_spend(r->budget, STEPS_OF_TRACEBACK);
         add_traceback(r, &o, reader, b);
+    }
     const int finding = plim_findings_add(r->findings, &o);
     if (finding < 0)
         return;
@@ -92,8 +100,10 @@ void plim_recorder_take_window(struct plim_recorder *r, const struct plim_window
                                struct plim_log_buffer *b, struct plim_hits *hits)
 {
     plim_traceback_open_window(&r->traceback, reader->start, reader->end);
-    for (uint32_t i = 0; i < reader->n_matches; i++)
+    for (uint32_t i = 0; i < reader->n_matches; i++) {
+        plim_budget_spend(r->budget, STEPS_OF_MATCH);
         record_match(r, reader, b, hits, reader->matches.sorted[i]);
+    }
 }
 
 void plim_recorder_count(struct plim_recorder *r, const struct plim_line_kind *kind, struct plim_log_buffer *b,

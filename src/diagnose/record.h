@@ -17,12 +17,13 @@ struct plim_recorder {
     struct plim_text_kinds *text_kinds;
     struct plim_traceback traceback;
     uint64_t last_match[PLIM_MAX_PATTERNS]; /* offset + 1 of each pattern's last match: windows overlap */
+    struct plim_budget *budget;
     uint64_t counted_until;                 /* messages before this offset are in the counts of findings ... */
     uint64_t counted_before;                /* ... and before this one when the window was opened */
 };
 
-/* False: out of memory. */
-bool plim_recorder_init(struct plim_recorder *recorder);
+/* What it takes is spent from the budget, which has to live as long. False: out of memory. */
+bool plim_recorder_init(struct plim_recorder *recorder, struct plim_budget *budget);
 void plim_recorder_done(struct plim_recorder *recorder);
 
 /* For another log. */

@@ -11,9 +11,9 @@
 #include "diagnose/scan/decode.h"
 
 enum {
-    PLIM_LOG_HISTORY_BYTES = 64 << 10,   /* kept before the scan, for windows and tracebacks */
+    PLIM_LOG_HISTORY_BYTES = 112 << 10,  /* kept around the scan: 48 KiB before it, for windows and tracebacks */
     PLIM_LOG_BLOCK_BYTES = 256 << 10,    /* scanned at a time */
-    PLIM_LOG_LOOKAHEAD_BYTES = 16 << 10, /* that the scan stays behind the end of the data: a window fits */
+    PLIM_LOG_LOOKAHEAD_BYTES = 64 << 10, /* that the scan stays behind the data: a window fits, and the log's end */
     PLIM_LOG_LINE_BYTES = 4096,          /* a line is searched for its end so far */
 };
 

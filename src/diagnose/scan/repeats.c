@@ -55,14 +55,14 @@ static struct plim_line_kind *kind_of(struct plim_repeats *r, const struct plim_
 }
 
 void plim_repeats_look(struct plim_repeats *r, const struct plim_log_buffer *b, const struct plim_trigger *trigger,
-                       size_t at)
+                       size_t at, bool may_read)
 {
     const uint64_t offset = b->base + at;
     if (r->kind && offset >= r->text_start && offset < r->text_end) /* the text of the hit before holds this one, too */
         return;
     r->kind = kind_of(r, b, trigger, at);
     r->is_wanted = plim_line_cache_wants(r->kind, offset);
-    if (r->is_wanted)
+    if (r->is_wanted && may_read)
         plim_line_cache_read(r->kind, offset);
 }
 

@@ -24,9 +24,10 @@ struct plim_repeats {
 
 void plim_repeats_reset(struct plim_repeats *repeats);
 
-/* Look up the text around the anchor at a position: `kind`, `text_start` ... `is_wanted` are about it then. */
+/* Look up the text around the anchor at a position: `kind`, `text_start` ... `is_wanted` are about it then. may_read:
+ * what is wanted is going to be read. */
 void plim_repeats_look(struct plim_repeats *repeats, const struct plim_log_buffer *buffer,
-                       const struct plim_trigger *trigger, size_t at);
+                       const struct plim_trigger *trigger, size_t at, bool may_read);
 
 /* The kind of the line from `start` to `end` when it is known and needs no reading, and how many bytes of the line tell
  * its kind; else NULL. */

@@ -8,11 +8,13 @@ enum {
     BEFORE_BYTES = 3 << 10, /* of a window with one, before its first hit */
     BEHIND_BYTES = 5 << 10, /* and behind its last */
     ANCHOR_BYTES = 80,      /* a match can begin so far behind its anchor's hit */
+    STEPS_OF_BYTE = 8,      /* to build the windows */
 };
 
-bool plim_window_reader_init(struct plim_window_reader *r)
+bool plim_window_reader_init(struct plim_window_reader *r, struct plim_budget *budget)
 {
-    r->matcher = plim_matcher_new();
+    r->budget = budget;
+    r->matcher = plim_matcher_new(budget);
     return r->matcher != NULL;
 }
 
@@ -68,6 +70,7 @@ void plim_window_reader_read(struct plim_window_reader *r, const struct plim_pre
     plim_window_build(&r->blank, b->data + start, size, PLIM_JOIN_BLANK);
     if (run.is_broken)
         plim_window_build(&r->joined, b->data + start, size, PLIM_JOIN_NOTHING);
+    plim_budget_spend(r->budget, STEPS_OF_BYTE * size);
     r->matches.n = 0;
     run_patterns(r, hits, false, run);
     if (r->matches.n < PLIM_MAX_MATCHES_OF_PATTERN) { /* else the window is full of messages that are known */

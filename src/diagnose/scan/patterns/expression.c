@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/patterns/expression.h"
 
+#include "base/limits.h"
 #include "diagnose/finding.h"
 #include "diagnose/scan/patterns/match_limits.h"
 
@@ -10,12 +11,25 @@
 enum {
     BYTES_BEFORE_JIT = 8 << 10, /* machine code costs as much as the interpreter takes for them */
     MAX_PAIRS = 48,             /* groups of one expression, named or not */
+    STEPS_OF_CALL = 64,         /* to begin */
+    STEPS_OF_GAP = 16,          /* of each character of a gap, which has words that may not be in it */
 };
 
-bool plim_expression_scratch_init(struct plim_expression_scratch *scratch)
+/* Phrases have gaps in gaps (data/errors/prose.rules): the length of a text does not tell what they take on it. */
+static int count_gap(pcre2_callout_block *block, void *budget)
+{
+    (void)block;
+    plim_budget_spend(budget, STEPS_OF_GAP);
+    return plim_budget_is_spent(budget) ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+bool plim_expression_scratch_init(struct plim_expression_scratch *scratch, struct plim_budget *budget)
 {
     scratch->data = pcre2_match_data_create(MAX_PAIRS, NULL);
     scratch->limits = plim_match_limits();
+    scratch->budget = budget;
+    if (scratch->limits)
+        pcre2_set_callout(scratch->limits, count_gap, budget);
     return scratch->data && scratch->limits;
 }
 
@@ -84,7 +98,7 @@ bool plim_expression_compile(struct plim_expression *e, const char *text, char *
 bool plim_expression_find(struct plim_expression *e, const char *text, const char *subject, size_t from, size_t end,
                           struct plim_expression_scratch *scratch)
 {
-    if (from > end || !plim_expression_compile(e, text, NULL, 0))
+    if (from > end || plim_budget_is_spent(scratch->budget) || !plim_expression_compile(e, text, NULL, 0))
         return false;
     if (!e->is_fast) {
         e->n_bytes += (uint32_t)(end - from);
@@ -92,5 +106,9 @@ bool plim_expression_find(struct plim_expression *e, const char *text, const cha
         if (e->is_fast)
             pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE); /* without a JIT, the interpreter goes on */
     }
-    return pcre2_match(e->code, (PCRE2_SPTR)subject, end, from, 0, scratch->data, scratch->limits) > 0;
+    const int result = pcre2_match(e->code, (PCRE2_SPTR)subject, end, from, 0, scratch->data, scratch->limits);
+    const size_t seen = result > 0 ? pcre2_get_ovector_pointer(scratch->data)[1] : end;
+    const size_t cut = result < 0 && result != PCRE2_ERROR_NOMATCH ? PLIM_MAX_MATCH_STEPS : 0;
+    plim_budget_spend(scratch->budget, STEPS_OF_CALL + cut + (seen - from));
+    return result > 0;
 }

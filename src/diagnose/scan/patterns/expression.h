@@ -11,6 +11,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "diagnose/scan/budget.h"
+
 enum {
     PLIM_MAX_GROUPS = 24, /* named groups of one expression */
     PLIM_GROUP_OTHER_PID = -1,
@@ -32,21 +34,23 @@ struct plim_expression {
     struct plim_group groups[PLIM_MAX_GROUPS];
 };
 
-/* What expressions share while they run: the groups of the last match, and the limits. */
+/* What expressions share while they run: the groups of the last match, the limits, and the steps that are left. */
 struct plim_expression_scratch {
     pcre2_match_data *data;
     pcre2_match_context *limits;
+    struct plim_budget *budget;
 };
 
 /* False: out of memory. */
-bool plim_expression_scratch_init(struct plim_expression_scratch *scratch);
+bool plim_expression_scratch_init(struct plim_expression_scratch *scratch, struct plim_budget *budget);
 void plim_expression_scratch_done(struct plim_expression_scratch *scratch);
 
 /* False: it does not compile; ret_problem says where, unless it is NULL. */
 bool plim_expression_compile(struct plim_expression *expression, const char *text, char *ret_problem, size_t size);
 void plim_expression_done(struct plim_expression *expression);
 
-/* Find the expression, whose text is given, in subject[from..end); the groups are in scratch->data then. */
+/* Find the expression, whose text is given, in subject[from..end); the groups are in scratch->data then. Nothing is found
+ * when the budget is spent. */
 bool plim_expression_find(struct plim_expression *expression, const char *text, const char *subject, size_t from,
                           size_t end, struct plim_expression_scratch *scratch);
 

@@ -13,7 +13,10 @@ enum {
     REACH_BEFORE = 1500,
     REACH_OF_FIGURES = 400, /* behind a match with figures: more of its message */
     REACH_OF_WORDS = 240,   /* on both sides of an anchor of a general pattern: it is read nowhere else */
+    MARKS = PLIM_WINDOW_BYTES / 64 + 1,
 };
+
+#define NO_ANCHOR SIZE_MAX
 
 struct compiled {
     struct plim_expression match, *more, *before;
@@ -25,6 +28,7 @@ struct plim_matcher {
     struct plim_expression_scratch scratch;
     const struct plim_match *known; /* matches of patterns that are not general: general patterns pass over them */
     uint32_t n_known;
+    uint64_t marks[MARKS]; /* a bit for each position of the window with an anchor of the general pattern that is run */
 };
 
 static uint16_t count(const char *const *list)
@@ -47,13 +51,13 @@ static bool prepare(struct compiled *c, const struct plim_pattern *pattern)
     return (c->more || !n_more) && (c->before || !n_before);
 }
 
-struct plim_matcher *plim_matcher_new(void)
+struct plim_matcher *plim_matcher_new(struct plim_budget *budget)
 {
     struct plim_matcher *matcher = plim_alloc(1, sizeof *matcher);
     if (!matcher)
         return NULL;
     matcher->patterns = plim_alloc((size_t)plim_n_patterns + 1, sizeof *matcher->patterns);
-    if (!matcher->patterns || !plim_expression_scratch_init(&matcher->scratch)) {
+    if (!matcher->patterns || !plim_expression_scratch_init(&matcher->scratch, budget)) {
         plim_matcher_free(matcher);
         return NULL;
     }
@@ -139,16 +143,40 @@ static void run_before(struct plim_matcher *matcher, struct compiled *c, const s
     }
 }
 
-/* The first anchor at or behind `from`; NULL: none. */
-static const char *find_anchor(const struct plim_pattern *pattern, const struct plim_window *w, size_t from)
+static bool has_anchor(const struct plim_pattern *pattern, const struct plim_window *w)
 {
-    const char *first = NULL;
+    for (const char *const *anchor = pattern->anchors; anchor && *anchor; anchor++)
+        if (memmem(w->text, w->length, *anchor, strlen(*anchor)))
+            return true;
+    return false;
+}
+
+/* Where the anchors of a pattern stand in the window. False: nowhere. */
+static bool mark_anchors(struct plim_matcher *matcher, const struct plim_pattern *pattern, const struct plim_window *w)
+{
+    bool is_any = false;
+    memset(matcher->marks, 0, sizeof matcher->marks);
     for (const char *const *anchor = pattern->anchors; anchor && *anchor; anchor++) {
-        const size_t n = (first ? (size_t)(first - w->text) : w->length) - from;
-        const char *found = memmem(w->text + from, n, *anchor, strlen(*anchor));
-        first = found ? found : first;
+        const size_t n = strlen(*anchor);
+        for (const char *found = w->text, *end = w->text + w->length;
+             (found = memmem(found, (size_t)(end - found), *anchor, n)); found++) {
+            const size_t at = (size_t)(found - w->text);
+            matcher->marks[at / 64] |= (uint64_t)1 << at % 64;
+            is_any = true;
+        }
     }
-    return first;
+    return is_any;
+}
+
+/* The first mark at or behind `from`; NO_ANCHOR: none. */
+static size_t next_anchor(const struct plim_matcher *matcher, size_t from)
+{
+    for (size_t i = from / 64; i < MARKS; i++) {
+        const uint64_t left = matcher->marks[i] & (i == from / 64 ? UINT64_MAX << from % 64 : UINT64_MAX);
+        if (left)
+            return 64 * i + (size_t)__builtin_ctzll(left);
+    }
+    return NO_ANCHOR;
 }
 
 void plim_matcher_know(struct plim_matcher *matcher, const struct plim_match *matches, uint32_t n)
@@ -168,22 +196,31 @@ static bool is_known(const struct plim_matcher *matcher, uint32_t at)
     return false;
 }
 
-/* The next match from `from`: anywhere, or of a general pattern around its anchors. */
+/* The next match from `from`: anywhere, or of a general pattern around its anchors. Those that are near each other share
+ * the text around them: so no text is read once for each of many anchors. */
 static bool find_match(struct plim_matcher *matcher, struct compiled *c, const struct plim_pattern *p,
                        const struct plim_window *w, size_t from)
 {
     if (!p->is_general)
         return plim_expression_find(&c->match, p->match, w->text, from, w->length, &matcher->scratch);
-    const char *anchor = find_anchor(p, w, from);
-    while (anchor) {
-        const size_t at = (size_t)(anchor - w->text);
+    size_t at = next_anchor(matcher, from);
+    while (at != NO_ANCHOR) {
+        if (is_known(matcher, w->from[at])) {
+            from = at + 1;
+            at = next_anchor(matcher, from);
+            continue;
+        }
         const size_t start = at > from + REACH_OF_WORDS ? at - REACH_OF_WORDS : from;
+        size_t next = next_anchor(matcher, at + 1);
+        while (next != NO_ANCHOR && next - at <= REACH_OF_WORDS && !is_known(matcher, w->from[next])) {
+            at = next;
+            next = next_anchor(matcher, at + 1);
+        }
         const size_t end = at + REACH_OF_WORDS < w->length ? at + REACH_OF_WORDS : w->length;
-        if (!is_known(matcher, w->from[at]) &&
-            plim_expression_find(&c->match, p->match, w->text, start, end, &matcher->scratch))
+        if (plim_expression_find(&c->match, p->match, w->text, start, end, &matcher->scratch))
             return true;
         from = at + 1;
-        anchor = find_anchor(p, w, from);
+        at = next;
     }
     return false;
 }
@@ -222,6 +259,13 @@ static bool stands_in_line(const struct plim_window *w, const struct plim_patter
     return (!wants_start || is_start || is_string_start(w, start)) && (!wants_end || is_end || is_string_end(w, end));
 }
 
+/* A match of an alarm begins where a line with such a prefix does: the next place at or behind `from`, or the end. */
+static size_t next_alarm(const struct plim_window *w, size_t from)
+{
+    const uint8_t *found = memchr(w->is_alarm + from, true, w->length - from);
+    return found ? (size_t)(found - w->is_alarm) : w->length;
+}
+
 static void start_match(const struct plim_pattern *pattern, const struct plim_window *w, size_t start, size_t end,
                         struct plim_match *m)
 {
@@ -240,8 +284,10 @@ uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window
     struct compiled *c = &matcher->patterns[pattern];
     uint32_t n = 0;
     size_t from = 0, previous = 0; /* where the match before the next one begins */
-    if (!find_anchor(p, window, 0) || !prepare(c, p))
+    if (!(p->is_general ? mark_anchors(matcher, p, window) : has_anchor(p, window)) || !prepare(c, p))
         return 0;
+    if (p->line & PLIM_LINE_ALARM)
+        from = next_alarm(window, from);
     while (n < most && find_match(matcher, c, p, window, from)) {
         const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(matcher->scratch.data);
         const size_t end = ends[1];
@@ -249,7 +295,7 @@ uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window
         while (start + 1 < end && window->text[start] == ' ') /* of the line behind the break */
             start++;
         if (!stands_in_line(window, p, start, end)) {
-            from = end > start && !(p->line & PLIM_LINE_ALARM) ? end : start + 1;
+            from = p->line & PLIM_LINE_ALARM ? next_alarm(window, start + 1) : end > start ? end : start + 1;
             continue;
         }
         struct plim_match *m = &ret_matches[n];

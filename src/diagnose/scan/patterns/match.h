@@ -4,6 +4,7 @@
 
 /* The patterns on a window: which message it is, and the figures in it. */
 
+#include "diagnose/scan/budget.h"
 #include "diagnose/scan/patterns/pattern.h"
 #include "diagnose/scan/window.h"
 
@@ -25,8 +26,8 @@ struct plim_match {
 
 struct plim_matcher;
 
-/* NULL: out of memory. */
-struct plim_matcher *plim_matcher_new(void);
+/* What it takes is spent from the budget, which has to live as long. NULL: out of memory. */
+struct plim_matcher *plim_matcher_new(struct plim_budget *budget);
 void plim_matcher_free(struct plim_matcher *matcher);
 
 /*
