@@ -15,6 +15,8 @@
  */
 #define PLIM_MAX_MODEL_BYTES ((uint64_t)1 << 56)
 
+#include <stdint.h>
+
 enum {
     /* GGUF: the largest real headers have about 60 keys, 2 000 tensors and 11 MiB (a 256k-token vocabulary). */
     PLIM_MAX_GGUF_KEYS = 1 << 16,
@@ -50,6 +52,7 @@ enum {
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
     PLIM_MAX_PROCESSES = 1 << 16,      /* of a machine; a busy server has thousands */
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12, /* the rest of a longer line is passed over */
+    PLIM_MAX_CHECK_LOG_BYTES = 1 << 30, /* that `check` reads; a server that logs every request writes 1 GB in months */
     PLIM_MAX_DOCUMENT_BYTES = 1 << 20, /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
 
     /* Logs that are explained: the cost of one regular expression, so that no text makes it slow. */
@@ -57,15 +60,20 @@ enum {
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
 
-    /* ... and of all that is read of a log (diagnose/scan/budget.h). */
-    PLIM_MAX_LOG_STEPS = 200000000,
-    PLIM_MAX_LOG_STEPS_OF_BYTE = 50,
-    PLIM_MAX_LOG_END_STEPS = 100000000,
-    PLIM_LOG_SAMPLE_STEPS = 10000000,
+    /* ... and of all that is read of a log (diagnose/scan/budget.h), so that 1 MB of any bytes takes 2 s, 100 MB 20 s. Real
+     * logs take a twentieth at most: vLLM's start with 30 KB takes 1 million steps, forty of them take 19 million. */
+    PLIM_MAX_LOG_STEPS = 250000000,
+    PLIM_MAX_LOG_END_STEPS = 120000000, /* beside it, for the last 64 KiB or more */
+    PLIM_MAX_LOG_STEPS_OF_BYTE = 40,    /* of the first PLIM_MAX_LOG_RICH_BYTES; then one */
+    PLIM_MAX_LOG_RICH_BYTES = 100000000,
+    PLIM_LOG_SAMPLE_STEPS = 10000000, /* several windows of the most expensive text */
 
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
     PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */
 };
+
+/* That `explain` reads of a log: an endless stream is over in a minute, and the end of a longer file is read. */
+#define PLIM_MAX_LOG_BYTES (UINT64_C(16) << 30)
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/system.h"
 #include "cli/fit/machine.h"
+#include "cli/log_file.h"
 #include "engine/aux_files.h"
 #include "engine/log.h"
 #include "engine/type.h"
@@ -39,10 +40,21 @@ static int read_log(int file, char *buffer, size_t length, struct plim_receipt *
     struct plim_log *log = plim_log_new();
     if (!log)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
-    for (; length > 0 && error == 0; error = read_full(file, buffer, PIECE_BYTES, &length))
+    uint64_t n_bytes = 0;
+    for (; length > 0 && error == 0 && n_bytes <= PLIM_MAX_CHECK_LOG_BYTES;
+         error = read_full(file, buffer, PIECE_BYTES, &length)) {
         plim_log_feed(log, buffer, length);
-    int result = error ? plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error))
-                       : plim_log_receipt(log, ret_receipt, reterr);
+        n_bytes += length;
+    }
+    int result;
+    if (error) {
+        result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
+    } else if (n_bytes > PLIM_MAX_CHECK_LOG_BYTES) {
+        result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the log is larger than 1 GiB");
+        plim_error_hint(reterr, "the beginning has the figures: head -c 100M LOG");
+    } else {
+        result = plim_log_receipt(log, ret_receipt, reterr);
+    }
     plim_log_free(log);
     return result;
 }
@@ -79,6 +91,8 @@ int plim_check_read(const char *path, struct plim_receipt *ret_receipt, struct p
     error = buffer ? read_full(file, buffer, PIECE_BYTES, &length) : ENOMEM;
     if (error)
         result = plim_fail_errno(reterr, path, "read", error);
+    else if (length > 0 && plim_log_file_is_device(file))
+        result = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "a device, not a log");
     else if (plim_document_is_near(buffer, length))
         result = read_document(file, buffer, length, ret_receipt, reterr);
     else

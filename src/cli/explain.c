@@ -2,6 +2,7 @@
 /* plimsoll explain: from a log to what happened, why, and what to do. */
 #include "report/explain.h"
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/system.h"
 #include "base/text.h"
@@ -126,7 +127,8 @@ static bool explain(const struct plim_diagnosis *diagnosis, struct plim_explanat
     return true;
 }
 
-static int report(const struct arguments *a, const char *source, const struct plim_diagnosis *diagnosis, bool is_text)
+static int report(const struct arguments *a, const char *source, const struct plim_diagnosis *diagnosis,
+                  const struct plim_explain_extent *extent)
 {
     const struct plim_style style = { .has_colour = plim_cli_has_colour(fileno(stdout), a->color) };
     struct plim_explanation *e = plim_alloc(1, sizeof *e);
@@ -134,7 +136,9 @@ static int report(const struct arguments *a, const char *source, const struct pl
     if (e && explain(diagnosis, e)) {
         bool is_written = true;
         e->source = source;
-        e->is_no_text = !is_text;
+        e->is_no_text = extent->is_no_text;
+        e->n_bytes_before = extent->n_bytes_before;
+        e->has_more = extent->has_more;
         if (a->is_json)
             is_written = plim_report_explain_json(stdout, e);
         else
@@ -170,7 +174,7 @@ static void when_quiet(struct plim_diagnose *diagnose, void *context)
         has_failure = has_failure || is_failure(&diagnosis->findings[i]);
     if (!has_failure)
         return;
-    f->status = report(f->arguments, f->source, diagnosis, true);
+    f->status = report(f->arguments, f->source, diagnosis, &(struct plim_explain_extent){ 0 });
     f->has_reported = true;
     plim_diagnose_forget(diagnose);
 }
@@ -182,23 +186,27 @@ static int answer(const struct arguments *a)
     const char *source = is_without ? "no log" : is_stdin ? "standard input" : a->log;
     struct follower follower = { .arguments = a, .source = source, .status = PLIM_EXIT_NO };
     const struct plim_explain_input input = {
-        .path = is_stdin ? NULL : a->log, .is_follow = a->is_follow, .when_quiet = when_quiet, .context = &follower
+        .path = is_stdin ? NULL : a->log,
+        .max_bytes = PLIM_MAX_LOG_BYTES,
+        .is_follow = a->is_follow,
+        .when_quiet = when_quiet,
+        .context = &follower,
     };
     struct plim_error err = { 0 };
     struct plim_diagnose *diagnose = plim_diagnose_new();
     int status = PLIM_EXIT_INTERNAL;
-    bool is_text = true;
+    struct plim_explain_extent extent = { 0 };
     if (!diagnose)
         plim_fail(&err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
     else if (!is_without)
-        plim_explain_read(&input, diagnose, &is_text, &err);
+        plim_explain_read(&input, diagnose, &extent, &err);
     if (err.code < 0) {
         status = plim_cli_fail(&err);
     } else if (diagnose) {
         if (a->exit_status != NO_STATUS)
             plim_diagnose_exit_status(diagnose, a->exit_status);
         const struct plim_diagnosis *diagnosis = plim_diagnose_end(diagnose);
-        status = a->is_follow && follower.has_reported ? follower.status : report(a, source, diagnosis, is_text);
+        status = a->is_follow && follower.has_reported ? follower.status : report(a, source, diagnosis, &extent);
     }
     plim_diagnose_free(diagnose);
     return status;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/system.h"
+#include "cli/log_file.h"
 #include "report/print.h"
 
 #include <errno.h>
@@ -96,37 +97,64 @@ static bool wait_for_more(const struct plim_explain_input *input, int *ref_file,
     return true;
 }
 
+/* How many bytes are read at most. Of a file that is longer, the end is read: that is where the failure is. */
+static uint64_t find_extent(const struct plim_explain_input *input, int file, struct plim_explain_extent *ret_extent)
+{
+    struct plim_file_status status;
+    uint64_t at;
+    if (input->is_follow)
+        return UINT64_MAX;
+    if (plim_system_status(file, &status) == 0 && status.kind == PLIM_KIND_FILE &&
+        plim_system_place(file, &at) == 0 && status.bytes > at && status.bytes - at > input->max_bytes &&
+        plim_system_move(file, status.bytes - input->max_bytes) == 0)
+        ret_extent->n_bytes_before = status.bytes - input->max_bytes;
+    return input->max_bytes;
+}
+
+/* The log has reached its limit: is there more? */
+static bool has_more(const struct plim_explain_extent *extent, int file)
+{
+    char byte;
+    size_t n = 0;
+    return extent->n_bytes_before == 0 && plim_system_read(file, &byte, 1, &n) == 0 && n > 0;
+}
+
 static int read_all(const struct plim_explain_input *input, int *ref_file, char *buffer, struct plim_diagnose *diagnose,
-                    bool *ret_is_text, struct plim_error *reterr)
+                    struct plim_explain_extent *ret_extent, struct plim_error *reterr)
 {
     bool is_first = true;
-    for (;;) {
+    for (uint64_t left = find_extent(input, *ref_file, ret_extent); left > 0;) {
         if (input->is_follow && !input->path && !plim_system_wait(*ref_file, QUIET_MS)) {
             input->when_quiet(diagnose, input->context); /* nothing came through the pipe for a while */
             plim_system_wait(*ref_file, -1);
         }
         size_t n = 0;
-        const int error = plim_system_read(*ref_file, buffer, PIECE_BYTES, &n);
+        const int error = plim_system_read(*ref_file, buffer, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, &n);
         if (error)
             return fail_errno(error, reterr);
         if (n == 0 && !(input->is_follow && wait_for_more(input, ref_file, diagnose)))
             return 0;
+        if (is_first && n > 0 && !input->is_follow && plim_log_file_is_device(*ref_file))
+            return plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "a device, not a log");
         const int result = is_first && n > 0 ? check_start(buffer, n, reterr) : 0;
         if (result < 0)
             return result;
-        *ret_is_text = !is_first || n == 0 || is_text(buffer, n);
-        if (!*ret_is_text)
+        ret_extent->is_no_text = is_first && n > 0 && !is_text(buffer, n);
+        if (ret_extent->is_no_text)
             return 0;
         is_first = is_first && n == 0;
         plim_diagnose_feed(diagnose, buffer, n);
+        left -= n;
     }
+    ret_extent->has_more = has_more(ret_extent, *ref_file);
+    return 0;
 }
 
-int plim_explain_read(const struct plim_explain_input *input, struct plim_diagnose *diagnose, bool *ret_is_text,
-                      struct plim_error *reterr)
+int plim_explain_read(const struct plim_explain_input *input, struct plim_diagnose *diagnose,
+                      struct plim_explain_extent *ret_extent, struct plim_error *reterr)
 {
     int file = fileno(stdin);
-    *ret_is_text = true;
+    *ret_extent = (struct plim_explain_extent){ 0 };
     if (!input->path && plim_system_is_terminal(file))
         plim_print(stderr, "plimsoll: reading from the terminal; Ctrl-D ends\n");
     int error = input->path ? plim_system_open(input->path, PLIM_OPEN_WAIT, &file) : 0;
@@ -142,7 +170,7 @@ int plim_explain_read(const struct plim_explain_input *input, struct plim_diagno
     else if (error)
         result = fail_errno(error, reterr);
     else
-        result = read_all(input, &file, buffer, diagnose, ret_is_text, reterr);
+        result = read_all(input, &file, buffer, diagnose, ret_extent, reterr);
     if (input->path && !error)
         plim_system_close(file);
     plim_free(buffer);

@@ -204,6 +204,7 @@ static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
     struct plim_log_buffer *b = &d->buffer;
     struct plim_diagnosis *diagnosis = plim_findings_order(d->recorder.findings);
     diagnosis->n_bytes = b->n_raw_bytes;
+    diagnosis->n_steps = d->budget.spent;
     diagnosis->unread = d->unread;
     diagnosis->n_lines =
         b->length > 0 ? plim_log_line_at(b, b->length) - (b->data[b->length - 1] == '\n') : b->base_lines;

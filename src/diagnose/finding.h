@@ -237,6 +237,7 @@ struct plim_diagnosis {
     uint64_t n_left_out; /* findings beyond PLIM_MAX_FINDINGS */
     struct plim_log_context context;
     uint64_t n_lines, n_bytes;
+    uint64_t n_steps;          /* that reading it took (scan/budget.h) */
     struct plim_unread unread; /* n_lines is 0: all was read */
 };
 

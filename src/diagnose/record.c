@@ -4,8 +4,9 @@
 #include <string.h>
 
 enum {
-    STEPS_OF_MATCH = 20000,     /* the rules for prose around it */
-    STEPS_OF_TRACEBACK = 60000, /* the window of a traceback, and the programs that it names */
+    STEPS_OF_MATCH = 1000,
+    STEPS_OF_PROSE = 20000,     /* its rules around a match */
+    STEPS_OF_TRACEBACK = 40000, /* the window of a traceback, and the programs that it names */
 };
 
 bool plim_recorder_init(struct plim_recorder *r, struct plim_budget *budget)
@@ -42,6 +43,7 @@ static bool is_prose(struct plim_recorder *r, const struct plim_window_reader *r
     for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
         if (plim_number_kind((enum plim_number)i) == PLIM_NUMBER_BYTES && m->numbers.value[i] != PLIM_UNKNOWN)
             return false;
+    plim_budget_spend(r->budget, STEPS_OF_PROSE);
     return plim_text_kind_at(r->text_kinds, &reader->blank, b->data + reader->start, m->start, m->end) !=
            PLIM_TEXT_KIND_LOG;
 }

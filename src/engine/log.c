@@ -36,10 +36,12 @@ void plim_log_free(struct plim_log *log)
     plim_free(log);
 }
 
+enum { SHORTEST_LINE = 8 }; /* no figure with its name is shorter */
+
 static void end_line(struct plim_log *log)
 {
     log->line[log->length] = '\0';
-    for (size_t i = 0; log->length && i < PLIM_ENGINE_LOG_TYPES; i++)
+    for (size_t i = 0; log->length >= SHORTEST_LINE && i < PLIM_ENGINE_LOG_TYPES; i++)
         plim_engine_log_types[i]->line(log->state[i], log->line);
     log->length = 0;
     log->is_in_escape = false;

@@ -30,11 +30,19 @@ struct plim_explanation {
     const struct plim_diagnosis *diagnosis;
     const char *source;           /* the path, or "standard input" */
     bool is_no_text;              /* the source is a program, a picture, a dump */
+    uint64_t n_bytes_before;      /* of the file, that were not read */
+    bool has_more;                /* the stream went on behind what was read */
     struct plim_explained *items; /* of diagnosis->findings, in its order */
     uint32_t n_items;
     struct plim_explain_process processes[PLIM_EXPLAIN_MAX_PROCESSES];
     uint32_t n_processes;
 };
+
+/* Something of the log was not read. */
+static inline bool plim_explanation_lacks(const struct plim_explanation *explanation)
+{
+    return explanation->diagnosis->unread.n_lines || explanation->n_bytes_before || explanation->has_more;
+}
 
 void plim_report_explain_text(FILE *out, const struct plim_explanation *explanation, const struct plim_style *style);
 

@@ -172,15 +172,30 @@ static json_t *processes_json(const struct plim_explanation *e)
     return list;
 }
 
+/* Null: all was read. */
+static json_t *not_read_json(const struct plim_explanation *e)
+{
+    const struct plim_unread *unread = &e->diagnosis->unread;
+    if (!plim_explanation_lacks(e))
+        return json_null();
+    json_t *ranges = json_array();
+    for (uint32_t i = 0; i < unread->n; i++)
+        json_array_append_new(ranges, json_pack("{s:I, s:I, s:I}", "from", (json_int_t)unread->range[i].from, "to",
+                                                (json_int_t)unread->range[i].to, "lines",
+                                                (json_int_t)unread->range[i].n_lines));
+    return json_pack("{s:I, s:o, s:I, s:b}", "lines", (json_int_t)unread->n_lines, "ranges", ranges, "bytes_before",
+                     (json_int_t)e->n_bytes_before, "has_more", (int)e->has_more);
+}
+
 bool plim_report_explain_json(FILE *out, const struct plim_explanation *e)
 {
     json_t *findings = json_array();
     for (uint32_t i = 0; findings && i < e->n_items; i++)
         if (!e->items[i].finding->is_related)
             json_array_append_new(findings, finding_json(e, &e->items[i], i == 0));
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "schema", "plimsoll.explain/1", "findings",
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "schema", "plimsoll.explain/1", "findings",
                              findings, "context", context_json(&e->diagnosis->context), "processes", processes_json(e),
                              "lines", (json_int_t)e->diagnosis->n_lines, "bytes", (json_int_t)e->diagnosis->n_bytes,
-                             "left_out", (json_int_t)e->diagnosis->n_left_out);
+                             "left_out", (json_int_t)e->diagnosis->n_left_out, "not_read", not_read_json(e));
     return plim_json_write(out, root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 }

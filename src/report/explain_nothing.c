@@ -53,6 +53,7 @@ static void print_not_found(FILE *out, const struct plim_explanation *explanatio
         plim_print_wrapped(out, "A program that ended without a word was perhaps killed: give its exit status.", 0, 0);
         plim_print(out, "  plimsoll explain --exit-status 137 < LOG\n");
     }
+    plim_explain_print_unread(out, explanation);
     snprintf(text, sizeof text, "NOTHING RECOGNISED; 'plimsoll errors WORDS' searches the knowledge base.");
     plim_print_wrapped(out, text, 0, 0);
 }

@@ -24,6 +24,9 @@ void plim_explain_print_evidence(FILE *out, const struct plim_explained *item, c
 /* explain_related.c: the other findings of the log. */
 void plim_explain_print_related(FILE *out, const struct plim_explanation *explanation, const struct plim_style *style);
 
+/* explain_unread.c: what was not read of the log, if anything. */
+void plim_explain_print_unread(FILE *out, const struct plim_explanation *explanation);
+
 /* explain_nothing.c: the screen when the source is not text, or no message was recognised. */
 void plim_explain_print_nothing(FILE *out, const struct plim_explanation *explanation);
 

@@ -211,6 +211,7 @@ void plim_report_explain_text(FILE *out, const struct plim_explanation *explanat
     print_processes(out, explanation, style);
     plim_explain_print_related(out, explanation, style);
     plim_print(out, "\n");
+    plim_explain_print_unread(out, explanation);
     if (root->has_entry)
         plim_print(out, "'plimsoll errors %s' has more of it.\n", root->entry.id);
     print_last(out, root, style);

@@ -236,7 +236,11 @@ def check_finding(finding: object, where: str) -> None:
 
 def check_explain(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.explain/1"}, findings=list, context=dict, processes=list, lines=int, bytes=int,
-                  left_out=int)
+                  left_out=int, not_read=(dict, NULL))
+    if root["not_read"]:
+        fields(root["not_read"], "not_read", lines=int, ranges=list, bytes_before=int, has_more=bool)
+        for i, range_ in enumerate(root["not_read"]["ranges"]):
+            fields(range_, f"not_read.ranges[{i}]", **{"from": int, "to": int, "lines": int})
     fields(root["context"], "context", numbers=dict, words=dict, programs=list, frames=list)
     for i, finding in enumerate(root["findings"]):
         check_finding(finding, f"findings[{i}]")

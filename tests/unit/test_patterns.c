@@ -170,7 +170,8 @@ static int tear_down(void **state)
 static void test_all_compile(void **state)
 {
     (void)state;
-    struct plim_matcher *matcher = plim_matcher_new();
+    struct plim_budget budget;
+    struct plim_matcher *matcher = plim_matcher_new(&budget);
     char what[512] = "";
     assert_non_null(matcher);
     for (uint16_t i = 0; i < plim_n_patterns; i++)

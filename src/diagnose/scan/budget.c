@@ -26,11 +26,17 @@ static uint64_t steps_of_end(const struct plim_budget *budget, uint64_t offset)
     return bytes >= budget->end_bytes ? PLIM_MAX_LOG_END_STEPS : PLIM_MAX_LOG_END_STEPS * bytes / budget->end_bytes;
 }
 
+static uint64_t steps_of_bytes(uint64_t n)
+{
+    const uint64_t rich = n < PLIM_MAX_LOG_RICH_BYTES ? n : PLIM_MAX_LOG_RICH_BYTES;
+    return PLIM_MAX_LOG_STEPS_OF_BYTE * rich + (n - rich);
+}
+
 bool plim_budget_may_read(struct plim_budget *budget, uint64_t offset)
 {
     const uint64_t rest = budget->is_resting ? PLIM_LOG_SAMPLE_STEPS : 1;
     const uint64_t spent = budget->spent;
-    budget->allowed = PLIM_MAX_LOG_STEPS + PLIM_MAX_LOG_STEPS_OF_BYTE * offset + steps_of_end(budget, offset);
+    budget->allowed = PLIM_MAX_LOG_STEPS + steps_of_bytes(offset) + steps_of_end(budget, offset);
     budget->is_resting = budget->allowed < spent + rest;
     return !budget->is_resting;
 }

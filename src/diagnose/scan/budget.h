@@ -3,7 +3,7 @@
 #define PLIMSOLL_DIAGNOSE_SCAN_BUDGET_H
 
 /*
- * What reading a log may take, in steps. A step is about a byte that an expression looks at; steps are counted from the
+ * What reading a log may take, in steps. A step is two bytes that an expression looks at, some nanoseconds; steps are counted from the
  * text alone and never from the clock, so that a log has one answer on every machine. A log may take PLIM_MAX_LOG_STEPS,
  * and some more for each of its bytes: real ones take a small part of it. When all is spent, nothing is read until
  * PLIM_LOG_SAMPLE_STEPS have come together: the rest of the log is sampled. PLIM_MAX_LOG_END_STEPS are kept for the end of

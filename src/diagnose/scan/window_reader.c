@@ -8,7 +8,7 @@ enum {
     BEFORE_BYTES = 3 << 10, /* of a window with one, before its first hit */
     BEHIND_BYTES = 5 << 10, /* and behind its last */
     ANCHOR_BYTES = 80,      /* a match can begin so far behind its anchor's hit */
-    STEPS_OF_BYTE = 8,      /* to build the windows */
+    STEPS_OF_BYTE = 4,      /* to build the windows */
 };
 
 bool plim_window_reader_init(struct plim_window_reader *r, struct plim_budget *budget)

@@ -11,7 +11,8 @@
 enum {
     BYTES_BEFORE_JIT = 8 << 10, /* machine code costs as much as the interpreter takes for them */
     MAX_PAIRS = 48,             /* groups of one expression, named or not */
-    STEPS_OF_CALL = 64,         /* to begin */
+    STEPS_OF_CALL = 32,         /* to begin */
+    BYTES_OF_STEP = 2,
     STEPS_OF_GAP = 16,          /* of each character of a gap, which has words that may not be in it */
 };
 
@@ -109,6 +110,6 @@ bool plim_expression_find(struct plim_expression *e, const char *text, const cha
     const int result = pcre2_match(e->code, (PCRE2_SPTR)subject, end, from, 0, scratch->data, scratch->limits);
     const size_t seen = result > 0 ? pcre2_get_ovector_pointer(scratch->data)[1] : end;
     const size_t cut = result < 0 && result != PCRE2_ERROR_NOMATCH ? PLIM_MAX_MATCH_STEPS : 0;
-    plim_budget_spend(scratch->budget, STEPS_OF_CALL + cut + (seen - from));
+    plim_budget_spend(scratch->budget, STEPS_OF_CALL + cut + (seen - from) / BYTES_OF_STEP);
     return result > 0;
 }
