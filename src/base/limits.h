@@ -50,18 +50,19 @@ enum {
 
     /* Command lines and the files of /proc and /sys. */
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
-    PLIM_MAX_PROCESSES = 1 << 16,      /* of a machine; a busy server has thousands */
-    PLIM_MAX_LOG_LINE_BYTES = 1 << 12, /* the rest of a longer line is passed over */
+    PLIM_MAX_PROCESSES = 1 << 16,       /* of a machine; a busy server has thousands */
+    PLIM_MAX_LOG_LINE_BYTES = 1 << 12,  /* the rest of a longer line is passed over */
     PLIM_MAX_CHECK_LOG_BYTES = 1 << 30, /* that `check` reads; a server that logs every request writes 1 GB in months */
-    PLIM_MAX_DOCUMENT_BYTES = 1 << 20, /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
+    PLIM_MAX_DOCUMENT_BYTES = 1 << 20,  /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */
 
     /* Logs that are explained: the cost of one regular expression, so that no text makes it slow. */
     PLIM_MAX_MATCH_STEPS = 200000,
     PLIM_MAX_MATCH_DEPTH = 2000,
     PLIM_MAX_MATCH_HEAP_KIB = 512,
 
-    /* ... and of all that is read of a log (diagnose/scan/budget.h), so that 1 MB of any bytes takes 2 s, 100 MB 20 s. Real
-     * logs take a twentieth at most: vLLM's start with 30 KB takes 1 million steps, forty of them take 19 million. */
+    /* ... and of all that is read of a log (diagnose/scan/budget.h), so that 1 MB of any bytes takes 2 s, 100 MB 20 s.
+     * Real logs take a twentieth at most: vLLM's start with 30 KB takes 1 million steps, forty of them take 19 million.
+     */
     PLIM_MAX_LOG_STEPS = 250000000,
     PLIM_MAX_LOG_END_STEPS = 120000000, /* beside it, for the last 64 KiB or more */
     PLIM_MAX_LOG_STEPS_OF_BYTE = 40,    /* of the first PLIM_MAX_LOG_RICH_BYTES; then one */

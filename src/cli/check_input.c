@@ -51,7 +51,7 @@ static int read_log(int file, char *buffer, size_t length, struct plim_receipt *
         result = plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot read: %s", strerror(error));
     } else if (n_bytes > PLIM_MAX_CHECK_LOG_BYTES) {
         result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the log is larger than 1 GiB");
-        plim_error_hint(reterr, "the beginning has the figures: head -c 100M LOG");
+        plim_error_hint(reterr, "give the lines of the start: they have the figures");
     } else {
         result = plim_log_receipt(log, ret_receipt, reterr);
     }

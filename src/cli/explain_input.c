@@ -104,8 +104,8 @@ static uint64_t find_extent(const struct plim_explain_input *input, int file, st
     uint64_t at;
     if (input->is_follow)
         return UINT64_MAX;
-    if (plim_system_status(file, &status) == 0 && status.kind == PLIM_KIND_FILE &&
-        plim_system_place(file, &at) == 0 && status.bytes > at && status.bytes - at > input->max_bytes &&
+    if (plim_system_status(file, &status) == 0 && status.kind == PLIM_KIND_FILE && plim_system_place(file, &at) == 0 &&
+        status.bytes > at && status.bytes - at > input->max_bytes &&
         plim_system_move(file, status.bytes - input->max_bytes) == 0)
         ret_extent->n_bytes_before = status.bytes - input->max_bytes;
     return input->max_bytes;

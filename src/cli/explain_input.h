@@ -10,7 +10,7 @@
 struct plim_explain_input {
     const char *path;   /* NULL: standard input */
     uint64_t max_bytes; /* that are read of it: PLIM_MAX_LOG_BYTES; no limit for what is followed */
-    bool is_follow;   /* until the pipe ends, or for ever */
+    bool is_follow;     /* until the pipe ends, or for ever */
     void (*when_quiet)(struct plim_diagnose *diagnose,
                        void *context); /* followed, and nothing new has come for a while */
     void *context;

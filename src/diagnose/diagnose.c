@@ -7,7 +7,7 @@
  *   scan/repeats              a hit in text that was read often enough is only counted
  *   scan/hits                 the other hits, in groups that share a window
  *   scan/window_reader        a window: the text around the hits, normalised, with the matches of their patterns
- *   scan/budget, scan/unread  what all this may take, and the lines that were left out when it took more
+ *   scan/budget, unread       what all this may take, and the lines that were left out when it took more
  *   record, findings          a match with its evidence and traceback becomes a finding, or joins one
  *
  * docs/internals/scanner.md follows one line of a log through them.
@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "diagnose/record.h"
-#include "diagnose/scan/unread.h"
+#include "diagnose/unread.h"
 
 #include <string.h>
 
@@ -39,7 +39,9 @@ struct plim_diagnose *plim_diagnose_new(void)
     if (!d)
         return NULL;
     d->prefilter = plim_prefilter_new();
-    const bool is_good = d->prefilter && plim_log_buffer_init(&d->buffer) && plim_window_reader_init(&d->reader, &d->budget) && plim_recorder_init(&d->recorder, &d->budget);
+    const bool is_good = d->prefilter && plim_log_buffer_init(&d->buffer) &&
+                         plim_window_reader_init(&d->reader, &d->budget) &&
+                         plim_recorder_init(&d->recorder, &d->budget);
     if (!is_good || plim_n_patterns > PLIM_MAX_PATTERNS) {
         plim_diagnose_free(d);
         return NULL;

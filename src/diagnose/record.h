@@ -18,8 +18,8 @@ struct plim_recorder {
     struct plim_traceback traceback;
     uint64_t last_match[PLIM_MAX_PATTERNS]; /* offset + 1 of each pattern's last match: windows overlap */
     struct plim_budget *budget;
-    uint64_t counted_until;                 /* messages before this offset are in the counts of findings ... */
-    uint64_t counted_before;                /* ... and before this one when the window was opened */
+    uint64_t counted_until;  /* messages before this offset are in the counts of findings ... */
+    uint64_t counted_before; /* ... and before this one when the window was opened */
 };
 
 /* What it takes is spent from the budget, which has to live as long. False: out of memory. */

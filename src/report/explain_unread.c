@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
-#include "report/explain_parts.h"
 #include "report/columns.h"
+#include "report/explain_parts.h"
 
 #include <inttypes.h>
 
 enum { LINE_BYTES = 640, RANGES = 3 };
 
-/* "1204 lines were not read, as this log takes more steps than one may: of lines 80 to 2300, 4000 to 4100 and others." */
+/* "1204 lines were not read, as this log takes more steps than one may: of lines 80 to 2300, 4000 to 4100 and others."
+ */
 static void print_lines(FILE *out, const struct plim_unread *unread)
 {
     char text[LINE_BYTES];
@@ -25,7 +26,8 @@ void plim_explain_print_unread(FILE *out, const struct plim_explanation *explana
 {
     char text[LINE_BYTES], size[PLIM_SIZE_TEXT];
     if (explanation->n_bytes_before) {
-        snprintf(text, sizeof text, "Only the end of the file was read: %s before it were not. Line 1 is the first there.",
+        snprintf(text, sizeof text,
+                 "Only the end of the file was read: %s before it were not. Line 1 is the first there.",
                  plim_size_text(size, explanation->n_bytes_before));
         plim_print_wrapped(out, text, 0, 0);
     }

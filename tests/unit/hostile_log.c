@@ -107,9 +107,10 @@ static void all_anchors(struct hostile_log *log, struct piece *p)
 
 static void nested(struct hostile_log *log, struct piece *p)
 {
-    static const char *const begins[] = { "Error: ",  "ERROR ",    "failed to ", "[rank0]: ", "File \"", "\\\\\\\\n",
-                                          "\"'",      "((((",      "{\"a\": \"", "=3D",       "&#x27;",  "> > > ",
-                                          "C:\\a\\n", "not enough ", "1,111",    "[[[[",      "Process ", "\\u001b[31m" };
+    static const char *const begins[] = { "Error: ",   "ERROR ",   "failed to ", "[rank0]: ",   "File \"",
+                                          "\\\\\\\\n", "\"'",      "((((",       "{\"a\": \"",  "=3D",
+                                          "&#x27;",    "> > > ",   "C:\\a\\n",   "not enough ", "1,111",
+                                          "[[[[",      "Process ", "\\u001b[31m" };
     const char *begin = begins[roll(log, sizeof begins / sizeof *begins)];
     for (uint32_t n = 100 + roll(log, 4000); n > 0; n--) {
         put(p, begin, strlen(begin));
@@ -141,8 +142,10 @@ static void tracebacks(struct hostile_log *log, struct piece *p)
         put_name(log, p);
         say(p, "/model.py\", line %u, in forward\n[rank%u]:     x = self.layer(x)\n", roll(log, 900), rank);
     }
-    say(p, "[rank%u]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %u.00 MiB. GPU %u has a total capacity "
-           "of 23.69 GiB of which %u.44 MiB is free. Process %u has 1.25 GiB memory in use. ",
+    say(p,
+        "[rank%u]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %u.00 MiB. GPU %u has a total "
+        "capacity "
+        "of 23.69 GiB of which %u.44 MiB is free. Process %u has 1.25 GiB memory in use. ",
         rank, 2 + roll(log, 900), roll(log, 8), roll(log, 900), 1000 + roll(log, 60000));
     put_name(log, p);
 }

@@ -7,7 +7,7 @@
 #include "diagnose/scan/budget.h"
 #include "diagnose/scan/patterns/expression.h"
 #include "diagnose/scan/patterns/pattern.h"
-#include "diagnose/scan/unread.h"
+#include "diagnose/unread.h"
 #include "hostile_log.h"
 
 #include <dirent.h>
@@ -15,10 +15,10 @@
 #include <sys/resource.h>
 
 enum {
-    HEAD_ROOM = 20,           /* times as much as a real log takes */
+    HEAD_ROOM = 20, /* times as much as a real log takes */
     LOG_BYTES = 160 << 10,
     MANY_BYTES = 768 << 10, /* enough to spend all */
-    CALL_STEPS = 1 << 20,     /* what is under way when all is spent goes on: a match, the tracebacks of a window */
+    CALL_STEPS = 1 << 20,   /* what is under way when all is spent goes on: a match, the tracebacks of a window */
     MOST_KIB = 16 << 10,
 };
 

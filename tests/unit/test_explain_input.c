@@ -11,8 +11,9 @@ enum { MOST = 4000 };
 
 static const char line[] = "step 17 of 400: loss 2.25, and all is well\n";
 static const char first[] = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
-static const char last[] = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate "
-                           "8589934592 bytes.\n";
+static const char last[] =
+    "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate "
+    "8589934592 bytes.\n";
 
 static struct plim_diagnose *diagnose;
 static struct plim_explain_extent extent;

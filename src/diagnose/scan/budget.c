@@ -3,10 +3,7 @@
 
 #include "base/limits.h"
 
-void plim_budget_reset(struct plim_budget *budget)
-{
-    *budget = (struct plim_budget){ .allowed = PLIM_MAX_LOG_STEPS };
-}
+void plim_budget_reset(struct plim_budget *budget) { *budget = (struct plim_budget){ .allowed = PLIM_MAX_LOG_STEPS }; }
 
 void plim_budget_end(struct plim_budget *budget, uint64_t offset, uint64_t bytes)
 {

@@ -13,7 +13,7 @@ enum {
     MAX_PAIRS = 48,             /* groups of one expression, named or not */
     STEPS_OF_CALL = 32,         /* to begin */
     BYTES_OF_STEP = 2,
-    STEPS_OF_GAP = 16,          /* of each character of a gap, which has words that may not be in it */
+    STEPS_OF_GAP = 16, /* of each character of a gap, which has words that may not be in it */
 };
 
 /* Phrases have gaps in gaps (data/errors/prose.rules): the length of a text does not tell what they take on it. */

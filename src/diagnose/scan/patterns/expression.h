@@ -49,8 +49,8 @@ void plim_expression_scratch_done(struct plim_expression_scratch *scratch);
 bool plim_expression_compile(struct plim_expression *expression, const char *text, char *ret_problem, size_t size);
 void plim_expression_done(struct plim_expression *expression);
 
-/* Find the expression, whose text is given, in subject[from..end); the groups are in scratch->data then. Nothing is found
- * when the budget is spent. */
+/* Find the expression, whose text is given, in subject[from..end); the groups are in scratch->data then. Nothing is
+ * found when the budget is spent. */
 bool plim_expression_find(struct plim_expression *expression, const char *text, const char *subject, size_t from,
                           size_t end, struct plim_expression_scratch *scratch);
 

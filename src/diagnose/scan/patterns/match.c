@@ -196,8 +196,8 @@ static bool is_known(const struct plim_matcher *matcher, uint32_t at)
     return false;
 }
 
-/* The next match from `from`: anywhere, or of a general pattern around its anchors. Those that are near each other share
- * the text around them: so no text is read once for each of many anchors. */
+/* The next match from `from`: anywhere, or of a general pattern around its anchors. Those that are near each other
+ * share the text around them: so no text is read once for each of many anchors. */
 static bool find_match(struct plim_matcher *matcher, struct compiled *c, const struct plim_pattern *p,
                        const struct plim_window *w, size_t from)
 {

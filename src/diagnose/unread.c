@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/unread.h"
+#include "diagnose/unread.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_UNREAD_H
-#define PLIMSOLL_DIAGNOSE_SCAN_UNREAD_H
+#ifndef PLIMSOLL_DIAGNOSE_UNREAD_H
+#define PLIMSOLL_DIAGNOSE_UNREAD_H
 
-/* The lines that were to be read and were not, because the log takes more steps than it may (budget.h). */
+/* The lines that were to be read and were not, because the log takes more steps than it may (scan/budget.h). */
 
 #include "diagnose/finding.h"
 
