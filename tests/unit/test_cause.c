@@ -3,6 +3,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "diagnose/cause/cause.h"
+#include "diagnose/cause/rules.h"
 #include "diagnose/cause/trace.h"
 #include "diagnose/scan/patterns/pattern.h"
 #include "unit.h"
@@ -605,6 +606,137 @@ static void test_hostile_figures(void **state)
     }
 }
 
+/* --- the order of the rules --- */
+
+/* The first that holds wins: cause.c has the order, and here it is once more, so that no change of it goes unseen. */
+static const struct ordered {
+    const char *id;
+    plim_rule_fn *holds;
+} order[] = {
+    { "not-memory", plim_rule_not_memory },
+    { "ram-buffer", plim_rule_ram_buffer },
+    { "startup", plim_rule_startup },
+    { "fraction", plim_rule_fraction },
+    { "killed", plim_rule_killed },
+    { "text", plim_rule_text },
+    { "weights-stage", plim_rule_weights },
+    { "kv-stage", plim_rule_kv_stage },
+    { "graphs", plim_rule_graphs },
+    { "compute-stage", plim_rule_compute },
+    { "stage", plim_rule_stage },
+    { "too-large", plim_rule_too_large },
+    { "allowed", plim_rule_allowed },
+    { "cap", plim_rule_cap },
+    { "free-enough", plim_rule_free_enough },
+    { "others", plim_rule_others },
+    { "small-program", plim_rule_small_program },
+    { "pieces", plim_rule_pieces },
+    { "optimizer", plim_rule_optimizer },
+    { "growth", plim_rule_growth },
+    { "no-context", plim_rule_no_context },
+    { "loading", plim_rule_loading },
+    { "cache", plim_rule_cache },
+    { "step", plim_rule_step },
+    { "rest", plim_rule_rest },
+};
+
+static unsigned n_contests[COUNT(order)];
+
+static uint64_t pick(uint64_t n) { return (uint64_t)uniform(0, (double)n - 0.001); }
+
+/* Anything that a message, its traceback and the log around it may say. */
+static void make_up(void)
+{
+    static const char *const stages[] = { "weights", "kv",      "compute", "pool",      "startup", "fraction",
+                                          "sampler", "graph",   "prefill", "optimizer", "host",    "shm",
+                                          "cap",     "virtual", "api",     "handle",    "",        "" };
+    static const char *const frameworks[] = { "pytorch", "vllm", "llama.cpp", "ollama", "sglang" };
+    static const struct {
+        const char *file, *name;
+    } frames[] = { { "torch/optim/adam.py", "step" },
+                   { "torch/autograd/__init__.py", "backward" },
+                   { "transformers/modeling_utils.py", "from_pretrained" },
+                   { "transformers/generation/utils.py", "generate" },
+                   { "transformers/cache_utils.py", "update" },
+                   { "vllm/worker/model_runner.py", "capture_model" },
+                   { "torch/nn/modules/linear.py", "forward" } };
+    static const enum plim_pattern_role roles[] = { PLIM_PATTERN_ROLE_FAILURE, PLIM_PATTERN_ROLE_FAILURE,
+                                                    PLIM_PATTERN_ROLE_FAILURE, PLIM_PATTERN_ROLE_FAULT };
+    begin();
+    if (pick(2)) /* figures that could be those of a card */
+        message(uniform(0.01, 30), 24, uniform(0, 12), uniform(-4, 24), uniform(-4, 20), uniform(-4, 12));
+    pattern.stage = stages[pick(COUNT(stages))];
+    pattern.framework = finding.framework = frameworks[pick(COUNT(frameworks))];
+    pattern.role = roles[pick(COUNT(roles))];
+    pattern.cause = pick(3) ? PLIM_CAUSE_UNKNOWN : (enum plim_cause)pick(PLIM_CAUSE_MAX_);
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++) {
+        if (finding.numbers.value[i] == PLIM_UNKNOWN && pick(8) == 0)
+            finding.numbers.value[i] = MIB(pick(2) ? uniform(0, 400) : uniform(0, 26000));
+        if (pick(8) == 0)
+            context.numbers.value[i] = MIB(uniform(0, 26000));
+    }
+    if (pick(6) == 0) { /* a small program that asks for little */
+        set(PLIM_N_TRIED_BYTES, MIB(uniform(1, 64)));
+        set(PLIM_N_PARAMETER_BYTES, MIB(uniform(1, 64)));
+    }
+    finding.numbers.value[PLIM_N_SIGNAL] = pick(4) ? PLIM_UNKNOWN : 9;
+    finding.numbers.value[PLIM_N_DEVICE] = pick(2) ? 0 : PLIM_UNKNOWN;
+    if (pick(6) == 0)
+        snprintf(finding.words.text[PLIM_W_BUFFER], PLIM_WORD_BYTES, "CPU");
+    for (uint64_t n = pick(3); n > 0; n--)
+        other((int64_t)n, (int64_t)uniform(0, 24.0 * (double)PLIM_GIB));
+    for (uint64_t n = pick(3), which; n > 0; n--) {
+        which = pick(COUNT(frames));
+        frame(frames[which].file, frames[which].name, pick(2) != 0);
+    }
+    for (uint64_t n = pick(2) * 20; n > 0; n--) {
+        context.series[context.n_series++] =
+            (struct plim_point){ (int64_t)context.n_points, GIB(1 + (double)context.n_points) };
+        context.n_points++;
+    }
+}
+
+/* The first rule that holds; *ret_next is set when the rule behind it holds as well. */
+static const char *first_that_holds(bool *ret_next)
+{
+    struct plim_cause_answer blank;
+    struct plim_facts facts = { .finding = &finding, .context = &context, .answer = &blank };
+    memset(&blank, 0, sizeof blank);
+    plim_cause_figures(&finding, &context, &blank);
+    facts.stage = pattern.stage;
+    facts.platform = plim_figure_word(&finding, &context, PLIM_W_PLATFORM);
+    facts.trace = plim_trace_read(&context, &facts.frame);
+    for (size_t i = 0; i < COUNT(order); i++) {
+        struct plim_guess guess = { 0 };
+        if (!order[i].holds(&facts, &guess))
+            continue;
+        *ret_next = i + 1 < COUNT(order) && order[i + 1].holds(&facts, &guess);
+        if (*ret_next)
+            n_contests[i]++;
+        return order[i].id;
+    }
+    return NULL;
+}
+
+static void test_the_rules_have_their_order(void **state)
+{
+    (void)state;
+    for (seed = 1; seed < 60000;) {
+        const uint64_t began = seed;
+        bool is_contested = false;
+        make_up();
+        plim_cause_find(&finding, &context, &answer);
+        const char *want = first_that_holds(&is_contested);
+        if (answer.best.rule && want && strcmp(answer.best.rule, want) != 0)
+            fail_msg("seed %lu: rule %s, not %s", (unsigned long)began, answer.best.rule, want);
+        seed = began + 1;
+    }
+    unsigned n_decided = 0; /* the others cannot both hold: of two stages, two figures, two frames there is one */
+    for (size_t i = 0; i < COUNT(order); i++)
+        n_decided += n_contests[i] > 0;
+    assert_in_range(n_decided, 15, COUNT(order) - 1);
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
@@ -641,6 +773,7 @@ int main(void)
         cmocka_unit_test(test_second_candidates),
         cmocka_unit_test(test_scenarios_have_their_cause),
         cmocka_unit_test(test_hostile_figures),
+        cmocka_unit_test(test_the_rules_have_their_order),
         cmocka_unit_test(test_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

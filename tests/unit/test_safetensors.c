@@ -128,6 +128,8 @@ static void test_wrong_headers(void **state)
         { "{\"a\":3}", 2, PLIM_E_CORRUPT, "3", "expected an object" },
         { "{\"a\\u0000\":{}}", 2, PLIM_E_CORRUPT, "a\\", "NUL" },
         { "{\"a\\ud800\":{}}", 2, PLIM_E_CORRUPT, "\\ud", "an escape" },
+        { "{\"a\\udc00\":{}}", 2, PLIM_E_CORRUPT, "\\ud", "an escape" },
+        { "{\"a\\ud83d\\u0041\":{}}", 2, PLIM_E_CORRUPT, "\\ud", "an escape" },
         { "{\"a\\x\":{}}", 2, PLIM_E_CORRUPT, "\\x", "an escape" },
         { "{\"\xc0\x80\":{}}", 2, PLIM_E_CORRUPT, "\xc0", "not UTF-8" },
         { "{\"a\n\":{}}", 2, PLIM_E_CORRUPT, "\n", "a control character" },
