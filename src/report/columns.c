@@ -29,8 +29,8 @@ static int characters_in(const char *text, size_t length)
 /* Bytes of a word that fit into so many columns: up to the last separator of a list or a path, if any. */
 static size_t piece_of(const char *word, size_t length, int width)
 {
-    const size_t n = bytes_of(word, length, width);
-    for (size_t i = n; i > n / 2; i--)
+    const size_t n = bytes_of(word, length, width), least = bytes_of(word, length, width / 2);
+    for (size_t i = n; i > least; i--)
         if (strchr(",;/=|", word[i - 1]))
             return i;
     return n;

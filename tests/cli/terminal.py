@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -80,7 +81,7 @@ def with_text(model: bytes, key: bytes, value: bytes) -> bytes:
 
 class World:
     def __init__(self, root: pathlib.Path, program: str, nvml: str) -> None:
-        self.root, self.program, self.count = root, program, 0
+        self.root, self.program, self.count = root, program, itertools.count()
         subprocess.run([sys.executable, str(MAKER), "qwen2.5-0.5b", "-o", str(root)], check=True, stdout=subprocess.DEVNULL)
         self.model = root / "qwen2.5-0.5b-Q4_K_M.gguf"
         self.size = self.model.stat().st_size
@@ -93,8 +94,7 @@ class World:
         self.nvml = nvml
 
     def folder(self) -> pathlib.Path:
-        self.count += 1
-        path = self.root / f"folder-{self.count}"
+        path = self.root / f"folder-{next(self.count):05}"  # all of one length, for lines that are wrapped
         path.mkdir()
         return path
 
@@ -277,7 +277,7 @@ PLACES: dict[str, Place] = {
 }
 
 # Places whose whole output is the same: a table of models, in which a name may forge no row.
-SAME = {"a file of a folder", "a file of a folder, cards of all sizes", "general.name"}
+SAME = {"a file of a folder", "a file of a folder, cards of all sizes"}
 
 # Sequences for a terminal are taken out of logs before they are read.
 OF_LOGS = {"the kernel's line", "the log of a server"}
