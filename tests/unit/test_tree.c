@@ -316,7 +316,7 @@ static bool start_namespaces(struct plim_ledger *ledger, int pids[2], int report
     for (int i = 0; i < 2; i++) {
         const int parent = fork();
         if (parent == 0) {
-            if (unshare(CLONE_NEWPID) < 0)
+            if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0)
                 _exit(write(report[1], &(int){ 0 }, sizeof(int)) != sizeof(int));
             const int child = fork();
             if (child == 0) {
