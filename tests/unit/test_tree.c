@@ -94,6 +94,19 @@ static void test_ancestors(void **state)
     assert_int_equal(tree.n, 1);
 }
 
+/* Whatever a list says. */
+static void test_an_absurd_list(void **state)
+{
+    (void)state;
+    const struct plim_process list[] = { { .pid = 1, .parent = SELF, .start_ticks = 1001 },
+                                         { .pid = SELF, .parent = PROGRAM, .start_ticks = 1001 },
+                                         { .pid = PROGRAM, .parent = SELF, .start_ticks = 1000 },
+                                         { .pid = 70, .parent = 1, .start_ticks = 1001 } };
+    begin(true);
+    plim_tree_update(&tree, list, 4);
+    assert_int_equal(tree.n, 1);
+}
+
 static void test_orphans(void **state)
 {
     (void)state;
@@ -288,6 +301,22 @@ static void test_orphans_are_found_ended_and_waited_for(void **state)
     close(ends[1]);
 }
 
+/* Until then its number is its own, and the ledger holds what it held. */
+static void test_the_program_is_not_waited_for(void **state)
+{
+    (void)state;
+    siginfo_t how;
+    plim_tree_prepare(&tree);
+    const struct plim_process program = sleeper();
+    plim_tree_begin(&tree, program.pid);
+    plim_tree_signal(&tree, SIGTERM);
+    assert_int_equal(waitid(P_PID, (id_t)program.pid, &how, WEXITED | WNOWAIT), 0);
+    plim_tree_scan(&tree);
+    assert_int_equal(tree.n, 1);
+    assert_int_equal(ended_by(program.pid), SIGTERM);
+    plim_tree_end(&tree);
+}
+
 static void test_children_from_before_are_left_alone(void **state)
 {
     (void)state;
@@ -388,12 +417,14 @@ int main(void)
         cmocka_unit_test(test_descendants),
         cmocka_unit_test(test_zombies_do_not_live),
         cmocka_unit_test(test_ancestors),
+        cmocka_unit_test(test_an_absurd_list),
         cmocka_unit_test(test_orphans),
         cmocka_unit_test(test_a_reused_number_is_another_process),
         cmocka_unit_test(test_a_full_tree),
         cmocka_unit_test(test_who_is_signalled),
         cmocka_unit_test(test_an_old_kernel),
         cmocka_unit_test(test_orphans_are_found_ended_and_waited_for),
+        cmocka_unit_test(test_the_program_is_not_waited_for),
         cmocka_unit_test(test_children_from_before_are_left_alone),
         cmocka_unit_test(test_two_processes_called_1),
     };
