@@ -84,6 +84,7 @@ struct plim_host {
     uint64_t total_bytes;         /* RAM, or the limit of the control group if that is less; 0: unknown */
     uint64_t free_bytes;          /* available without swapping */
     bool is_limited;              /* by a control group */
+    bool is_partial;              /* a file about it is there and cannot be read: less may be left */
     bool is_assumed;              /* given by the user, not read from this machine */
     double bandwidth_bytes_per_s; /* 0: unknown */
 };

@@ -72,8 +72,10 @@ void plim_names_done(struct plim_names *names);
 
 /* --- libraries, opened while the program runs --- */
 
-/* The library; NULL when it is not found, or when the system has no libraries. */
-void *plim_system_library(const char *path);
+/* The library; NULL when it is not found, or when the system has no libraries. One that is there and cannot be loaded:
+ * NULL, and the system's words for it in ret_why, which is "" else. */
+enum { PLIM_LIBRARY_WHY_BYTES = 160 };
+void *plim_system_library(const char *path, char ret_why[PLIM_LIBRARY_WHY_BYTES]);
 void plim_system_library_close(void *library);
 
 /* Copy the address of a symbol, a function or data, into the pointer at ret_slot; NULL when it is not there. */

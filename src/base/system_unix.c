@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef __APPLE__
 #include <crt_externs.h>
@@ -13,7 +15,21 @@
 #include <unistd.h>
 #endif
 
-void *plim_system_library(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+/* A library that is not there is told by words only: "PATH: cannot open shared object file: No such file or directory".
+ */
+void *plim_system_library(const char *path, char ret_why[PLIM_LIBRARY_WHY_BYTES])
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why = library ? NULL : dlerror();
+    const bool is_absent = why && !strncmp(why, path, strlen(path)) && strstr(why, "No such file");
+#ifdef __APPLE__
+    const bool is_told = false; /* dyld lists all places where it looked */
+#else
+    const bool is_told = why && !is_absent;
+#endif
+    snprintf(ret_why, PLIM_LIBRARY_WHY_BYTES, "%s", is_told ? why : "");
+    return library;
+}
 
 void plim_system_library_close(void *library) { dlclose(library); }
 

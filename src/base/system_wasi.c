@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-void *plim_system_library(const char *path)
+void *plim_system_library(const char *path, char ret_why[PLIM_LIBRARY_WHY_BYTES])
 {
     (void)path;
+    ret_why[0] = '\0';
     return NULL;
 }
 

@@ -212,9 +212,10 @@ int plim_system_list(const char *folder, struct plim_names *ret_names)
 
 /* --- libraries --- */
 
-void *plim_system_library(const char *path)
+void *plim_system_library(const char *path, char ret_why[PLIM_LIBRARY_WHY_BYTES])
 {
     wchar_t wide[NAME_UNITS];
+    ret_why[0] = '\0'; /* dependencies that lack look like a library that does */
     return to_utf16(path, wide) ? (void *)LoadLibraryW(wide) : NULL;
 }
 

@@ -57,7 +57,7 @@ struct nvml {
     int (*mig_by_index)(nvml_device, unsigned, nvml_device *);
 };
 
-static bool load(struct nvml *nvml, const char *path)
+static bool load(struct nvml *nvml, const char *path, char why[PLIM_LIBRARY_WHY_BYTES])
 {
     const struct {
         const char *symbol;
@@ -79,7 +79,7 @@ static bool load(struct nvml *nvml, const char *path)
         { "nvmlDeviceGetMaxMigDeviceCount", &nvml->mig_max, false },
         { "nvmlDeviceGetMigDeviceHandleByIndex", &nvml->mig_by_index, false },
     };
-    *nvml = (struct nvml){ .library = plim_system_library(path) };
+    *nvml = (struct nvml){ .library = plim_system_library(path, why) };
     if (!nvml->library)
         return false;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -219,12 +219,13 @@ int plim_cards_live(const char *library, struct plim_card *ret_cards, uint32_t m
                     struct plim_error *reterr)
 {
     struct nvml nvml;
+    char why[PLIM_LIBRARY_WHY_BYTES];
     int result = 0;
     *ret_n = 0;
-    if (!load(&nvml, library ? library : PLIM_NVML_LIBRARY)) {
+    if (!load(&nvml, library ? library : PLIM_NVML_LIBRARY, why)) {
         if (nvml.library)
             plim_system_library_close(nvml.library);
-        return 0;
+        return why[0] ? plim_fail(reterr, PLIM_E_NO_DRIVER, PLIM_NO_OFFSET, "NVML cannot be loaded: %.120s", why) : 0;
     }
     int status = nvml.init();
     if (status == NVML_SUCCESS) {

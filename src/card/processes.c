@@ -95,7 +95,8 @@ uint32_t plim_card_processes(const char *library, const char *root, struct plim_
 {
     struct nvml nvml = { 0 };
     uint32_t n = 0;
-    void *handle = plim_system_library(library ? library : PLIM_NVML_LIBRARY);
+    char why[PLIM_LIBRARY_WHY_BYTES];
+    void *handle = plim_system_library(library ? library : PLIM_NVML_LIBRARY, why);
     if (!handle)
         return 0;
     if (load(handle, &nvml) && nvml.init() == NVML_SUCCESS) {

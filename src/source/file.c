@@ -101,14 +101,14 @@ void plim_file_close(struct plim_file *file)
 
 long plim_file_read_text(const char *path, char *buffer, size_t size)
 {
-    size_t length = 0, n;
+    size_t length = 0, n = 1;
     int fd;
-    const int error = plim_system_open(path, PLIM_OPEN_WAIT, &fd);
+    int error = plim_system_open(path, PLIM_OPEN_WAIT, &fd);
     if (error)
         return error == ENOENT ? PLIM_E_NOT_FOUND : PLIM_E_DENIED;
-    while (length + 1 < size && plim_system_read(fd, buffer + length, size - 1 - length, &n) == 0 && n > 0)
-        length += n;
+    for (; length + 1 < size && error == 0 && n > 0; length += error ? 0 : n)
+        error = plim_system_read(fd, buffer + length, size - 1 - length, &n);
     plim_system_close(fd);
     buffer[length] = '\0';
-    return (long)length;
+    return error ? PLIM_E_IO : (long)length;
 }

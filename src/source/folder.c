@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "source/gguf_split.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +13,8 @@
 bool plim_path_exists(const char *path)
 {
     struct plim_file_status status;
-    return plim_system_look(path, true, &status) == 0;
+    const int error = plim_system_look(path, true, &status);
+    return error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG;
 }
 
 bool plim_path_is_folder(const char *path)

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/system.h"
-#include "source/folder.h"
 #include "source/gguf_split.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -21,7 +21,7 @@ static int out_of_memory(struct plim_error *reterr)
 /* Files of Ollama's store have names of their own. */
 static const char *store_of(const char *path) { return strstr(path, "/blobs/sha256-") ? "ollama" : NULL; }
 
-static int add(struct plim_paths *paths, const char *text, bool is_found, struct plim_error *reterr)
+static int add(struct plim_paths *paths, const char *text, bool is_found, int error, struct plim_error *reterr)
 {
     if (paths->n == PLIM_MAX_FILES) {
         paths->n_left_out++;
@@ -30,7 +30,8 @@ static int add(struct plim_paths *paths, const char *text, bool is_found, struct
     char *copy = plim_arena_copy(&paths->arena, text, strlen(text));
     if (!copy)
         return out_of_memory(reterr);
-    paths->paths[paths->n++] = (struct plim_path){ .text = copy, .is_found = is_found, .store = store_of(text) };
+    paths->paths[paths->n++] =
+        (struct plim_path){ .text = copy, .error = error, .is_found = is_found, .store = store_of(text) };
     return 0;
 }
 
@@ -42,15 +43,16 @@ static bool is_later_part(const char *path)
     return plim_split_parse(path, &part, &count) && part > 1;
 }
 
-/* The blobs of an Ollama store have no ending: there the first bytes decide. */
+/* The blobs of an Ollama store have no ending: there the first bytes decide. One that cannot be read may be a model. */
 static bool has_magic(const char *path)
 {
     char magic[4] = "";
     FILE *file = fopen(path, "rb");
-    bool is_gguf = file && fread(magic, 1, sizeof magic, file) == sizeof magic && !memcmp(magic, "GGUF", sizeof magic);
+    const size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    const bool is_unread = !file || ferror(file);
     if (file)
         fclose(file);
-    return is_gguf;
+    return is_unread || (n == sizeof magic && !memcmp(magic, "GGUF", sizeof magic));
 }
 
 static bool looks_like_model(const char *path, const char *name)
@@ -63,18 +65,24 @@ static bool looks_like_model(const char *path, const char *name)
 
 static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr);
 
-/* Links to directories are not followed: they may lead back up. */
+static bool is_not_there(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
+
+/*
+ * Links to directories are not followed: they may lead back up. What cannot be looked at is added with its error, and
+ * the other models are answered for.
+ */
 static int add_entry(struct plim_paths *paths, const char *path, const char *name, unsigned depth,
                      struct plim_error *reterr)
 {
     struct plim_file_status self, target;
-    if (name[0] == '.' || plim_system_look(path, false, &self))
-        return 0;
-    if (self.kind == PLIM_KIND_FOLDER)
+    int error = name[0] == '.' ? ENOENT : plim_system_look(path, false, &self);
+    if (error == 0 && self.kind == PLIM_KIND_FOLDER)
         return depth < MAX_DEPTH ? add_directory(paths, path, depth + 1, reterr) : 0;
-    if (plim_system_look(path, true, &target) || target.kind != PLIM_KIND_FILE || !looks_like_model(path, name))
-        return 0;
-    return add(paths, path, true, reterr);
+    if (error == 0)
+        error = plim_system_look(path, true, &target);
+    if (error)
+        return is_not_there(error) || error == ELOOP ? 0 : add(paths, path, true, error, reterr);
+    return target.kind == PLIM_KIND_FILE && looks_like_model(path, name) ? add(paths, path, true, 0, reterr) : 0;
 }
 
 static int add_directory(struct plim_paths *paths, const char *directory, unsigned depth, struct plim_error *reterr)
@@ -82,8 +90,10 @@ static int add_directory(struct plim_paths *paths, const char *directory, unsign
     struct plim_names entries;
     int result = 0;
     const int error = plim_system_list(directory, &entries);
+    if (error && depth)
+        return is_not_there(error) ? 0 : add(paths, directory, true, error, reterr);
     if (error)
-        return depth ? 0 : plim_fail_errno(reterr, directory, "read this directory", error);
+        return plim_fail_errno(reterr, directory, "read this directory", error);
     paths->n_entries_left_out += entries.n_left_out;
     for (size_t i = 0; i < entries.n && result == 0; i++) {
         char path[PATH_BYTES];
@@ -119,7 +129,7 @@ static int add_ollama(struct plim_paths *paths, const char *name, const struct p
     struct plim_stored_model model;
     int result = plim_ollama_find(name, roots, &model, reterr);
     if (result == 0)
-        result = add(paths, model.model, false, reterr);
+        result = add(paths, model.model, false, 0, reterr);
     if (result < 0 || paths->n_left_out)
         return result;
     struct plim_stored_model *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
@@ -132,6 +142,19 @@ static int add_ollama(struct plim_paths *paths, const char *name, const struct p
 }
 
 /* --- the command line --- */
+
+/* A path or a name: a directory stands for its models. */
+static int expand(struct plim_paths *paths, const char *given, const struct plim_source_roots *roots,
+                  struct plim_error *reterr)
+{
+    struct plim_file_status status;
+    const int error = plim_system_look(given, true, &status);
+    if (error && !is_not_there(error))
+        return plim_fail_errno(reterr, given, "open", error);
+    if (error == 0 && status.kind == PLIM_KIND_FOLDER)
+        return expand_directory(paths, given, reterr);
+    return plim_ollama_is_name(given) ? add_ollama(paths, given, roots, reterr) : add(paths, given, false, 0, reterr);
+}
 
 static int standard_input(struct plim_error *reterr)
 {
@@ -166,14 +189,7 @@ int plim_paths_expand(const char *const *given, size_t n, const struct plim_sour
     for (size_t i = 0; i < n && result == 0; i++) {
         if (is_named_already(given[i], given, n))
             continue;
-        if (!strcmp(given[i], "-"))
-            result = standard_input(reterr);
-        else if (plim_path_is_folder(given[i]))
-            result = expand_directory(paths, given[i], reterr);
-        else if (plim_ollama_is_name(given[i]))
-            result = add_ollama(paths, given[i], roots, reterr);
-        else
-            result = add(paths, given[i], false, reterr);
+        result = !strcmp(given[i], "-") ? standard_input(reterr) : expand(paths, given[i], roots, reterr);
     }
     return result;
 }

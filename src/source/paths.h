@@ -13,6 +13,7 @@
 
 struct plim_path {
     const char *text;
+    int error;                              /* errno: it is in a directory, and cannot be looked at; 0: it can */
     bool is_found;                          /* in a directory: what does not run by itself is passed over in silence */
     const char *store;                      /* the runtime in whose store the file lies: "ollama"; NULL: in none */
     const struct plim_stored_model *stored; /* named as Ollama names it; NULL: named as a file */

@@ -164,6 +164,26 @@ static void test_machines(void **state)
     }
 }
 
+/* A limit that is there and cannot be read: a folder has its name. */
+static void test_unread(void **state)
+{
+    static const struct file files[] = { { "/proc/meminfo", MEMINFO },
+                                         { "/proc/self/cgroup", "0::/job\n" },
+                                         { "/sys/fs/cgroup/job/memory.current", "0\n" },
+                                         { "/sys/fs/cgroup/job/memory.max/folder", "" } };
+    char root[] = "plimsoll-XXXXXX";
+    struct plim_host host;
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < COUNT(files); i++) {
+        write_file(root, &files[i]);
+        plim_host_live(root, &host);
+        assert_int_equal(host.is_partial, i == COUNT(files) - 1);
+    }
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
+}
+
 static void test_this_machine(void **state)
 {
     struct plim_host host;
@@ -174,6 +194,7 @@ static void test_this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_machines), cmocka_unit_test(test_this_machine) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_machines), cmocka_unit_test(test_unread),
+                                        cmocka_unit_test(test_this_machine) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,7 +161,8 @@ static int answer_model(struct question *q, const struct plim_path *path, struct
     struct plim_error err = { 0 };
     struct plim_model *model = NULL;
     struct plim_engine *engine = NULL;
-    int status = PLIM_EXIT_YES, result = plim_model_open(path->text, &model, &err);
+    int status = PLIM_EXIT_YES, result = path->error ? plim_fail_errno(&err, path->text, "open", path->error)
+                                                     : plim_model_open(path->text, &model, &err);
     if (result == 0 && path->is_found && !runs_by_itself(model))
         goto out;
     if (result == 0)

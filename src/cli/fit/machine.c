@@ -127,13 +127,17 @@ static void add_live(const struct plim_command *command, struct plim_machine *ma
 
 /* --- the machine --- */
 
-static void find_host(const struct plim_fit_options *options, struct plim_machine *machine)
+static void find_host(const struct plim_fit_options *options, struct plim_machine *machine, struct plim_notes *notes)
 {
     plim_host_live(getenv("PLIMSOLL_SYSROOT"), &machine->host);
     if (options->ram_bytes)
         machine->host = (struct plim_host){ .total_bytes = options->ram_bytes,
                                             .free_bytes = options->ram_bytes,
                                             .is_assumed = true };
+    else if (machine->host.total_bytes == 0)
+        plim_note(notes, "the RAM of this machine is unknown, and the verdict leaves it out; --ram gives it");
+    else if (machine->host.is_partial)
+        plim_note(notes, "a file with the limit of this machine's RAM cannot be read: less may be left than shown");
 }
 
 /* A named card that shares its host's memory brings that host with it. */
@@ -156,7 +160,7 @@ int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_
     struct plim_machine *machine = ret_machine;
     int result = 0;
     memset(machine, 0, sizeof *machine);
-    find_host(options, machine);
+    find_host(options, machine, notes);
     if (options->n_cards && options->n_budgets)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--card and --budget exclude each other");
     if (use == PLIM_CARDS_UNUSED)
