@@ -12,6 +12,7 @@
 #include "source/gguf_split.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,9 @@ static int add_companion(struct plan *p, const char *folder, const char *name)
     int result = is_companion(name) ? join(p, folder, name, &path) : 1;
     if (result != 0)
         return result < 0 ? result : 0;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? add_copy(p, path) : 0;
+    if (stat(path, &status) < 0)
+        return errno == ENOENT ? 0 : plim_fail_errno(p->err, path, "look at this file", errno);
+    return S_ISREG(status.st_mode) ? add_copy(p, path) : 0;
 }
 
 static int add_companions(struct plan *p, const char *folder)

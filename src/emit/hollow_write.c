@@ -3,7 +3,8 @@
  * Writing a hollow model: all of its files, or no file at all.
  *
  * Each file is written under a temporary name in its folder, extended to its full size, checked for a real hole, and
- * synced. When all of them are, they get their names. A failure before that leaves nothing behind.
+ * synced. When all of them are, they get their names; a file of this name takes the temporary one, so that a failure
+ * gives it back. A failure leaves nothing behind.
  */
 #include "base/units.h"
 #include "emit/hollow.h"
@@ -25,11 +26,23 @@ enum { TRIAL_BYTES = 16 << 20 };
 /* Allowance for file systems: blocks, extents, preallocation for a growing file. */
 enum { SLACK_BYTES = 2 << 20 };
 
+/* One file of the model. */
+struct written {
+    const char *temporary;
+    enum state {
+        STATE_NONE,
+        STATE_TEMPORARY, /* written, under the temporary name */
+        STATE_NAMED,
+        STATE_EXCHANGED, /* named, and the temporary name is that of the file that was there */
+        STATE_REPLACED,  /* named, and the file that was there is gone */
+    } state;
+};
+
 struct writer {
     struct plim_hollow *hollow;
     bool (*is_stopped)(void);
     struct plim_error *err;
-    const char **temporary; /* of each file; NULL: not written */
+    struct written *file;
     bool may_replace;
     bool has_made_folder;
 };
@@ -101,10 +114,12 @@ static int open_temporary(struct writer *w, size_t nth, int *ret_fd)
             return plim_fail(w->err, PLIM_E_USAGE, PLIM_NO_OFFSET, "the path is longer than %d bytes", PATH_BYTES);
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd >= 0) {
-            w->temporary[nth] = plim_arena_copy(&w->hollow->arena, path, (size_t)n);
+            w->file[nth].temporary = plim_arena_copy(&w->hollow->arena, path, (size_t)n);
             *ret_fd = fd;
-            if (w->temporary[nth])
+            if (w->file[nth].temporary) {
+                w->file[nth].state = STATE_TEMPORARY;
                 return 0;
+            }
             close(fd);
             unlink(path);
             return plim_fail(w->err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
@@ -224,38 +239,55 @@ static int write_file(struct writer *w, size_t nth)
 /* Give a file its name. Without --force it must be free still; the kernel looks and renames in one step. */
 static int name_file(struct writer *w, size_t nth)
 {
-    const char *from = w->temporary[nth], *to = w->hollow->files[nth].path;
-    int done = renameat2(AT_FDCWD, from, AT_FDCWD, to, w->may_replace ? 0 : RENAME_NOREPLACE);
+    struct written *file = &w->file[nth];
+    const char *from = file->temporary, *to = w->hollow->files[nth].path;
+    enum state state = STATE_EXCHANGED;
+    int done = w->may_replace ? renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) : -1;
+    if (done < 0 && (!w->may_replace || errno == ENOENT)) {
+        state = STATE_NAMED;
+        done = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    }
     if (done < 0 && (errno == EINVAL || errno == ENOSYS)) { /* not every file system can: look, then rename */
         if (check_target(w, to) < 0)
             return w->err ? w->err->code : PLIM_E_USAGE;
+        state = w->may_replace ? STATE_REPLACED : STATE_NAMED;
         done = rename(from, to);
     }
     if (done < 0)
         return fail_to(w->err, to, "rename the file", errno);
-    w->temporary[nth] = NULL;
+    file->state = state;
     return 0;
 }
 
-static void clean_up(struct writer *w, size_t n_named)
+/* As it was before. */
+static void undo(const struct writer *w)
 {
-    for (size_t i = 0; i < w->hollow->n_files; i++)
-        if (w->temporary[i])
-            unlink(w->temporary[i]);
-    /* files that have their names already are removed, unless they may have replaced another */
-    for (size_t i = 0; i < n_named && (!w->may_replace || w->has_made_folder); i++)
-        unlink(w->hollow->files[i].path);
+    for (size_t i = 0; i < w->hollow->n_files; i++) {
+        const struct written *file = &w->file[i];
+        if (file->state == STATE_TEMPORARY)
+            unlink(file->temporary);
+        else if (file->state == STATE_EXCHANGED)
+            rename(file->temporary, w->hollow->files[i].path);
+        else if (file->state == STATE_NAMED || (file->state == STATE_REPLACED && w->has_made_folder))
+            unlink(w->hollow->files[i].path);
+    }
     if (w->has_made_folder)
         rmdir(w->hollow->folder);
 }
 
+static void remove_replaced(const struct writer *w)
+{
+    for (size_t i = 0; i < w->hollow->n_files; i++)
+        if (w->file[i].state == STATE_EXCHANGED)
+            unlink(w->file[i].temporary);
+}
+
 int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_stopped)(void), struct plim_error *reterr)
 {
-    size_t n_named = 0;
     int result = 0;
     struct writer w = { .hollow = hollow, .is_stopped = is_stopped, .err = reterr, .may_replace = may_replace };
-    w.temporary = plim_alloc(hollow->n_files, sizeof *w.temporary);
-    if (!w.temporary)
+    w.file = plim_alloc(hollow->n_files, sizeof *w.file);
+    if (!w.file)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < hollow->n_files && result == 0; i++)
         result = check_target(&w, hollow->files[i].path);
@@ -265,10 +297,12 @@ int plim_hollow_write(struct plim_hollow *hollow, bool may_replace, bool (*is_st
         result = write_file(&w, i);
     if (result == 0)
         result = stopped(&w);
-    for (; n_named < hollow->n_files && result == 0; n_named += result == 0)
-        result = name_file(&w, n_named);
+    for (size_t i = 0; i < hollow->n_files && result == 0; i++)
+        result = name_file(&w, i);
     if (result < 0)
-        clean_up(&w, n_named);
-    plim_free(w.temporary);
+        undo(&w);
+    else
+        remove_replaced(&w);
+    plim_free(w.file);
     return result;
 }
