@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/check_input.h"
 #include "cli/help.h"
+#include "cli/receipt_file.h"
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
 #include "rehearse/rehearsal.h"
@@ -140,25 +141,9 @@ static const struct plim_receipt *read_log(const struct plim_rehearse_options *o
     return is_log && receipt.engine[0] ? &receipt : NULL;
 }
 
-/* Checked before the program runs for an hour. Nothing is created or opened: the path may be a pipe. Sets errno. */
-static bool can_be_written(const char *path)
-{
-    static char folder[PATH_BYTES];
-    struct stat status;
-    if (stat(path, &status) == 0) {
-        errno = S_ISDIR(status.st_mode) ? EISDIR : errno;
-        return !S_ISDIR(status.st_mode) && access(path, W_OK) == 0;
-    }
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    return errno == ENOENT && *path && access(*folder ? folder : "/", W_OK | X_OK) == 0;
-}
-
 static bool write_file(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
 {
-    FILE *out = fopen(path, "we");
-    bool is_written = out && plim_report_rehearsal_json(out, rehearsal, find);
-    is_written = out && fclose(out) == 0 && is_written;
+    const bool is_written = plim_receipt_file_write(path, rehearsal, find);
     if (!is_written)
         plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), path);
     return is_written;
@@ -178,6 +163,8 @@ static int write_receipt(const struct plim_rehearse_options *o, struct plim_rehe
         if (find)
             plim_report_find_text(stderr, find);
     }
+    /* the only place of the receipt */
+    is_written = is_written && (o->receipt_path || o->is_json || o->is_quiet || !ferror(stderr));
     return is_written ? 0 : PLIM_EXIT_OURS;
 }
 
@@ -317,7 +304,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         result = plim_command_check(path, &error);
     if (result < 0)
         return fail(&error);
-    if (o->receipt_path && !can_be_written(o->receipt_path)) {
+    if (o->receipt_path && !plim_receipt_file_can_be_written(o->receipt_path)) {
         plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
         return PLIM_EXIT_OURS;
     }

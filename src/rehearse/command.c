@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,18 +19,23 @@ int plim_command_find(const char *command, const char *path, char *ret_path, siz
 {
     struct stat status;
     bool is_denied = false, is_folder = false;
+    int error = 0;
     for (const char *p = strchr(command, '/') ? "" : path ? path : "/usr/bin:/bin"; p;) {
         const size_t length = strcspn(p, ":");
         const char *slash = strchr(command, '/') ? "" : "/";
         int n = snprintf(ret_path, size, "%.*s%s%s", (int)length, p, slash, command);
-        if (n > 0 && (size_t)n < size && stat(ret_path, &status) == 0 && S_ISREG(status.st_mode)) {
-            if (access(ret_path, X_OK) == 0)
-                return 0;
-            is_denied = true;
-        }
-        is_folder = is_folder || (!*slash && stat(ret_path, &status) == 0 && S_ISDIR(status.st_mode));
+        errno = 0;
+        const bool is_there = n > 0 && (size_t)n < size && stat(ret_path, &status) == 0;
+        const bool is_file = is_there && S_ISREG(status.st_mode);
+        if (is_file && access(ret_path, X_OK) == 0)
+            return 0;
+        is_folder = is_folder || (is_there && !*slash && S_ISDIR(status.st_mode));
+        is_denied = is_denied || is_file || (errno == EACCES && !*slash); /* folders of PATH may be closed to us */
+        error = errno == EIO || errno == ENOMEM ? errno : error;
         p = p[length] ? p + length + 1 : NULL;
     }
+    if (error)
+        return plim_fail_errno(reterr, command, "look at this program", error);
     if (is_folder)
         return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "'%s' is a folder, not a program", command);
     if (!is_denied)

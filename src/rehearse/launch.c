@@ -139,17 +139,21 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
 /* Does not return on success; else it writes errno to the pipe for the parent. */
 static void become(const struct plim_launch *launch, char *const *environment, int log_fd, int report_fd)
 {
-    if (log_fd >= 0) {
-        dup2(log_fd, STDOUT_FILENO);
-        dup2(log_fd, STDERR_FILENO);
+    const bool has_output = log_fd < 0 || (dup2(log_fd, STDOUT_FILENO) >= 0 && dup2(log_fd, STDERR_FILENO) >= 0);
+    if (has_output) {
+        sigaction(SIGCHLD, &child_ended_before, NULL);
+        sigprocmask(SIG_SETMASK, &mask_before, NULL);
+        execve(launch->path, launch->arguments, environment);
     }
-    sigaction(SIGCHLD, &child_ended_before, NULL);
-    sigprocmask(SIG_SETMASK, &mask_before, NULL);
-    execve(launch->path, launch->arguments, environment);
     int error = errno;
     ssize_t written = write(report_fd, &error, sizeof error);
     (void)written;
     _exit(126);
+}
+
+static int cannot_start(const char *path, int error, struct plim_error *reterr)
+{
+    return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot start '%s': %s", path, strerror(error));
 }
 
 static int start(const struct plim_launch *launch, int ledger_fd, struct plim_error *reterr)
@@ -161,13 +165,18 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
     if (launch->log && log_fd < 0)
         return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot write the log: %s (%s)", strerror(errno),
                          launch->log);
-    if (!make_environment(&environment, launch, ledger_fd) || pipe2(ends, O_CLOEXEC) < 0) {
+    if (!make_environment(&environment, launch, ledger_fd))
+        error = ENOMEM;
+    else if (pipe2(ends, O_CLOEXEC) < 0)
+        error = errno;
+    if (error) {
         plim_arena_done(&environment.arena);
         if (log_fd >= 0)
             close(log_fd);
-        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+        return cannot_start(launch->path, error, reterr);
     }
     pid = fork();
+    const int fork_error = errno;
     if (pid == 0)
         become(launch, environment.entries, log_fd, ends[1]);
     close(ends[1]);
@@ -177,7 +186,7 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
     const bool is_refused = pid > 0 && read(ends[0], &error, sizeof error) == (ssize_t)sizeof error;
     close(ends[0]);
     if (pid < 0)
-        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "cannot start the program: %s", strerror(errno));
+        return cannot_start(launch->path, fork_error, reterr);
     if (is_refused) {
         waitpid(pid, NULL, 0);
         return plim_fail(reterr, PLIM_E_DENIED, PLIM_NO_OFFSET, "cannot run '%s': %s", launch->path, strerror(error));
@@ -214,7 +223,10 @@ static void stop(const struct plim_launch *launch, struct plim_tree *tree, struc
 /* The program was stopped, or interrupted twice, and has ended: so do the processes that it left behind. */
 static void end_the_rest(struct plim_tree *tree, double stopped_s)
 {
-    for (plim_tree_scan(tree); tree->n > 1 && now_s() - stopped_s < 2 * GRACE_S; plim_tree_scan(tree)) {
+    for (;;) {
+        const bool is_whole = plim_tree_scan(tree);
+        if ((is_whole && tree->n == 1) || now_s() - stopped_s >= 2 * GRACE_S)
+            return;
         if (now_s() - stopped_s > GRACE_S || n_interrupts > 1)
             plim_tree_signal(tree, SIGKILL);
         pause_for(MOST_POLL_MS);
@@ -264,7 +276,8 @@ static void take_exit(struct plim_rehearsal *rehearsal)
     int status = 0;
     const pid_t pid = child_pid;
     child_pid = 0; /* its number is free once it is waited for */
-    wait4(pid, &status, 0, &usage);
+    while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
+    }
     const uint64_t rss_bytes = (uint64_t)usage.ru_maxrss * 1024; /* of the largest: seen even if it was short */
     rehearsal->host.peak_rss_bytes =
         rss_bytes > rehearsal->host.peak_rss_bytes ? rss_bytes : rehearsal->host.peak_rss_bytes;
@@ -300,7 +313,8 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
     sigset_t held_back;
     static struct plim_tree tree; /* large; a process runs one rehearsal at a time */
     if (!plim_process_has_own_proc()) {
-        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "the /proc here is of another pid namespace");
+        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                  "the /proc here is of another pid namespace, or cannot be read");
         plim_error_hint(reterr, "the program could not find the ledger; mount its own: unshare --mount-proc");
         return PLIM_E_UNSUPPORTED;
     }

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -105,18 +106,27 @@ void plim_tree_update(struct plim_tree *tree, const struct plim_process *list, s
 
 /* --- looking --- */
 
-static size_t read_all(struct plim_process *list)
+/* False when one that may be there could not be read. */
+static bool read_all(struct plim_process *list, size_t *ret_n)
 {
     size_t n = 0;
     DIR *folder = opendir("/proc");
-    for (struct dirent *entry; folder && n < PLIM_MAX_PROCESSES && (entry = readdir(folder));)
-        if (isdigit((unsigned char)entry->d_name[0]) &&
-            plim_process_read((int)strtol(entry->d_name, NULL, 10), &list[n]))
+    bool is_whole = folder != NULL;
+    errno = 0;
+    for (struct dirent *entry; folder && n < PLIM_MAX_PROCESSES && (entry = readdir(folder)); errno = 0) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        if (plim_process_read((int)strtol(entry->d_name, NULL, 10), &list[n]))
             n++;
+        else
+            is_whole = is_whole && (errno == 0 || errno == ENOENT || errno == ESRCH);
+    }
+    is_whole = is_whole && errno == 0;
     if (folder)
         closedir(folder);
     qsort(list, n, sizeof *list, by_pid);
-    return n;
+    *ret_n = n;
+    return is_whole;
 }
 
 /* The program itself stays: its end is looked for elsewhere, and its number is kept for it until then. */
@@ -132,15 +142,19 @@ static void reap(const struct plim_tree *tree, const struct plim_process *list, 
     }
 }
 
-void plim_tree_scan(struct plim_tree *tree)
+bool plim_tree_scan(struct plim_tree *tree)
 {
     struct plim_process *list = plim_alloc_unset(PLIM_MAX_PROCESSES, sizeof *list);
+    size_t n;
     if (!list)
-        return;
-    const size_t n = read_all(list);
+        return false;
+    if (tree->member[0].start_ticks == UINT64_MAX)
+        plim_tree_begin(tree, tree->member[0].pid);
+    const bool is_whole = read_all(list, &n);
     reap(tree, list, n);
     plim_tree_update(tree, list, n);
     plim_free(list);
+    return is_whole;
 }
 
 bool plim_tree_look(struct plim_tree *tree, double now_s)

@@ -31,8 +31,11 @@ void plim_tree_prepare(struct plim_tree *tree);
 void plim_tree_begin(struct plim_tree *tree, int program);
 void plim_tree_end(struct plim_tree *tree);
 
-/* Find the members; those that have ended and are our children now are waited for, except the program. */
-void plim_tree_scan(struct plim_tree *tree);
+/*
+ * Find the members; those that have ended and are our children now are waited for, except the program. False when not
+ * all processes could be read: there may be more members.
+ */
+bool plim_tree_scan(struct plim_tree *tree);
 
 /* The same from time to time; true when it was done. */
 bool plim_tree_look(struct plim_tree *tree, double now_s);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/receipt_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+bool plim_receipt_file_can_be_written(const char *path)
+{
+    static char folder[PATH_BYTES];
+    struct stat status;
+    if (stat(path, &status) == 0) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : errno;
+        return !S_ISDIR(status.st_mode) && access(path, W_OK) == 0;
+    }
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    return errno == ENOENT && *path && access(*folder ? folder : "/", W_OK | X_OK) == 0;
+}
+
+/* Writes and closes it; errno is of the first failure. */
+static bool write_stream(FILE *out, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
+{
+    errno = 0;
+    const bool is_written = plim_report_rehearsal_json(out, rehearsal, find) && fflush(out) == 0 && !ferror(out);
+    const int error = errno ? errno : EIO;
+    const bool is_closed = fclose(out) == 0;
+    if (!is_written)
+        errno = error;
+    return is_written && is_closed;
+}
+
+/* The new receipt beside the old one, whose place it takes when it is whole. NULL: none can be made here. */
+static FILE *open_beside(const char *target, const struct stat *old, char part[PATH_BYTES + 32])
+{
+    snprintf(part, PATH_BYTES + 32, "%s.plimsoll-%ld", target, (long)getpid());
+    const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (out && (!old || fchmod(fd, old->st_mode & 0777) == 0))
+        return out;
+    const int error = errno;
+    if (out)
+        fclose(out);
+    else if (fd >= 0)
+        close(fd);
+    if (fd >= 0)
+        unlink(part);
+    errno = error;
+    return NULL;
+}
+
+bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
+{
+    static char target[PATH_BYTES], part[PATH_BYTES + 32];
+    struct stat old;
+    const bool is_there = stat(path, &old) == 0;
+    if (!is_there && errno != ENOENT)
+        return false;
+    /* another's file, or one with several names, stays the one that it is */
+    const bool is_ours = !is_there || (S_ISREG(old.st_mode) && old.st_uid == geteuid() && old.st_nlink == 1);
+    const bool has_target = is_there ? realpath(path, target) != NULL : strlen(path) < sizeof target;
+    if (!is_there && has_target)
+        strcpy(target, path);
+    FILE *out = is_ours && has_target ? open_beside(target, is_there ? &old : NULL, part) : NULL;
+    const bool is_beside = out != NULL;
+    if (!out && (!is_ours || (is_there && (errno == EACCES || errno == EPERM || errno == EROFS))))
+        out = fopen(path, "we");
+    bool is_written = out && write_stream(out, rehearsal, find);
+    if (!is_beside)
+        return is_written;
+    is_written = is_written && rename(part, target) == 0;
+    if (!is_written) {
+        const int error = errno;
+        unlink(part);
+        errno = error;
+    }
+    return is_written;
+}
