@@ -166,7 +166,7 @@ engines() {
 static_checks
 case $level in
 check)
-    with_gcc "$BUILD" '--suite unit --suite cli'
+    with_gcc "$BUILD" '--suite unit --suite cli --suite receipts'
     ;;
 test)
     with_gcc build-test-gcc '' -Dwerror_extra=true

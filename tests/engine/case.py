@@ -22,6 +22,7 @@ class Case:
     bill: dict = field(default_factory=dict)  # -> (MiB, low, high)
     flags: str = ""
     refused: str = ""  # why the engine turns the setup down
+    given: tuple[int, list[str]] = (0, [])  # number of cards, flags of the command
 
 
 def wrong_buffers(case: Case) -> list[str]:

@@ -12,7 +12,9 @@ compared with the line of the same name in `plimsoll fit --json`:
                                         with a median width of at most 10 % and none over 40 %
 
     receipts.py --plimsoll PROGRAM --probe PROGRAM --vgpu DIR --engine DIR
-                --models-dir DIR [MODEL...] [--setups A,B | --random N --seed S] [-v]
+                --models-dir DIR [MODEL...] [--setups A,B | --random N --seed S] [-v] [--record FILE]
+
+--record also writes what the engine allocated into a file that tests/cli/recorded.py holds bills against without it.
 
 Exit status: 0 all of it holds, 1 it does not, 77 the engine is not there (skipped).
 """
@@ -28,6 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import accuracy
 import engine
+import recorded
 from case import Activation, Case, activations, wrong_buffers
 from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
 
@@ -71,7 +74,8 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
     for setup in random_setups(f"{options.seed}/{name}", options.random) if options.random else SETUPS:
         if options.setups and setup.name not in options.setups:
             continue
-        case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)")
+        case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)",
+                    given=(setup.cards, setup.flags_for(model["n_layer"])))
         read_engine(options, path, setup, model["n_layer"], case)
         read_bill(options, path, setup, model["n_layer"], case)
         cases.append(case)
@@ -141,6 +145,7 @@ def main() -> int:
     parser.add_argument("--seed", default="1", help="of --random (default: 1)")
     parser.add_argument("--page", metavar="FILE", help="write the table of results into this file")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")
+    parser.add_argument("--record", metavar="FILE", help="also write there what the engine allocated")
     options = parser.parse_args()
     if not engine.is_there(options):
         return 77
@@ -151,6 +156,8 @@ def main() -> int:
             json.dump([{"model": c.model, "arch": c.arch, "setup": c.setup, "refused": c.refused,
                         "engine_mib": {" ".join(k): v for k, v in c.engine.items()},
                         "bill_mib": {" ".join(k): v[0] for k, v in c.bill.items()}} for c in cases], out, indent=1)
+    if options.record:
+        recorded.write(options.record, cases)
     if options.page:
         accuracy.write(options.page, cases)
     holds = print_table(cases, options.verbose)

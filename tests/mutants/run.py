@@ -16,7 +16,7 @@ The lists are *.mutants, one for a folder of src/. A mutant is a block of lines:
                                                  unit NAME        a test of Meson's suite unit
                                                  cli NAME         the cases of tests/cli whose name contains NAME
                                                  cli FILE.cases   all cases of a file
-                                                 terminal, docs, explain   these suites
+                                                 terminal, docs, explain, receipts   these suites
                                                  build            the compiler (a static assertion)
                                                  sanitized ...    the same with AddressSanitizer and UBSan
     alone                                        it may signal any process: only in a pid namespace of its own
@@ -60,7 +60,7 @@ BUILDS = {
     True: (["-Dc_args=-O1", "-Db_sanitize=address,undefined", "-Db_lundef=false"], {"CC": "clang"}),
 }
 TEST_NAMES = {"cli": "cli command line", "terminal": "cli terminal", "docs": "docs examples of README, docs and manual",
-              "explain": "explain logs of the field"}
+              "explain": "explain logs of the field", "receipts": "receipts recorded receipts"}
 CONFINE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
 
 

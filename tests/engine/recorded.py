@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Bills beside what llama.cpp allocated when it was asked last: the engine itself need not be there.
+
+    recorded.py --plimsoll PROGRAM --models-dir DIR FILE
+
+FILE was written by receipts.py --record: a line for each run of the engine with the model, the number of cards, the
+flags, and each buffer as it printed it, in MiB, with the number of its parts. Model, KV, RS and output buffers have to
+be equal; so have compute buffers but for those marked "~", which have to be in the band of the bill.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from case import Case, activations, wrong_buffers
+from setups import BIG_CARD_MIB
+
+MIB = 1 << 20
+HEAD = """\
+# What llama.cpp v0.5.0 allocates on the virtual GPU; tests/engine/recorded.py says how a line is read, and
+# `tests/engine/receipts.py --random 3 --seed recorded --record` wrote it.
+"""
+
+
+def write(path: str, cases: list[Case]) -> None:
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(HEAD)
+        for case in cases:
+            if case.refused:
+                continue
+            off = {a.device for a in activations(case) if not a.is_equal}
+            buffers = [f"{device} {label}={mib:.2f}{'~' if label == 'compute buffer' and device in off else ''}"
+                       f"*{case.n_printed[device, label]}" for (device, label), mib in sorted(case.engine.items())]
+            out.write(" | ".join([case.model, str(case.given[0]), " ".join(case.given[1]), ", ".join(buffers)]) + "\n")
+
+
+def read_line(line: str) -> tuple[Case, set[str]]:
+    """The run, and the devices whose compute buffer is known to differ."""
+    model, cards, flags, buffers = line.split(" | ")
+    case = Case(model, "", flags, flags=flags, given=(int(cards), flags.split()))
+    off = set()
+    for buffer in buffers.split(", "):
+        name, _, figure = buffer.partition("=")
+        mib, _, n = figure.partition("*")
+        key = tuple(name.split(" ", 1))
+        case.engine[key], case.n_printed[key] = float(mib.rstrip("~")), int(n)
+        if mib.endswith("~"):
+            off.add(key[0])
+    return case, off
+
+
+def complaints(options: argparse.Namespace, line: str) -> list[str]:
+    case, off = read_line(line)
+    cards, flags = case.given
+    size = f"{BIG_CARD_MIB}MiB"
+    command = [options.plimsoll, "fit", "--json", "--client", "library", "--ram", size, *["--budget", size] * cards,
+               *flags, os.path.join(options.models_dir, case.model + ".gguf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        return [f"exit status {done.returncode}: {done.stderr}"]
+    for device in json.loads(done.stdout)["devices"]:
+        for part in device["lines"]:
+            case.bill[device["id"], part["label"]] = (part["bytes"] / MIB, part["low"] / MIB, part["high"] / MIB)
+    found = wrong_buffers(case)
+    for a in activations(case):
+        if not (a.is_inside if a.device in off else a.is_equal):
+            found.append(f"{a.device} compute buffer: engine {a.truth:.2f}, bill {a.bytes:.2f} MiB")
+    return [f"{case.model} ({cards} cards) {case.flags}: {what}" for what in found]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare bills with what llama.cpp allocated once.")
+    parser.add_argument("--plimsoll", required=True)
+    parser.add_argument("--models-dir", required=True)
+    parser.add_argument("file")
+    options = parser.parse_args()
+    with open(options.file, encoding="utf-8") as file:
+        lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        found = [complaint for part in pool.map(lambda line: complaints(options, line), lines) for complaint in part]
+    print("".join(complaint + "\n" for complaint in found) + f"{len(lines)} runs of the engine, {len(found)} figures differ")
+    return 1 if found or not lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
