@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 #include "vgpu/core/ledger.h"
+#include "vgpu/core/process.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -344,6 +346,177 @@ static void test_remarks_are_counted(void **state)
     plim_ledger_close(ledger);
 }
 
+/* Only what is asked of the driver for a program is rounded: what it takes for itself is charged as it is. */
+static void test_what_is_rounded(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record[PLIM_KIND_MAX_];
+    for (int kind = 0; kind < PLIM_KIND_MAX_; kind++) {
+        const uint64_t before = ledger->card[0].used_bytes, size = 3 * MIB + 7;
+        const bool is_rounded = kind == PLIM_KIND_ALLOC || kind == PLIM_KIND_MANAGED;
+        assert_int_equal(plim_ledger_take(ledger, me, 0, (enum plim_ledger_kind)kind, size, 0, &record[kind]),
+                         PLIM_LEDGER_TAKEN);
+        assert_int_equal(ledger->card[0].used_bytes - before, kind == PLIM_KIND_PINNED ? 0
+                                                              : is_rounded             ? 4 * MIB
+                                                                                       : size);
+    }
+    plim_ledger_close(ledger);
+}
+
+static void recount(struct plim_ledger *ledger)
+{
+    const int gone = plim_ledger_join(ledger);
+    ledger->process[gone].is_ended = 1;
+    plim_ledger_reap(ledger);
+}
+
+/* The account made anew from the records is the one that was kept. */
+static void test_a_recount_changes_nothing(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(2, 1000);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    for (int kind = 0; kind < PLIM_KIND_MAX_; kind++)
+        for (uint64_t size = 100; size < 64 * MIB; size *= 7)
+            assert_int_equal(
+                plim_ledger_take(ledger, me, (uint32_t)kind % 2, (enum plim_ledger_kind)kind, size, 0, &record),
+                PLIM_LEDGER_TAKEN);
+    struct plim_ledger_card *before = malloc(sizeof ledger->card);
+    assert_non_null(before);
+    memcpy(before, ledger->card, sizeof ledger->card);
+    const uint64_t pinned_bytes = ledger->pinned_bytes;
+    recount(ledger);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ledger->card[i].used_bytes, before[i].used_bytes);
+        assert_int_equal(ledger->process[me].used_bytes[i], before[i].used_bytes);
+        assert_memory_equal(ledger->card[i].kind_bytes, before[i].kind_bytes, sizeof before[i].kind_bytes);
+    }
+    assert_int_equal(ledger->pinned_bytes, pinned_bytes);
+    free(before);
+    plim_ledger_close(ledger);
+}
+
+/* Records that a program wrote over count nothing, and lead nowhere. */
+static void test_records_that_were_overwritten(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 2 * MIB, 0, &record[i]), PLIM_LEDGER_TAKEN);
+    ledger->record[record[0]].process = PLIM_LEDGER_MAX_PROCESSES;
+    ledger->record[record[1]].device = PLIM_LEDGER_MAX_CARDS;
+    ledger->record[record[2]].kind = PLIM_KIND_MAX_;
+    recount(ledger);
+    assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ledger->record[record[i]].is_used, 0);
+    ledger->n_records = UINT32_MAX;
+    recount(ledger);
+    assert_true(ledger->n_records <= PLIM_LEDGER_MAX_RECORDS);
+    assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
+    ledger->card[0].used_bytes = 101 * MIB; /* more than there is */
+    assert_int_equal(plim_ledger_free_bytes(&ledger->card[0]), 0);
+    plim_ledger_close(ledger);
+}
+
+/* A process that ends in the middle of a change leaves it half made: the next one counts anew. */
+static void test_a_death_under_the_lock(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    int status;
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 2 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    for (int within = 0; within < 2; within++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            plim_ledger_lock(ledger);
+            ledger->card[0].used_bytes += 77 * MIB;
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (within)
+            assert_true(plim_ledger_lock_within(ledger, 100));
+        else
+            plim_ledger_lock(ledger);
+        assert_int_equal(ledger->card[0].used_bytes, 2 * MIB);
+        plim_ledger_unlock(ledger);
+    }
+    plim_ledger_close(ledger);
+}
+
+/* Whichever of two points the merging keeps, it is the higher one. */
+static void test_a_peak_at_any_point(void **state)
+{
+    (void)state;
+    for (uint32_t at = 0; at < 4; at++) {
+        struct plim_ledger *ledger = ledger_of(1, 1000);
+        struct plim_ledger_card *card = &ledger->card[0];
+        const int me = plim_ledger_join(ledger);
+        uint32_t record;
+        for (uint32_t i = 0; i < PLIM_LEDGER_MAX_POINTS; i++)
+            card->point[i] = (struct plim_ledger_point){ .bytes = i == at ? 900 * MIB : 1 };
+        card->n_points = PLIM_LEDGER_MAX_POINTS;
+        assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, MIB, 0, &record), PLIM_LEDGER_TAKEN);
+        assert_int_equal(card->n_points, PLIM_LEDGER_MAX_POINTS / 2 + 1);
+        assert_int_equal(card->point[at / 2].bytes, 900 * MIB);
+        plim_ledger_close(ledger);
+    }
+}
+
+/* A file that is no ledger, or one of another Plimsoll. */
+static void test_files_that_are_no_ledger(void **state)
+{
+    (void)state;
+    char path[] = "plimsoll-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_null(plim_ledger_open("/nonexistent"));
+    assert_null(plim_ledger_open(path)); /* empty */
+    struct plim_ledger *made = plim_ledger_create(fd);
+    assert_non_null(made);
+    made->n_cards = 1;
+    struct plim_ledger *opened = plim_ledger_open(path);
+    assert_non_null(opened);
+    plim_ledger_close(opened);
+    made->n_cards = PLIM_LEDGER_MAX_CARDS + 1;
+    assert_null(plim_ledger_open(path));
+    made->n_cards = 1;
+    assert_int_equal(ftruncate(fd, sizeof *made + 1), 0);
+    assert_null(plim_ledger_open(path));
+    assert_int_equal(ftruncate(fd, sizeof *made), 0);
+    made->magic++;
+    assert_null(plim_ledger_open(path));
+    plim_ledger_close(made);
+    close(fd);
+    unlink(path);
+}
+
+/* The name of a process may hold anything, a parenthesis and a state, too. */
+static void test_names_of_processes(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a) Z 1 2 3 4", ") R 1", "((", "a b c" };
+    struct plim_process before, after;
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    assert_true(plim_process_read(getpid(), &before));
+    for (size_t i = 0; i < COUNT(names); i++) {
+        prctl(PR_SET_NAME, names[i]);
+        assert_true(plim_process_read(getpid(), &after));
+        assert_int_equal(after.start_ticks, before.start_ticks);
+        assert_int_equal(after.parent, getppid());
+        assert_false(after.is_ended);
+    }
+    prctl(PR_SET_NAME, name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +536,13 @@ int main(void)
         cmocka_unit_test(test_call_sites_at_the_peak),
         cmocka_unit_test(test_full_table_of_call_sites),
         cmocka_unit_test(test_remarks_are_counted),
+        cmocka_unit_test(test_what_is_rounded),
+        cmocka_unit_test(test_a_recount_changes_nothing),
+        cmocka_unit_test(test_records_that_were_overwritten),
+        cmocka_unit_test(test_a_death_under_the_lock),
+        cmocka_unit_test(test_a_peak_at_any_point),
+        cmocka_unit_test(test_files_that_are_no_ledger),
+        cmocka_unit_test(test_names_of_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

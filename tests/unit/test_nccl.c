@@ -687,6 +687,8 @@ static void test_unsupported_calls(void **state)
     assert_int_equal(before, after);
     assert_int_equal(nccl.mem_alloc(&p, (size_t)1 << 40), CUDA_ERROR);
     assert_string_equal(nccl.last(NULL), "Cuda failure 2 'out of memory'");
+    assert_int_equal(nccl.mem_alloc(&p, SIZE_MAX), INVALID_ARGUMENT); /* rounding would overflow */
+    assert_int_equal(nccl.mem_alloc(&p, 0), INVALID_ARGUMENT);
     assert_int_equal(nccl.window(), INVALID_USAGE); /* not supported, with a remark */
 }
 
