@@ -149,6 +149,19 @@ static void test_what_cannot_be_read(void **state)
     close(ends[1]);
 }
 
+static void test_only_files_are_opened(void **state)
+{
+    struct plim_file file;
+    struct plim_error error = { 0 };
+    (void)state;
+    assert_int_equal(plim_file_open(folder, &file, &error), PLIM_E_UNSUPPORTED);
+    assert_non_null(strstr(error.what, "a directory"));
+    assert_int_equal(plim_file_open("/dev/null", &file, NULL), PLIM_E_UNSUPPORTED);
+    write_text("nothing", "");
+    assert_int_equal(plim_file_open(at("nothing"), &file, NULL), PLIM_E_TRUNCATED);
+    assert_int_equal(unlink(at("nothing")), 0);
+}
+
 /* --- folders --- */
 
 static const struct plim_source_roots no_roots;
@@ -260,16 +273,9 @@ static void test_names_in_a_store(void **state)
                                          "host:5000/me/three",
                                          "host:5000/me/three:x",
                                          "registry.ollama.ai/library/one" };
-    static const char *const refused[] = { "two",
-                                           "one:9b",
-                                           "../manifests/registry.ollama.ai/library/one",
-                                           "me//two",
-                                           "/one",
-                                           ".one",
-                                           "me/../me/two",
-                                           "one two",
-                                           "one\n",
-                                           "" };
+    static const char *const refused[] = { "two",   "one:9b", "../manifests/registry.ollama.ai/library/one", "me//two",
+                                           "/one",  ".one",   "registry.ollama.ai/me/../library/one",        "one two",
+                                           "one\n", "" };
     struct plim_stored_model model;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -390,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_cursor_ends_at_the_limit),
         cmocka_unit_test(test_what_cannot_be_read),
+        cmocka_unit_test(test_only_files_are_opened),
         cmocka_unit_test(test_folder),
         cmocka_unit_test(test_named_parts),
         cmocka_unit_test(test_too_many_models),
