@@ -15,8 +15,6 @@
  */
 #define PLIM_MAX_MODEL_BYTES ((uint64_t)1 << 56)
 
-#include <stdint.h>
-
 enum {
     /* GGUF: the largest real headers have about 60 keys, 2 000 tensors and 11 MiB (a 256k-token vocabulary). */
     PLIM_MAX_GGUF_KEYS = 1 << 16,
