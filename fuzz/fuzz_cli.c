@@ -132,7 +132,7 @@ static bool is_left_out(char *const *words)
 static void check_output(char *const *words, int status)
 {
     const bool is_json = words[2] && !strcmp(words[2], "--json") && !has(words, "--help") && !has(words, "-h") &&
-                         strcmp(words[1], "help") != 0;
+                         strcmp(words[1], "help") != 0 && words[1][0] != '-'; /* --version */
     const bool is_answer = status == YES || status == NO;
     const size_t size = fetch(STDOUT_FILENO);
     FUZZ_REQUIRE(size < sizeof printed);
