@@ -94,10 +94,10 @@ static void near_misses(struct hostile_log *log, struct piece *p)
     }
 }
 
-static void all_anchors(struct hostile_log *log, struct piece *p)
+static void many_anchors(struct hostile_log *log, struct piece *p)
 {
     const uint32_t first = roll(log, plim_n_triggers);
-    for (uint32_t i = 0; i < plim_n_triggers; i++) {
+    for (uint32_t i = 0; i < plim_n_triggers / 8; i++) {
         const struct plim_trigger *trigger = &plim_triggers[(first + i * 7) % plim_n_triggers];
         say(p, "%s%s", trigger->anchor, i % 5 ? " " : ": ");
         if (i % 40 == 39)
@@ -179,8 +179,8 @@ void hostile_begin(struct hostile_log *log, enum hostile_kind kind, uint64_t see
 
 void hostile_write(struct hostile_log *log, char *data, size_t size)
 {
-    static void (*const write[])(struct hostile_log *, struct piece *) = { near_misses, all_anchors, nested,
-                                                                           failures,    tracebacks,  any_bytes };
+    static void (*const write[])(struct hostile_log *, struct piece *) = { near_misses, many_anchors, nested,
+                                                                           failures,    tracebacks,   any_bytes };
     struct piece p = { data, 0, size };
     while (p.n < p.size) {
         write[log->kind](log, &p);

@@ -12,7 +12,7 @@
 
 enum hostile_kind {
     HOSTILE_NEAR_MISSES, /* words of the expensive patterns, in any order */
-    HOSTILE_ANCHORS,     /* every line has all anchors */
+    HOSTILE_ANCHORS,     /* long lines of nothing but anchors, of all patterns */
     HOSTILE_NESTED,      /* long lines of what begins something: leads, quotes, brackets, escapes */
     HOSTILE_FAILURES,    /* real messages of all patterns with other figures, processes and ranks */
     HOSTILE_TRACEBACKS,  /* frames without end, of many ranks at a time */
