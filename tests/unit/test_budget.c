@@ -197,6 +197,7 @@ static void test_steps_come_with_bytes_and_for_the_end(void **state)
     plim_budget_spend(&budget, PLIM_MAX_LOG_STEPS_OF_BYTE * (end + bytes)); /* more than all */
     assert_false(plim_budget_may_read(&budget, end));
     plim_budget_end(&budget, end, bytes);
+    assert_false(plim_budget_may_read(&budget, end));            /* nothing of it at once */
     assert_true(plim_budget_may_read(&budget, end + bytes / 2)); /* a half is there for the second half */
     assert_in_range(budget.allowed - budget.spent, PLIM_MAX_LOG_END_STEPS / 3, PLIM_MAX_LOG_END_STEPS / 2);
     assert_true(plim_budget_may_read(&budget, end + bytes));
