@@ -6,8 +6,8 @@ Let calls of whole commands fail, one in each run, and look at what comes of it.
     run.py --plimsoll PROGRAM --preload FAULTS --program PROGRAM --nvml LIBRARY [--all] [--seed N] [CASE...]
 
 Each command of cases.py is run once undisturbed, which counts its calls; then once for each call, kind of failure and
-errno. --all makes every run; without it, the first and the last call of each kind and a sample by --seed. judge.py says
-what may come of a run.
+errno. That is every run up to 200 of a kind with --all; without it, the first and the last call of each kind and a
+sample by --seed. judge.py says what may come of a run.
 """
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ LIMIT_S = 30  # a run takes some milliseconds
 GRACE_S = 2  # for processes that were killed
 SIDE_BY_SIDE = 2
 SAMPLED = 3  # calls of each kind and errno, without --all
+SAMPLED_OF_ALL = 200  # with it: a rehearsal makes thousands of calls on /proc
 PR_SET_CHILD_SUBREAPER = 36
 
 # ENOENT is left out: a file that is not there is an answer, not a failure.
@@ -171,9 +172,8 @@ def faults_of(calls: dict[str, int], is_all: bool, choose: random.Random) -> lis
         n = calls[kind]
         forms = [(error, False) for error in errors] + ([(LASTING[kind], True)] if kind in LASTING else [])
         for error, is_lasting in forms:
-            numbers = set(range(1, n + 1))
-            if not is_all and n > SAMPLED:
-                numbers = {1, n, *choose.sample(range(1, n + 1), SAMPLED - 2)}
+            most = SAMPLED_OF_ALL if is_all else SAMPLED
+            numbers = set(range(1, n + 1)) if n <= most else {1, n, *choose.sample(range(1, n + 1), most - 2)}
             chosen += [Fault(kind, nth, error, is_lasting) for nth in sorted(numbers)]
     return chosen
 
@@ -236,13 +236,14 @@ def main() -> int:
                   if not options.names or case.name in options.names]
         with multiprocessing.Pool(SIDE_BY_SIDE, begin_worker, (root, options, env)) as pool:
             for name, calls, runs, hit, lines in pool.imap(work_in_worker, [(case, options) for case in chosen]):
-                counted = ", ".join(f"{kind} {n}" for kind, n in calls.items() if n)
-                print(f"{name}: {runs} runs; calls: {counted}")
+                most = SAMPLED_OF_ALL if options.all else SAMPLED
+                counted = ", ".join(f"{kind} {n}{' (sampled)' if n > most else ''}" for kind, n in calls.items() if n)
+                print(f"{name}: {runs} runs; calls: {counted}", flush=True)
                 n_runs, n_hit = n_runs + runs, n_hit + hit
                 found += lines
     for line, times in collections.Counter(found).items():
         print(f"FAIL {line}" + (f" ({times} times)" if times > 1 else ""))
-    print(f"{n_runs} runs ({'all calls' if options.all else f'a sample by seed {options.seed}'}), {n_hit} with a call that failed, "
+    print(f"{n_runs} runs ({f'all calls up to {SAMPLED_OF_ALL} of a kind, ' if options.all else ''}a sample by seed {options.seed}), {n_hit} with a call that failed, "
           f"{len(found)} complaints")
     return 1 if found or not n_hit else 0
 
