@@ -16,6 +16,7 @@ The lists are *.mutants, one for a folder of src/. A mutant is a block of lines:
                                                  unit NAME        a test of Meson's suite unit
                                                  cli NAME         the cases of tests/cli whose name contains NAME
                                                  cli FILE.cases   all cases of a file
+                                                 faults CASE...   these cases of tests/faults, --all their calls
                                                  terminal, docs, explain, receipts   these suites
                                                  build            the compiler (a static assertion)
                                                  sanitized ...    the same with AddressSanitizer and UBSan
@@ -59,8 +60,9 @@ BUILDS = {
     False: (["-Dc_args=-O0"], {}),
     True: (["-Dc_args=-O1", "-Db_sanitize=address,undefined", "-Db_lundef=false"], {"CC": "clang"}),
 }
-TEST_NAMES = {"cli": "cli command line", "terminal": "cli terminal", "docs": "docs examples of README, docs and manual",
-              "explain": "explain logs of the field", "receipts": "receipts recorded receipts"}
+TEST_NAMES = {"cli": "cli command line", "faults": "cli calls that fail", "terminal": "cli terminal",
+              "docs": "docs examples of README, docs and manual", "explain": "explain logs of the field",
+              "receipts": "receipts recorded receipts"}
 CONFINE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
 
 
@@ -139,7 +141,8 @@ class Tree:
         """Whether the suite passes, and the end of what it prints; names are those of cases."""
         test = self.test(suite)
         directory = self.directory(suite.sanitized)
-        command = [*(CONFINE if self.confined else []), *test["cmd"], *(names if suite.kind == "cli" else [])]
+        chosen = names if suite.kind == "cli" else suite.name.split() if suite.kind == "faults" else []
+        command = [*(CONFINE if self.confined else []), *test["cmd"], *chosen]
         environment = {**os.environ, **test["env"], "PYTHONDONTWRITEBYTECODE": "1"}
         if suite.sanitized:
             environment |= {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1", "PLIMSOLL_SANITIZED": "1"}
