@@ -173,6 +173,7 @@ static int run(int argc, char **argv)
     struct plim_search_result hits[PLIM_MAX_SEARCH_RESULTS];
     struct plim_errors_found found = { .query = a.query, .hits = hits };
     struct plim_knowledge_entry entry;
+    memset(&a, 0, sizeof a); /* not the words of an earlier run: fuzz_cli runs many */
     int status = parse(argc, argv, &a);
     if (status != PLIM_EXIT_YES)
         return status;
