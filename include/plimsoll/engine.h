@@ -62,8 +62,9 @@ const struct plim_model *plim_engine_model(const struct plim_engine *engine);
 bool plim_engine_knows_model(const struct plim_engine *engine);
 
 /*
- * A contradiction of the model's file between hyperparameters and tensors, in words; NULL when none is known. Bills of
- * such a model have the verdict PLIM_VERDICT_UNKNOWN: it is unknown which of the two is true. It lives as the engine.
+ * A contradiction of the model's files, between hyperparameters and tensors or files, in words; NULL: none is known.
+ * Bills of such a model have the verdict PLIM_VERDICT_UNKNOWN: it is unknown which of the two is true. It lives as the
+ * engine.
  */
 const char *plim_engine_contradiction(const struct plim_engine *engine);
 

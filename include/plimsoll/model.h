@@ -133,6 +133,12 @@ const char *plim_model_path(const struct plim_model *model);      /* as it was g
 const char *plim_model_name(const struct plim_model *model);      /* general.name, else of the file, else "" */
 const char *plim_model_arch(const struct plim_model *model);      /* general.architecture or model_type, else "" */
 const char *plim_model_file_type(const struct plim_model *model); /* "Q4_K_M", "BF16"; NULL if the file names none */
+/*
+ * The files contradict each other, in words: an index of safetensors names other tensors, places or sizes than the
+ * files have; NULL: they do not. (Contradictions that make a model unreadable are errors of plim_model_open().)
+ */
+const char *plim_model_contradiction(const struct plim_model *model);
+
 const struct plim_hyperparameters *plim_model_hyperparameters(const struct plim_model *model);
 
 uint64_t plim_model_n_params(const struct plim_model *model);     /* elements of all tensors */

@@ -31,6 +31,7 @@ struct plim_hollow {
     struct plim_hollow_own own; /* never replaced */
     const char *folder;         /* the output folder */
     bool makes_folder;          /* it does not exist yet */
+    char contradiction[256];    /* between the model's files, in words; "" without one */
     void *head;                 /* of a checkpoint that a config.json describes; owned */
 };
 

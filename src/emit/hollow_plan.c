@@ -190,6 +190,10 @@ static int plan_index(struct plan *p, struct plim_model *model, const char *path
 {
     int result = plim_safetensors_add_index(model, path, p->err);
     if (result == 0)
+        result = plim_model_index(model, p->err);
+    if (result == 0)
+        result = plim_safetensors_check_index(model, path, p->err);
+    if (result == 0)
         result = open_out(p, true);
     if (result == 0)
         result = plim_hollow_own_add_beside(&p->hollow->own, path, p->err);
@@ -321,6 +325,9 @@ int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret
     if (!read)
         return out_of_memory(reterr);
     int result = plim_path_is_folder(model) ? plan_folder(&p, read, model) : plan_file(&p, read, model);
+    const char *contradiction = plim_model_contradiction(read);
+    if (contradiction)
+        snprintf(ret_hollow->contradiction, sizeof ret_hollow->contradiction, "%s", contradiction);
     plim_model_free(read);
     return result;
 }

@@ -54,7 +54,7 @@ bool plim_engine_knows_model(const struct plim_engine *engine)
 const char *plim_engine_contradiction(const struct plim_engine *engine)
 {
     const char *text = engine->type->contradiction ? engine->type->contradiction(engine) : "";
-    return *text ? text : NULL;
+    return *text ? text : plim_model_contradiction(engine->model);
 }
 
 void plim_engine_shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)

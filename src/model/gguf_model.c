@@ -194,6 +194,33 @@ static int check_part(const struct plim_gguf_file *file, uint32_t part, uint32_t
     return 0;
 }
 
+static bool is_same(const struct plim_key *a, const struct plim_key *b)
+{
+    if (a->type != b->type)
+        return false;
+    if (a->type == PLIM_VALUE_STRING)
+        return !a->string == !b->string && (!a->string || !strcmp(a->string, b->string));
+    if (a->type != PLIM_VALUE_ARRAY)
+        return a->u == b->u;
+    return a->n == b->n && (!a->numbers || !b->numbers || !memcmp(a->numbers, b->numbers, a->n * sizeof *a->numbers));
+}
+
+/* Later parts have few keys of their own; a hyperparameter that they repeat must be the first part's. */
+static int check_agreement(const struct plim_model *model, const struct plim_gguf_file *file, struct plim_error *reterr)
+{
+    static const char architecture[] = "general.architecture";
+    const char *arch = plim_model_string(model, architecture);
+    const size_t n = arch ? strlen(arch) : 0;
+    for (size_t i = 0; i < file->n_keys; i++) {
+        const struct plim_key *key = &file->keys[i], *first = plim_key_find(model->keys, model->n_keys, key->name);
+        const bool counts =
+            !strcmp(key->name, architecture) || (n && !strncmp(key->name, arch, n) && key->name[n] == '.');
+        if (counts && first && !is_same(key, first))
+            return plim_fail(reterr, PLIM_E_CORRUPT, key->at, "key '%.64s' is not that of the first part", key->name);
+    }
+    return 0;
+}
+
 /* Headers of all parts together are bounded: data_at of those already read counts. */
 static uint64_t header_budget(const struct plim_model *model)
 {
@@ -217,6 +244,8 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
     plim_file_close(&source);
     if (result == 0)
         result = check_part(&file, part, count, reterr);
+    if (result == 0)
+        result = check_agreement(model, &file, reterr);
     if (result == 0) {
         *ret_tensors = key_or(&file, "split.tensors.count", 0);
         result = add_file(model, path, &file, file_bytes, reterr);
@@ -230,7 +259,7 @@ static int open_parts(struct plim_model *model, const char *given, struct plim_e
 {
     char path[PATH_BYTES];
     uint32_t part = 1, count = 1;
-    uint64_t promised = 0, ignored;
+    uint64_t promised = 0, least = UINT64_MAX, most = 0; /* tensors, by the parts that say */
     bool is_split = plim_split_parse(given, &part, &count);
     if (count > PLIM_MAX_GGUF_SHARDS)
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "%" PRIu32 " parts; at most %d are read", count,
@@ -238,13 +267,16 @@ static int open_parts(struct plim_model *model, const char *given, struct plim_e
     for (uint32_t i = 1; i <= count; i++) {
         if (is_split && !plim_split_path(given, i, count, path, sizeof path))
             return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the path is longer than %d bytes", PATH_BYTES);
-        int result = open_part(model, is_split ? path : given, i, count, i == 1 ? &promised : &ignored, reterr);
+        int result = open_part(model, is_split ? path : given, i, count, &promised, reterr);
         if (result == PLIM_E_NOT_FOUND && is_split && i != part && reterr && !reterr->hint[0])
             plim_error_hint(reterr, "all %" PRIu32 " parts of a split model must lie in one directory", count);
         if (result < 0)
             return result;
+        least = promised ? plim_min_u64(least, promised) : least;
+        most = plim_max_u64(most, promised);
     }
-    if (promised && promised != model->n_tensors) {
+    promised = most != model->n_tensors ? most : least;
+    if (most && promised != model->n_tensors) {
         int code = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
                              "key 'split.tensors.count' promises %" PRIu64 " tensors, the parts hold %zu", promised,
                              model->n_tensors);

@@ -358,6 +358,7 @@ enum plim_model_kind plim_model_kind(const struct plim_model *model) { return mo
 const char *plim_model_path(const struct plim_model *model) { return model->path; }
 const char *plim_model_name(const struct plim_model *model) { return model->name; }
 const char *plim_model_arch(const struct plim_model *model) { return model->arch; }
+const char *plim_model_contradiction(const struct plim_model *model) { return model->contradiction; }
 const char *plim_model_file_type(const struct plim_model *model) { return model->file_type; }
 uint64_t plim_model_n_params(const struct plim_model *model) { return model->n_params; }
 uint64_t plim_model_tensor_bytes(const struct plim_model *model) { return model->tensor_bytes; }

@@ -39,6 +39,7 @@ struct plim_key {
 struct plim_model {
     struct plim_arena arena; /* of strings, keys and by_name */
     const char *path, *name, *arch, *file_type;
+    const char *contradiction; /* between its files, in words; NULL without one */
     enum plim_model_format format;
     enum plim_model_kind kind;
     struct plim_hyperparameters hyperparameters;

@@ -164,7 +164,9 @@ int plim_safetensors_open(struct plim_model *model, const char *path, struct pli
 int plim_safetensors_open_index(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     int result = plim_safetensors_add_index(model, path, reterr);
-    return result < 0 ? result : finish(model, path, reterr);
+    if (result == 0)
+        result = finish(model, path, reterr);
+    return result < 0 ? result : plim_safetensors_check_index(model, path, reterr);
 }
 
 int plim_safetensors_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes,

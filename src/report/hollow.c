@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
+#include "report/columns.h"
 #include "report/print.h"
 #include "report/report.h"
 
@@ -16,4 +17,8 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow)
     }
     plim_print(out, "%11s, %11s on disk  %zu file%s\n", plim_size_text(size, bytes), plim_size_text(disk, disk_bytes),
                hollow->n_files, hollow->n_files == 1 ? "" : "s");
+    if (hollow->contradiction[0]) {
+        plim_print(out, "note:");
+        plim_print_wrapped(out, hollow->contradiction, (int)sizeof "note:" - 1, 2);
+    }
 }

@@ -294,5 +294,8 @@ bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow)
         json_array_append_new(files, json_pack("{s:o, s:o, s:o}", "path", plim_text_json(file->path), "bytes",
                                                bytes(file->bytes), "disk_bytes", bytes(file->disk_bytes)));
     }
-    return dump(out, json_pack("{s:s, s:o}", "schema", "plimsoll.hollow/1", "files", files));
+    json_t *root = json_pack("{s:s, s:o}", "schema", "plimsoll.hollow/1", "files", files);
+    if (hollow->contradiction[0])
+        json_object_set_new(root, "contradiction", plim_text_json(hollow->contradiction));
+    return dump(out, root);
 }

@@ -110,6 +110,125 @@ static void test_the_sum_of_the_parts_is_bounded(void **state)
     assert_true(error.at != PLIM_NO_OFFSET);
 }
 
+/* Parts with one tensor each; `change` writes more keys into part 2. Returns what opening them gives. */
+static int open_parts(uint32_t n_promised, uint32_t n_promised_last, void (*change)(struct gguf_writer *w),
+                      const char *second)
+{
+    enum { PARTS = 3 };
+    struct plim_model *model = NULL;
+    for (uint32_t part = 1; part <= PARTS; part++) {
+        struct gguf_writer w = { 0 };
+        char name[64];
+        if (part == 1)
+            add_llama(&w);
+        add_split(&w, part, PARTS, part < PARTS ? n_promised : n_promised_last);
+        if (part == 2 && change)
+            change(&w);
+        snprintf(name, sizeof name, "blk.%u.attn_norm.weight", part);
+        gguf_add_tensor(&w, part == 2 && second ? second : name, PLIM_DTYPE_F32, 64, 1, 1);
+        assert_true(write_part(&w, part, PARTS));
+    }
+    error = (struct plim_error){ 0 };
+    int result = plim_model_open(part_path(1, PARTS), &model, &error);
+    plim_model_free(model);
+    return result;
+}
+
+static void repeat_keys(struct gguf_writer *w)
+{
+    gguf_add_string(w, "general.architecture", "llama");
+    gguf_add_u32(w, "llama.block_count", 2);
+    gguf_add_string(w, "general.name", "another name"); /* says nothing about the model */
+}
+
+static void name_another_architecture(struct gguf_writer *w) { gguf_add_string(w, "general.architecture", "qwen2"); }
+
+static void count_other_layers(struct gguf_writer *w) { gguf_add_u32(w, "llama.block_count", 3); }
+
+static void test_parts_that_disagree(void **state)
+{
+    (void)state;
+    assert_int_equal(open_parts(3, 3, NULL, NULL), 0);
+    assert_int_equal(open_parts(3, 3, repeat_keys, NULL), 0);
+    assert_int_equal(open_parts(3, 3, name_another_architecture, NULL), PLIM_E_CORRUPT);
+    assert_string_equal(error.what, "key 'general.architecture' is not that of the first part");
+    assert_non_null(strstr(error.where, "m-00002-of-00003.gguf"));
+    assert_true(error.at != PLIM_NO_OFFSET);
+    assert_int_equal(open_parts(3, 3, count_other_layers, NULL), PLIM_E_CORRUPT);
+    assert_string_equal(error.what, "key 'llama.block_count' is not that of the first part");
+}
+
+static void test_tensors_of_parts(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) { /* all parts, the last, or all but the last */
+        assert_int_equal(open_parts(i == 1 ? 3 : 4, i == 2 ? 3 : 4, NULL, NULL), PLIM_E_CORRUPT);
+        assert_non_null(strstr(error.what, "promises 4 tensors, the parts hold 3"));
+    }
+    assert_int_equal(open_parts(3, 2, NULL, NULL), PLIM_E_CORRUPT);
+    assert_non_null(strstr(error.what, "promises 2 tensors, the parts hold 3"));
+    assert_int_equal(open_parts(4, 4, NULL, NULL), PLIM_E_CORRUPT);
+    assert_non_null(strstr(error.what, "promises 4 tensors, the parts hold 3"));
+    assert_int_equal(open_parts(3, 3, NULL, "blk.1.attn_norm.weight"), PLIM_E_CORRUPT);
+    assert_non_null(strstr(error.what, "tensor 'blk.1.attn_norm.weight' appears twice, first at byte"));
+    assert_non_null(strstr(error.what, "of m-00001-of-00003.gguf"));
+    assert_non_null(strstr(error.where, "m-00002-of-00003.gguf"));
+}
+
+/* --- an index and its files --- */
+
+static void write_file(const char *name, const char *header, size_t data_bytes)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    const uint64_t length = strlen(header);
+    if (data_bytes) /* safetensors */
+        assert_int_equal(fwrite(&length, sizeof length, 1, file), 1);
+    fputs(header, file);
+    for (size_t i = 0; i < data_bytes; i++)
+        fputc(0, file);
+    fclose(file);
+}
+
+/* The contradiction between two files of a tensor each and this index; NULL without one. */
+static const char *contradiction_of(const char *index)
+{
+    static char text[256];
+    char path[256];
+    struct plim_model *model = NULL;
+    write_file("a.safetensors", "{\"a\":{\"dtype\":\"F16\",\"shape\":[6],\"data_offsets\":[0,12]}}", 12);
+    write_file("b.safetensors", "{\"b\":{\"dtype\":\"F16\",\"shape\":[6],\"data_offsets\":[0,12]}}", 12);
+    write_file("model.safetensors.index.json", index, 0);
+    snprintf(path, sizeof path, "%s/model.safetensors.index.json", folder);
+    error = (struct plim_error){ 0 };
+    if (plim_model_open(path, &model, &error) < 0)
+        fail_msg("%s: %s", index, error.what);
+    const char *found = plim_model_contradiction(model);
+    snprintf(text, sizeof text, "%s", found ? found : "");
+    plim_model_free(model);
+    return found ? text : NULL;
+}
+
+static void test_an_index(void **state)
+{
+    (void)state;
+    assert_null(contradiction_of("{\"weight_map\":{\"a\":\"a.safetensors\",\"b\":\"b.safetensors\"}}"));
+    assert_null(contradiction_of("{\"metadata\":{\"total_size\":24},"
+                                 "\"weight_map\":{\"a\":\"a.safetensors\",\"b\":\"b.safetensors\"}}"));
+    assert_string_equal(contradiction_of("{\"metadata\":{\"total_size\":26},"
+                                         "\"weight_map\":{\"a\":\"a.safetensors\",\"b\":\"b.safetensors\"}}"),
+                        "by the index the tensors have 26 bytes, in the files 24");
+    assert_string_equal(
+        contradiction_of("{\"weight_map\":{\"a\":\"a.safetensors\",\"b\":\"b.safetensors\",\"c\":\"b.safetensors\"}}"),
+        "the index names tensor 'c', which no file has");
+    assert_string_equal(contradiction_of("{\"weight_map\":{\"a\":\"b.safetensors\",\"b\":\"a.safetensors\"}}"),
+                        "tensor 'a' is in a.safetensors, and the index names another file");
+    assert_string_equal(contradiction_of("{\"weight_map\":{\"a\":\"a.safetensors\",\"a\":\"b.safetensors\"}}"),
+                        "tensor 'a' is in a.safetensors, and the index names another file");
+}
+
 static void test_one_file_is_bounded(void **state)
 {
     struct gguf_writer w = { 0 };
@@ -136,6 +255,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_sum_of_the_parts_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_file_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parts_that_disagree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tensors_of_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_index, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

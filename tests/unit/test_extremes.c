@@ -3,6 +3,7 @@
  * Numbers at the far end of a file's or a setup's range. No model here is real: a bill must come back, its lines must
  * be its need, and no figure may wrap around to a small one.
  */
+#include "base/numbers.h"
 #include "gguf_writer.h"
 #include "unit.h"
 
@@ -230,6 +231,135 @@ static void test_caches_do_not_wrap_around(void **state)
     }
 }
 
+/* --- numbers of a file and of a setup together --- */
+
+struct extremes {
+    uint32_t n_layer, n_embd, n_head, n_head_kv, head, n_vocab, n_ctx_train;
+};
+
+/* Around the limits of files and setups, and small. */
+static uint32_t any_number(uint64_t *random, unsigned log2_most)
+{
+    const uint32_t power = (uint32_t)1 << random_below(random, log2_most + 1);
+    return power + (uint32_t)random_below(random, 3) - (power > 1);
+}
+
+/* A llama whose tensors are what its keys say, as far as a file can hold them. */
+static bool write_extremes(struct gguf_writer *w, const struct extremes *x)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } rows[] = { { "llama.block_count", x->n_layer },
+                 { "llama.context_length", x->n_ctx_train },
+                 { "llama.embedding_length", x->n_embd },
+                 { "llama.attention.head_count", x->n_head },
+                 { "llama.attention.head_count_kv", x->n_head_kv },
+                 { "llama.attention.key_length", x->head },
+                 { "llama.attention.value_length", x->head },
+                 { "llama.rope.dimension_count", x->head },
+                 { "llama.feed_forward_length", 64 },
+                 { "llama.vocab_size", x->n_vocab } };
+    const uint64_t q = (uint64_t)x->head * x->n_head, kv = (uint64_t)x->head * x->n_head_kv;
+    gguf_add_string(w, "general.architecture", "llama");
+    for (size_t i = 0; i < COUNT(rows); i++)
+        gguf_add_u32(w, rows[i].name, rows[i].value);
+    gguf_add_tensor(w, "token_embd.weight", PLIM_DTYPE_F16, x->n_embd, x->n_vocab, 1);
+    gguf_add_tensor(w, "output_norm.weight", PLIM_DTYPE_F32, x->n_embd, 1, 1);
+    for (uint32_t il = 0; il < x->n_layer; il++) {
+        add_in_layer(w, il, "attn_norm", x->n_embd, 1, 1);
+        add_in_layer(w, il, "attn_q", x->n_embd, q, 1);
+        add_in_layer(w, il, "attn_k", x->n_embd, kv, 1);
+        add_in_layer(w, il, "attn_v", x->n_embd, kv, 1);
+        add_in_layer(w, il, "attn_output", q, x->n_embd, 1);
+        add_in_layer(w, il, "ffn_norm", x->n_embd, 1, 1);
+        add_in_layer(w, il, "ffn_gate", x->n_embd, 64, 1);
+        add_in_layer(w, il, "ffn_up", x->n_embd, 64, 1);
+        add_in_layer(w, il, "ffn_down", 64, x->n_embd, 1);
+    }
+    return w->data_bytes < (uint64_t)1 << 62; /* else the writer's own sum may have wrapped */
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+/* K and V of all layers and the weights, in 128 bits: at least this much is needed on all devices together. */
+static void assert_needs(const struct extremes *x, const struct plim_model *model, const struct plim_bill *bill)
+{
+    const wide cells = (wide)(uint64_t)plim_bill_setting_integer(bill, "n_ctx");
+    const wide width = (wide)x->n_head_kv * x->head;
+    const wide least = cells * width * x->n_layer * 2 * 2 + plim_model_tensor_bytes(model);
+    wide total = 0, need = 0;
+    bool is_cut_off = false;
+    for (uint32_t i = 0; i < bill->n_devices; i++) {
+        total += bill->device[i].total_bytes;
+        need += bill->device[i].need_bytes;
+        is_cut_off = is_cut_off || bill->device[i].need_bytes >= PLIM_MOST_BYTES;
+    }
+    if (need < least && !is_cut_off)
+        fail_msg("%u layers x %u heads of %u: too little", x->n_layer, x->n_head_kv, x->head);
+    if (least > total && (bill->verdict == PLIM_VERDICT_FITS || bill->verdict == PLIM_VERDICT_TIGHT))
+        fail_msg("%u layers x %u heads of %u: %s", x->n_layer, x->n_head_kv, x->head, plim_verdict_name(bill->verdict));
+}
+
+static void try_extremes(const struct extremes *x, uint64_t *random, unsigned *n_answered)
+{
+    static struct plim_bill bill;
+    struct gguf_writer w = { 0 };
+    struct plim_model *model = NULL;
+    struct plim_engine *engine = NULL;
+    struct plim_error error = { 0 };
+    uint64_t header_bytes, file_bytes;
+    const bool is_possible = write_extremes(&w, x);
+    const void *header = gguf_header(&w, &header_bytes, &file_bytes);
+    int result = is_possible ? plim_model_read(header, header_bytes, file_bytes, &model, &error) : -1;
+    if (result == 0)
+        result = plim_engine_new(model, NULL, NULL, &engine, &error);
+    assert_true(result == 0 || !is_possible || error.what[0]);
+    for (int i = 0; i < 4 && result == 0; i++) {
+        struct plim_machine machine = machine_of((unsigned)random_below(random, 3), 80);
+        struct plim_setup setup;
+        machine.host.total_bytes = machine.host.free_bytes = (uint64_t)1 << (40 + random_below(random, 23));
+        plim_setup_init(&setup, NULL);
+        setup.llamacpp.n_ctx = any_number(random, 31);
+        setup.llamacpp.n_batch = any_number(random, 31);
+        setup.llamacpp.n_parallel = any_number(random, 8);
+        setup.llamacpp.kv_unified = (enum plim_switch)random_below(random, 3);
+        setup.llamacpp.flash_attn = (enum plim_switch)random_below(random, 3);
+        setup.llamacpp.n_gpu_layers = (int32_t)random_below(random, 600);
+        memset(&error, 0, sizeof error);
+        if (plim_engine_bill(engine, &setup, &machine, NULL, &bill, &error) == 0) {
+            assert_sums(&bill);
+            assert_needs(x, model, &bill);
+            *n_answered += bill.verdict != PLIM_VERDICT_UNKNOWN;
+        } else {
+            assert_true(error.what[0]);
+        }
+    }
+    plim_engine_free(engine);
+    plim_model_free(model);
+    gguf_writer_done(&w);
+}
+
+static void test_numbers_of_a_file_and_a_setup(void **state)
+{
+    enum { TRIES = 60 };
+    uint64_t random = random_seed();
+    unsigned n_answered = 0;
+    (void)state;
+    for (int i = 0; i < TRIES; i++) {
+        const struct extremes x = { .n_layer = any_number(&random, 9),
+                                    .n_embd = any_number(&random, 22),
+                                    .n_head = any_number(&random, 16),
+                                    .n_head_kv = any_number(&random, 16),
+                                    .head = any_number(&random, 16),
+                                    .n_vocab = any_number(&random, 25),
+                                    .n_ctx_train = any_number(&random, 30) };
+        try_extremes(&x, &random, &n_answered);
+    }
+    print_message("%u of %d answers are a verdict\n", n_answered, 4 * TRIES);
+    assert_true(n_answered > TRIES / 4);
+}
+
 /* --- setups --- */
 
 static void visit_setups(const char *path, void *data)
@@ -271,9 +401,9 @@ static void test_any_number_in_a_setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_layers_share_a_cache),  cmocka_unit_test(test_half_of_a_pair_is_missing),
-        cmocka_unit_test(test_a_graph_that_is_too_large), cmocka_unit_test(test_caches_do_not_wrap_around),
-        cmocka_unit_test(test_any_number_in_a_setup),
+        cmocka_unit_test(test_all_layers_share_a_cache),      cmocka_unit_test(test_half_of_a_pair_is_missing),
+        cmocka_unit_test(test_a_graph_that_is_too_large),     cmocka_unit_test(test_caches_do_not_wrap_around),
+        cmocka_unit_test(test_numbers_of_a_file_and_a_setup), cmocka_unit_test(test_any_number_in_a_setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

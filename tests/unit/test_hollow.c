@@ -238,6 +238,10 @@ static void test_split(void **state)
     assert_non_null(strstr(error.what, "is not a folder"));
 }
 
+#define SMALL                                                                                                          \
+    "\x35\0\0\0\0\0\0\0"                                                                                               \
+    "{\"y\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}"
+
 static void test_folders(void **state)
 {
     char source[256], index[256];
@@ -266,6 +270,12 @@ static void test_folders(void **state)
     assert_non_null(strstr(error.where, "two.safetensors"));
     assert_int_equal(access(in_folder("e"), F_OK), -1);
     assert_int_equal(link(in_folder("b.safetensors"), in_folder("hf/two.safetensors")), 0);
+    assert_int_equal(hollow(index, in_folder("e"), false), PLIM_E_CORRUPT); /* the same tensors in both */
+    assert_int_equal(unlink(in_folder("hf/two.safetensors")), 0);
+    FILE *two = fopen(in_folder("hf/two.safetensors"), "wb");
+    assert_non_null(two);
+    assert_int_equal(fwrite(SMALL, 1, sizeof SMALL, two), sizeof SMALL); /* its last byte is the data */
+    fclose(two);
     assert_int_equal(hollow(index, in_folder("e"), false), 0);
     assert_int_equal(entries(in_folder("e")), 3);
     assert_int_equal(hollow(source, in_folder("f"), false), 0);

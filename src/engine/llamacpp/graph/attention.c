@@ -2,6 +2,8 @@
 /* Attention: inputs, projections, cache, the product itself. See build.h. */
 #include "engine/llamacpp/graph/build.h"
 
+#include "base/numbers.h"
+
 /* --- inputs --- */
 
 /* Quantized caches are rotated by a Hadamard matrix if the heads allow it (llama_kv_cache: attn_rot_k, attn_rot_v). */
@@ -191,6 +193,11 @@ static uint32_t vector_kernel_tokens(uint32_t n_gqa, const struct plim_gtensor *
     }
 }
 
+static uint64_t f16_bytes(const struct plim_gtensor *t)
+{
+    return plim_bytes_product(plim_bytes_product(2 * (uint64_t)t->ne[0], t->ne[1]), (uint64_t)t->ne[2] * t->ne[3]);
+}
+
 /* Bytes the CUDA kernels want beside the result: f16 copies of a cache of another type (fattn.cu: get_alloc_size). */
 static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k, plim_node v, bool v_is_k)
 {
@@ -200,9 +207,9 @@ static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k
     if (qt->ne[2] <= vector_kernel_tokens(n_gqa, kt, vt) || !b->cx->has_kv_scratch)
         return 0;
     if (kt->type != PLIM_DTYPE_F16)
-        bytes += 2 * (uint64_t)kt->ne[0] * kt->ne[1] * kt->ne[2] * kt->ne[3];
+        bytes += f16_bytes(kt);
     if (vt->type != PLIM_DTYPE_F16 && !v_is_k)
-        bytes += 2 * (uint64_t)vt->ne[0] * vt->ne[1] * vt->ne[2] * vt->ne[3];
+        bytes += f16_bytes(vt);
     return bytes;
 }
 
