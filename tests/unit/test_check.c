@@ -146,6 +146,105 @@ static void test_setups(void **state)
     assert_string_equal(result.differs[0], "n_ctx");
 }
 
+/* Of two differences the larger one is the worst, too much or too little. */
+static void test_the_worst(void **state)
+{
+    (void)state;
+    set(line_of(&receipt, "model buffer"), 100 * PLIM_MIB + 3, 0);
+    set(line_of(&receipt, "KV buffer"), 10 * PLIM_MIB - 7, 0);
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_outside, 2);
+    assert_string_equal(result.worst->label, "KV buffer");
+    assert_int_equal(plim_check_difference_bytes(result.worst), -7);
+    set(line_of(&receipt, "model buffer"), 100 * PLIM_MIB + 30, 0);
+    plim_check(&bill, &receipt, &result);
+    assert_string_equal(result.worst->label, "model buffer");
+}
+
+/* Where nothing could be compared, nothing agrees. */
+static void test_nothing_in_common(void **state)
+{
+    (void)state;
+    receipt.device[0].n_lines = 0;
+    receipt.labels = NULL;
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_exact + result.n_bands, 0);
+    assert_false(result.agrees);
+}
+
+/* A part of a sum is in the sum only, and what is excepted is not in it. */
+static void test_parts_of_sums(void **state)
+{
+    (void)state;
+    receipt.device[0].n_lines = 1;
+    add(&receipt, "gpu0", PLIM_PILLAR_KV_CACHE, "context", 10 * PLIM_MIB);
+    add(&receipt, "gpu0", PLIM_PILLAR_OVERHEAD, "the rest", 500 * PLIM_MIB);
+    plim_check(&bill, &receipt, &result);
+    unsigned n_kv = 0, n_reserve = 0, n_context = 0;
+    for (uint32_t i = 0; i < result.device[0].n_lines; i++) {
+        n_kv += !strcmp(result.device[0].line[i].label, "KV buffer");
+        n_reserve += !strcmp(result.device[0].line[i].label, "driver reserve");
+        n_context += !strcmp(result.device[0].line[i].label, "CUDA context");
+    }
+    assert_true(n_kv == 0 && n_context == 0 && n_reserve == 1);
+}
+
+static void test_settings(void **state)
+{
+    struct plim_receipt_settings *settings = &bill.settings;
+    char key[16];
+    (void)state;
+    plim_settings_put_text(&bill.settings, "type_k", "q8_0");
+    plim_settings_put_text(&receipt.settings, "type_k", "q8_0");
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_differs, 0);
+    plim_settings_put_text(&receipt.settings, "type_k", "q4_0");
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_differs, 1);
+    plim_settings_put_integer(&receipt.settings, "type_k", 0); /* of another kind */
+    plim_check(&bill, &receipt, &result);
+    assert_int_equal(result.n_differs, 1);
+    for (unsigned i = 0; i < 2 * PLIM_SETTINGS_MAX; i++) {
+        snprintf(key, sizeof key, "key%u", i);
+        plim_settings_put_integer(settings, key, i);
+    }
+    assert_int_equal(settings->n, PLIM_SETTINGS_MAX);
+    assert_int_equal(bill.n_starts, 0); /* what comes behind them is not written */
+}
+
+/* A receipt holds no more than it has room for, in the order of the cards, and small figures do not wrap. */
+static void test_limits(void **state)
+{
+    static struct plim_receipt full;
+    char name[32];
+    (void)state;
+    plim_receipt_init(&full, "llama.cpp", "log");
+    struct plim_receipt_device *device = plim_receipt_device(&full, "gpu10");
+    plim_receipt_device(&full, "host");
+    plim_receipt_device(&full, "gpu2");
+    plim_receipt_sort(&full);
+    assert_string_equal(full.device[0].id, "gpu2");
+    assert_string_equal(full.device[1].id, "gpu10");
+    assert_string_equal(full.device[2].id, "host");
+    device = plim_receipt_device(&full, "gpu2");
+    for (unsigned i = 0; i < 2 * PLIM_RECEIPT_MAX_LINES; i++) {
+        snprintf(name, sizeof name, "line %u", i);
+        plim_receipt_add(device, PLIM_PILLAR_WEIGHTS, name, 10, 5243);
+    }
+    assert_int_equal(device->n_lines, PLIM_RECEIPT_MAX_LINES);
+    assert_int_equal(device->line[0].low_bytes, 0);
+    assert_int_equal(device->line[0].high_bytes, 5253);
+    assert_string_equal(device[1].id, "gpu10");
+    for (unsigned i = 0; i < 2 * PLIM_RECEIPT_MAX_DEVICES; i++) {
+        snprintf(name, sizeof name, "gpu%u", 20 + i);
+        plim_receipt_device(&full, name);
+    }
+    assert_int_equal(full.n_devices, PLIM_RECEIPT_MAX_DEVICES);
+    assert_string_equal(plim_allocation_name(PLIM_ALLOCATION_MAX_), plim_allocation_name(PLIM_ALLOCATION_UNKNOWN));
+    assert_string_equal(plim_allocation_why((enum plim_allocation_kind)1000),
+                        plim_allocation_why(PLIM_ALLOCATION_UNKNOWN));
+}
+
 static void test_documents(void **state)
 {
     static const char *const refused[] = {
@@ -194,6 +293,11 @@ int main(void)
         cmocka_unit_test_setup(test_what_only_one_side_has, set_up),
         cmocka_unit_test_setup(test_sums, set_up),
         cmocka_unit_test_setup(test_setups, set_up),
+        cmocka_unit_test_setup(test_the_worst, set_up),
+        cmocka_unit_test_setup(test_nothing_in_common, set_up),
+        cmocka_unit_test_setup(test_parts_of_sums, set_up),
+        cmocka_unit_test_setup(test_settings, set_up),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
