@@ -88,6 +88,24 @@ static void check_least(const struct plan *plan, const struct plim_fix *fix)
         assert_int_equal(value / unit % 4, 0); /* a round number: of 16 to 31 steps */
 }
 
+/* Where one slow change would do, several have to keep a tenth of the model's parts on the card to be worth it. */
+static void check_gain(const struct plan *plan, const struct plim_fix *together)
+{
+    const struct plim_situation at = { plan->engine, &plan->setup, &plan->bill };
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct plim_fix *fix = &plan->fixes[i];
+        struct plim_lever_range range;
+        if (!fix->lever || !fix->lever->is_slow || fix->verdict_after != PLIM_VERDICT_FITS ||
+            !fix->lever->range(&at, &plan->setup, &range))
+            continue;
+        const int64_t now = fix->lever->value_of(&plan->setup), value = fix->lever->value_of(&together->setup);
+        const int64_t gained = value - fix->lever->value_of(&fix->setup);
+        if (value != now)
+            assert_true((fix->lever->search == PLIM_LEVER_SMALLEST ? -gained : gained) * 10 >= range.all);
+        return; /* the first slow one */
+    }
+}
+
 static void check(const struct plan *plan)
 {
     bool has_fit = false;
@@ -111,8 +129,12 @@ static void check(const struct plan *plan)
             assert_int_equal(fix->verdict_after, PLIM_VERDICT_FITS);
         if (fix->kind == PLIM_FIX_TOGETHER && fix->n_changes > 1)
             assert_non_null(strstr(fix->change, " and "));
+        if (fix->kind == PLIM_FIX_QUANT && fix->verdict_after == PLIM_VERDICT_NO)
+            assert_int_equal(plan->n, 1); /* a last resort */
         if (fix->lever)
             check_least(plan, fix);
+        if (fix->kind == PLIM_FIX_TOGETHER)
+            check_gain(plan, fix);
     }
 }
 
@@ -233,6 +255,27 @@ static void test_a_pair_keeps_a_context(void **state)
     }
 }
 
+/* A micro-batch is halved as often as it takes, and no more often. */
+static void test_halves(void **state)
+{
+    static struct plan plan;
+    struct plim_setup setup = plain_setup();
+    unsigned n_sizes[5] = { 0 };
+    (void)state;
+    setup.llamacpp.n_ctx = 8192;
+    setup.llamacpp.n_batch = setup.llamacpp.n_ubatch = 8192;
+    for (double gib = 6; gib < 9; gib += 0.0625) {
+        make_plan("llama-3.1-8b-Q4_K_M", gib, &setup, &plan);
+        find(&plan);
+        for (uint32_t i = 0; i < plan.n; i++)
+            for (unsigned k = 0; k < COUNT(n_sizes); k++)
+                n_sizes[k] += plan.fixes[i].lever && !strcmp(plan.fixes[i].lever->name, "ubatch") &&
+                              plan.fixes[i].setup.llamacpp.n_ubatch == 4096u >> k;
+        done(&plan);
+    }
+    assert_true(n_sizes[0] > 0 && n_sizes[1] > 0 && n_sizes[2] > 0);
+}
+
 /* Where the host is what lacks memory, changes that free none of it are no help; nor is what does not fit there. */
 static void test_a_small_host(void **state)
 {
@@ -326,7 +369,7 @@ static void test_the_best_quant(void **state)
     unsigned n_offered = 0;
     (void)state;
     setup.llamacpp.n_ctx = 4096;
-    for (double gib = 4; gib <= 12; gib += 1.5) {
+    for (double gib = 4; gib <= 12; gib += 0.5) {
         const struct plim_quant_recipe *recipe;
         make_plan("phi-4-Q4_K_M", gib, &setup, &plan);
         find(&plan);
@@ -405,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_others_come_first),
         cmocka_unit_test(test_a_pair),
         cmocka_unit_test(test_a_pair_keeps_a_context),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_a_small_host),
         cmocka_unit_test(test_a_refused_setup),
         cmocka_unit_test(test_little_room),

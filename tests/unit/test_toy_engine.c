@@ -108,6 +108,24 @@ static void test_fix(void **state)
     done(&m);
 }
 
+/* While it loads it needs most: smaller batches free nothing of that, and are no help. */
+static void test_a_fix_that_frees_nothing(void **state)
+{
+    static struct made m;
+    static struct plim_fix fixes[PLIM_MAX_FIXES];
+    uint32_t n = 77;
+    (void)state;
+    make(PLIM_GIB / 2, "128", &m);
+    assert_int_equal(plim_setup_set(&m.setup, "--max-len", "1", NULL), 0);
+    assert_int_equal(plim_engine_bill(m.engine, &m.setup, &m.machine, NULL, &m.bill, NULL), 0);
+    assert_int_equal(m.bill.device[0].binding, PLIM_PHASE_LOAD);
+    assert_int_equal(m.bill.verdict, PLIM_VERDICT_NO);
+    assert_int_equal(plim_plan_fixes(m.engine, &m.setup, &m.machine, NULL, &m.bill, fixes, PLIM_MAX_FIXES, &n, NULL),
+                     0);
+    assert_int_equal(n, 0);
+    done(&m);
+}
+
 static void test_setups_of_other_runtimes(void **state)
 {
     static struct made m;
@@ -199,9 +217,13 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elastic), cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_fix),     cmocka_unit_test(test_setups_of_other_runtimes),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_json),
+        cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_a_fix_that_frees_nothing),
+        cmocka_unit_test(test_fix),
+        cmocka_unit_test(test_setups_of_other_runtimes),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_json),
     };
     setenv("PLIMSOLL_SYSROOT", "/nonexistent", 1);
     setenv("PLIMSOLL_NVML", "/nonexistent", 1);
