@@ -46,6 +46,7 @@ static void assert_head_is_right(void)
     struct plim_model *read = plim_model_new("");
     assert_int_equal(plim_safetensors_read(read, plim_cursor(head.bytes, head.n_bytes), head.file_bytes, &error), 0);
     assert_int_equal(plim_model_shard(read, 0)->data_at, head.n_bytes);
+    assert_int_equal(head.n_bytes % 8, 0);
     assert_int_equal(plim_model_n_params(read), plim_model_n_params(model));
     for (size_t i = 0; i < n; i++) {
         const struct plim_tensor *t = plim_model_tensor(read, tensors[i].name);

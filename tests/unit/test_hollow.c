@@ -25,6 +25,7 @@ static struct {
     int write_error, truncate_error, rename_error, no_replace_error; /* errno, 0: works */
     int n_good;                                                      /* calls that still work */
     bool has_no_holes, has_no_seek, stops;
+    const char *appears; /* a file that another program makes while we write */
 } broken;
 
 int __real_ftruncate64(int fd, off_t size);
@@ -52,6 +53,11 @@ int __wrap_ftruncate64(int fd, off_t size) { return fails(broken.truncate_error)
 ssize_t __wrap_write(int fd, const void *bytes, size_t n)
 {
     stop |= broken.stops;
+    if (broken.appears && access(broken.appears, F_OK) < 0) {
+        const int other = open(broken.appears, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (other < 0 || __real_write(other, "precious", 8) != 8 || close(other) < 0)
+            return -1;
+    }
     return fails(broken.write_error) ? -1 : __real_write(fd, bytes, n > 700 ? 700 : n);
 }
 
@@ -96,7 +102,7 @@ static int tear_down(void **state)
 
 static const char *in_folder(const char *name)
 {
-    static char paths[4][256];
+    static char paths[4][512];
     static unsigned turn;
     char *path = paths[turn++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
@@ -368,6 +374,98 @@ static void test_file_systems_without_holes(void **state)
 }
 
 /* File systems on which rename cannot promise to replace nothing. */
+static void assert_text(const char *path, const char *text)
+{
+    char found[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+/* What stands in the place of our temporary file is not ours: a file, a link to one, a link that leads nowhere. */
+static void test_what_is_in_the_way(void **state)
+{
+    const char *model = zoo_path("zoo/llama-3.1-8b-Q4_K_M.gguf");
+    char name[3][48];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        snprintf(name[i], sizeof name[i], ".plimsoll-%ld-0-%d", (long)getpid(), i);
+    write_text(in_folder("victim"), "precious");
+    write_text(in_folder(name[0]), "precious");
+    assert_int_equal(symlink("victim", in_folder(name[1])), 0);
+    assert_int_equal(symlink("nothing", in_folder(name[2])), 0);
+    const unsigned before = entries(folder);
+    assert_int_equal(hollow(model, in_folder("way.gguf"), false), 0);
+    assert_hollow(in_folder("way.gguf"), model);
+    assert_text(in_folder("victim"), "precious");
+    assert_text(in_folder(name[0]), "precious");
+    assert_int_equal(access(in_folder("nothing"), F_OK), -1);
+    assert_int_equal(entries(folder), before + 1);
+    for (int i = 0; i < 3; i++)
+        unlink(in_folder(name[i]));
+    unlink(in_folder("victim"));
+    unlink(in_folder("way.gguf"));
+}
+
+/* A file of this name that another program makes while we write stays, on file systems without RENAME_NOREPLACE, too.
+ */
+static void test_another_was_faster(void **state)
+{
+    const char *model = zoo_path("zoo/llama-3.1-8b-Q4_K_M.gguf");
+    (void)state;
+    for (int is_plain = 0; is_plain < 2; is_plain++) {
+        broken.appears = in_folder("late.gguf");
+        broken.no_replace_error = is_plain ? EINVAL : 0;
+        assert_true(hollow(model, in_folder("late.gguf"), false) < 0);
+        assert_text(in_folder("late.gguf"), "precious");
+        unlink(in_folder("late.gguf"));
+    }
+}
+
+/* With --force: when a later file of several cannot be put in its place, those before it are what they were. */
+static void test_replaced_files_come_back(void **state)
+{
+    static const char *const names[] = { "r-00001-of-00003.gguf", "r-00002-of-00003.gguf", "r-00003-of-00003.gguf" };
+    const char *model = zoo_path("zoo-split/qwen3-0.6b-Q4_K_M-00001-of-00003.gguf");
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        write_text(in_folder(names[i]), names[i]);
+    const unsigned before = entries(folder);
+    for (int n_good = 0; n_good < 3; n_good++) {
+        broken.rename_error = EIO;
+        broken.n_good = n_good;
+        assert_true(hollow(model, in_folder(names[0]), true) < 0);
+        for (size_t i = 0; i < COUNT(names); i++)
+            assert_text(in_folder(names[i]), names[i]);
+        assert_int_equal(entries(folder), before);
+    }
+    for (size_t i = 0; i < COUNT(names); i++)
+        unlink(in_folder(names[i]));
+}
+
+/* A model that grows between the look at it and its copy is not the one that was looked at. */
+static void test_a_model_that_changes(void **state)
+{
+    struct plim_hollow files;
+    char model[300];
+    (void)state;
+    snprintf(model, sizeof model, "%s/source.gguf", folder);
+    assert_int_equal(hollow(zoo_path("zoo/qwen3-0.6b-Q4_K_M.gguf"), model, false), 0);
+    assert_int_equal(plim_hollow_plan(model, in_folder("copy.gguf"), &files, NULL), 0);
+    struct stat status;
+    assert_int_equal(stat(model, &status), 0);
+    assert_int_equal(truncate(model, status.st_size + 1), 0);
+    const unsigned before = entries(folder);
+    error = (struct plim_error){ 0 };
+    assert_int_equal(plim_hollow_write(&files, false, is_stopped, &error), PLIM_E_IO);
+    assert_non_null(strstr(error.what, "changed"));
+    assert_int_equal(entries(folder), before);
+    plim_hollow_done(&files);
+    unlink(model);
+}
+
 static void test_plain_rename(void **state)
 {
     const char *model = zoo_path("zoo/llama-3.1-8b-Q4_K_M.gguf");
@@ -390,6 +488,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory_runs_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_file_systems_without_holes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plain_rename, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_in_the_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_was_faster, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced_files_come_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_model_that_changes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
