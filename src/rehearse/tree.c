@@ -106,6 +106,12 @@ void plim_tree_update(struct plim_tree *tree, const struct plim_process *list, s
 
 /* --- looking --- */
 
+/* It has ended meanwhile; or it is of a user whose processes are hidden here, and no signal of ours reaches it. */
+static bool is_gone_or_anothers(int error)
+{
+    return error == ENOENT || error == ESRCH || error == EACCES || error == EPERM;
+}
+
 /* False when one that may be there could not be read. */
 static bool read_all(struct plim_process *list, size_t *ret_n)
 {
@@ -119,7 +125,7 @@ static bool read_all(struct plim_process *list, size_t *ret_n)
         if (plim_process_read((int)strtol(entry->d_name, NULL, 10), &list[n]))
             n++;
         else
-            is_whole = is_whole && (errno == 0 || errno == ENOENT || errno == ESRCH);
+            is_whole = is_whole && (errno == 0 || is_gone_or_anothers(errno));
     }
     is_whole = is_whole && errno == 0;
     if (folder)
@@ -152,7 +158,8 @@ bool plim_tree_scan(struct plim_tree *tree)
         plim_tree_begin(tree, tree->member[0].pid);
     const bool is_whole = read_all(list, &n);
     reap(tree, list, n);
-    plim_tree_update(tree, list, n);
+    if (is_whole || tree->n == 1)
+        plim_tree_update(tree, list, n); /* else who was seen before stays */
     plim_free(list);
     return is_whole;
 }
@@ -169,10 +176,20 @@ bool plim_tree_look(struct plim_tree *tree, double now_s)
 
 /* --- signals --- */
 
+/* A number that is a child's of ours is nobody else's before we wait for it. */
+static bool is_child(int pid)
+{
+    siginfo_t info;
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 static void send_all(const struct plim_tree *tree, int number)
 {
-    for (size_t i = tree->n; i-- > 1;)
-        plim_signal_send(&tree->member[i], number);
+    for (size_t i = tree->n; i-- > 1;) {
+        const int pid = tree->member[i].pid;
+        if (!plim_signal_send(&tree->member[i], number) && tree->is_alone && is_child(pid))
+            kill(pid, number); /* no descriptor is left to look at it; all our children come from the program */
+    }
     kill(tree->member[0].pid, number); /* our child, and not waited for: its number is its own */
 }
 
