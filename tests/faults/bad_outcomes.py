@@ -59,6 +59,7 @@ BAD = [
     (FIT, READ, but(FAILED, stderr=b"plimsoll: cannot open\n"), "an error that does not name the file"),
     (FIT, SHORT, FAILED, "a short read or write changes the answer"),
     (TEXT, Fault("stderr", 9, "ENOSPC"), but(CLEAN, report=report(2, "write")), "exit status 0, and not the answer"),
+    (HOLLOW, Fault("close", 1, "EIO"), but(CLEAN, report=Report(1, 1, 3, {}, "close", "/x/run/out/a", [])), "exit status 0, and not"),
     (HOLLOW, READ, but(CLEAN, files=BEFORE), "done, but not all files are written"),
     (HOLLOW, READ, but(FAILED, files=BEFORE | {"a": (5, "new")}), "some files of the model are written, and some are not"),
     (HOLLOW, READ, but(FAILED, files=BEFORE | {"a": (2, "half")}), "half written: a (2 of 5 bytes)"),

@@ -166,7 +166,9 @@ def answer_complaints(case: Case, fault: Fault, outcome: Outcome, clean: Outcome
     report = outcome.report
     is_about_stderr = fault.kind == "stderr"
     is_receipt_lost = is_about_stderr and fault.error != "short" and case.name == "rehearse-text"
-    if same_answer(case, outcome, clean) and not is_receipt_lost:
+    # what a file system keeps back until the end, it may lose there
+    is_file_lost = fault.kind == "close" and "/run/" in report.hit_path and not report.hit_path.endswith("/run.log")
+    if same_answer(case, outcome, clean) and not is_receipt_lost and not is_file_lost:
         return file_complaints(case, outcome, clean, before, True)
     if fault.error == "short":
         return ["a short read or write changes the answer"]

@@ -243,8 +243,8 @@ def main() -> int:
                 found += lines
     for line, times in collections.Counter(found).items():
         print(f"FAIL {line}" + (f" ({times} times)" if times > 1 else ""))
-    print(f"{n_runs} runs ({f'all calls up to {SAMPLED_OF_ALL} of a kind, ' if options.all else ''}a sample by seed {options.seed}), {n_hit} with a call that failed, "
-          f"{len(found)} complaints")
+    every = f"all calls up to {SAMPLED_OF_ALL} of a kind, " if options.all else ""
+    print(f"{n_runs} runs ({every}a sample by seed {options.seed}), {n_hit} with a call that failed, {len(found)} complaints")
     return 1 if found or not n_hit else 0
 
 
