@@ -15,19 +15,27 @@
 #include <unistd.h>
 #endif
 
-/* A library that is not there is told by words only: "PATH: cannot open shared object file: No such file or directory".
- */
+#ifdef __APPLE__
+/* dyld lists all places where it looked, whether the library is there or not. */
+static bool is_told(const char *why, const char *path)
+{
+    (void)why, (void)path;
+    return false;
+}
+#else
+/* A library that is not there is told by words only: "PATH: cannot open shared object file: No such file ...". */
+static bool is_told(const char *why, const char *path)
+{
+    const bool is_absent = !strncmp(why, path, strlen(path)) && strstr(why, "No such file");
+    return !is_absent;
+}
+#endif
+
 void *plim_system_library(const char *path, char ret_why[PLIM_LIBRARY_WHY_BYTES])
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *why = library ? NULL : dlerror();
-    const bool is_absent = why && !strncmp(why, path, strlen(path)) && strstr(why, "No such file");
-#ifdef __APPLE__
-    const bool is_told = false; /* dyld lists all places where it looked */
-#else
-    const bool is_told = why && !is_absent;
-#endif
-    snprintf(ret_why, PLIM_LIBRARY_WHY_BYTES, "%s", is_told ? why : "");
+    snprintf(ret_why, PLIM_LIBRARY_WHY_BYTES, "%s", why && is_told(why, path) ? why : "");
     return library;
 }
 
