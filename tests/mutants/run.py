@@ -78,6 +78,7 @@ class Tree:
     def __init__(self, number: int, confined: bool):
         self.source = WORK / str(number) / "tree"
         self.confined = confined
+        self.process: subprocess.Popen | None = None  # the suite that runs
         self.tests: dict[bool, dict[str, dict]] = {}
         self.copy()
 
@@ -148,13 +149,18 @@ class Tree:
             environment |= {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1", "PLIMSOLL_SANITIZED": "1"}
         process = subprocess.Popen(command, cwd=test["workdir"] or directory, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        self.process = process
         try:
             output, _ = process.communicate(timeout=SUITE_LIMIT_S)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            self.end_suite()
             process.communicate()
             return False, f"did not end within {SUITE_LIMIT_S} s"
         return process.returncode == 0, output.decode(errors="replace")
+
+    def end_suite(self) -> None:
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def try_mutant(self, mutant: Mutant) -> str:
         """What became of a mutant: 'noticed by ...', 'survived' or 'error: ...'."""
@@ -253,7 +259,10 @@ def try_all(trees: list[Tree], chosen: list[Mutant], results: Results) -> None:
             for task in tasks:
                 task.result()
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            for task in tasks:
+                task.cancel()
+            for tree in trees:
+                tree.end_suite()
             raise
 
 

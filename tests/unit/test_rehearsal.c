@@ -134,6 +134,67 @@ static void test_optimizer_steps_come_first(void **state)
     plim_ledger_close(ledger);
 }
 
+/* Rounds of a process that was seen before the one with an optimizer do not count beside its steps. */
+static void test_rounds_beside_an_optimizer(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = new_ledger();
+    struct plim_rehearsal_steps steps;
+    ledger->process[0].pid = ledger->process[1].pid = getpid();
+    for (uint64_t i = 0; i < 20; i++)
+        ledger->cycle[0][i % PLIM_LEDGER_MAX_CYCLES] = (struct plim_ledger_cycle){ 7, 100, 0 };
+    ledger->process[0].n_cycles = 20;
+    ledger->process[1].n_optimizer_steps = 2;
+    plim_steps_count(ledger, 3, &steps);
+    assert_int_equal(steps.how, PLIM_STEPS_OPTIMIZER);
+    assert_int_equal(steps.n, 2);
+    plim_ledger_close(ledger);
+}
+
+/* --- when to stop --- */
+
+static void test_when_to_stop(void **state)
+{
+    enum { NEVER = 0 };
+    static const struct {
+        enum plim_until until;
+        bool has_memory, is_listening;
+        double quiet_s, idle_s, elapsed_s, timeout_s;
+        const char *reason;
+    } rows[] = {
+        { PLIM_UNTIL_EXIT, true, true, 1000, 1000, 1000, NEVER, NULL },
+        { PLIM_UNTIL_EXIT, false, false, 0, 0, 10, 10, "timeout" },
+        { PLIM_UNTIL_EXIT, true, true, 0, 0, 9.9, 10, NULL },
+        { PLIM_UNTIL_STABLE, true, false, 6, 0, 10, NEVER, "stable" },
+        { PLIM_UNTIL_STABLE, true, false, 4, 100, 10, NEVER, NULL },     /* something new came */
+        { PLIM_UNTIL_STABLE, false, false, 600, 600, 600, NEVER, NULL }, /* nothing on a card yet */
+        { PLIM_UNTIL_READY, true, true, 3, 3, 10, NEVER, "ready" },
+        { PLIM_UNTIL_READY, true, false, 600, 600, 600, NEVER, NULL }, /* takes no connections */
+        { PLIM_UNTIL_READY, true, true, 1, 600, 10, NEVER, NULL },
+        { PLIM_UNTIL_READY, true, true, 60, 1, 60, NEVER, NULL },      /* still computes */
+        { PLIM_UNTIL_READY, true, true, 130, 1, 130, NEVER, "ready" }, /* it polls */
+        { PLIM_UNTIL_READY, false, true, 600, 600, 600, NEVER, NULL },
+        { PLIM_UNTIL_AUTO, true, true, 6, 6, 10, NEVER, "stable" },
+        { PLIM_UNTIL_AUTO, true, false, 600, 600, 600, NEVER, NULL },
+        { PLIM_UNTIL_AUTO, true, true, 6, 1, 10, NEVER, NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_ledger *ledger = new_ledger();
+        const struct plim_stop_condition condition = { rows[i].until, 5, rows[i].timeout_s, 0 };
+        ledger->start_us -= 10000000000;
+        ledger->is_listening = rows[i].is_listening;
+        if (rows[i].has_memory) {
+            ledger->card[0].peak_bytes = MIB;
+            ledger->card[0].peak_us = plim_ledger_now_us(ledger) - (uint64_t)(rows[i].quiet_s * 1e6);
+        }
+        const char *reason = plim_stop_reason(&condition, ledger, rows[i].elapsed_s, rows[i].idle_s);
+        if ((reason == NULL) != (rows[i].reason == NULL) || (reason && strcmp(reason, rows[i].reason) != 0))
+            fail_msg("row %zu: %s", i, reason ? reason : "goes on");
+        plim_ledger_close(ledger);
+    }
+}
+
 /* --- a search --- */
 
 /* The largest that fits is `truth`; returns how many were tried. */
@@ -209,6 +270,24 @@ static void test_a_search_breaks_off(void **state)
     assert_true(search.has_largest && search.largest == 1);
     plim_find_note(&search, &(struct plim_find_trial){ .value = 4, .outcome = PLIM_FIND_FITS, .peak_bytes = 3 });
     assert_false(search.is_monotonic);
+}
+
+static void test_no_more_trials_than_there_is_room_for(void **state)
+{
+    static struct {
+        struct plim_find find;
+        unsigned char behind[256];
+    } room;
+    (void)state;
+    memset(&room, 0, sizeof room);
+    assert_int_equal(plim_find_parse("1..1000000", &room.find, NULL), 0);
+    for (uint64_t i = 0; i < 2 * PLIM_FIND_MAX_TRIALS; i++)
+        plim_find_note(&room.find, &(struct plim_find_trial){ .value = 1, .outcome = PLIM_FIND_FITS, .peak_bytes = 7 });
+    assert_int_equal(room.find.n_trials, PLIM_FIND_MAX_TRIALS);
+    for (size_t i = 0; i < sizeof room.behind; i++)
+        assert_int_equal(room.behind[i], 0);
+    uint64_t value;
+    assert_false(plim_find_next(&room.find, &value));
 }
 
 static void test_invalid_ranges(void **state)
@@ -441,6 +520,21 @@ static void test_a_locked_ledger(void **state)
     close(ends[1]);
 }
 
+/* A program may write anything into the ledger: what is taken from it stays within its tables. */
+static void test_a_ledger_that_was_written_over(void **state)
+{
+    struct plim_ledger *ledger = rehearsal.ledger;
+    (void)state;
+    ledger->n_cards = UINT32_MAX;
+    for (int i = 0; i < PLIM_LEDGER_MAX_CARDS; i++)
+        memset(ledger->card[i].name, 'x', sizeof ledger->card[i].name);
+    plim_rehearsal_take(&rehearsal);
+    plim_rehearsal_finish(&rehearsal);
+    assert_true(rehearsal.n_cards <= PLIM_LEDGER_MAX_CARDS && rehearsal.receipt.n_devices <= PLIM_RECEIPT_MAX_DEVICES);
+    for (uint32_t i = 0; i < rehearsal.receipt.n_devices; i++)
+        assert_true(strlen(rehearsal.receipt.device[i].name) < PLIM_LEDGER_NAME_BYTES);
+}
+
 /* Nobody can change the size of the file: who reads beyond its end gets a SIGBUS. */
 static void test_the_file_keeps_its_size(void **state)
 {
@@ -469,6 +563,9 @@ int main(void)
         cmocka_unit_test(test_a_stack_of_noise),
         cmocka_unit_test(test_cycles),
         cmocka_unit_test(test_optimizer_steps_come_first),
+        cmocka_unit_test(test_rounds_beside_an_optimizer),
+        cmocka_unit_test(test_when_to_stop),
+        cmocka_unit_test(test_no_more_trials_than_there_is_room_for),
         cmocka_unit_test(test_bisection),
         cmocka_unit_test(test_the_value_in_a_command),
         cmocka_unit_test(test_a_search_breaks_off),
@@ -478,6 +575,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_document_is_the_receipt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_locked_ledger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_ledger_that_was_written_over, set_up, tear_down),
         cmocka_unit_test(test_the_file_keeps_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
