@@ -102,6 +102,7 @@ static_checks() {
     check 'licence and line length of every file' python3 tools/check-files.py
     check 'ABI map is what the headers declare' sh tools/abi-map.sh --check
     check 'bundled sample is what its script makes' python3 data/samples/make.py --check
+    check 'mutants apply to the source' python3 tests/mutants/run.py --check
 }
 
 # with_gcc DIRECTORY 'TEST ARGUMENTS' OPTION...: one build, the checks of its objects, and its tests.
