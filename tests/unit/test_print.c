@@ -134,6 +134,14 @@ static void test_colours(void **state)
     }
 }
 
+static void test_lines(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    plim_print_lines(out, "\none\n\ntwo\033[2J\n", 4);
+    assert_string_equal(end(out), "    one\n    two?[2J\n");
+}
+
 /* --- any bytes --- */
 
 /* Lines that the functions may end themselves. */
@@ -259,11 +267,9 @@ static void test_commands_are_pasted_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_any_bytes),
-        cmocka_unit_test(test_commands_are_pasted_whole),
+        cmocka_unit_test(test_characters), cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_colours),    cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_any_bytes),  cmocka_unit_test(test_commands_are_pasted_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
