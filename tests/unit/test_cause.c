@@ -737,6 +737,49 @@ static void test_the_rules_have_their_order(void **state)
     assert_in_range(n_decided, 15, COUNT(order) - 1);
 }
 
+/* No cause is named twice, and where it is no lack of the card's memory there is no second one that is. */
+static void test_second_guesses(void **state)
+{
+    (void)state;
+    for (seed = 1; seed < 20000;) {
+        const uint64_t began = seed;
+        make_up();
+        find();
+        bool is_named[PLIM_CAUSE_MAX_] = { false };
+        is_named[answer.best.cause] = true;
+        for (uint32_t i = 0; i < answer.n_second; i++) {
+            if (is_named[answer.second[i].cause])
+                fail_msg("seed %lu: a cause is named twice", (unsigned long)began);
+            is_named[answer.second[i].cause] = true;
+        }
+        if (answer.best.cause == PLIM_CAUSE_NOT_OOM || answer.best.cause == PLIM_CAUSE_HOST_RAM ||
+            answer.best.cause == PLIM_CAUSE_SHM)
+            assert_int_equal(answer.n_second, 0);
+        seed = began + 1;
+    }
+}
+
+/* Signal 9 is nearly always a want of RAM; other signals say nothing about memory. */
+static void test_signals(void **state)
+{
+    static const int64_t signals[] = { 1, 2, 6, 11, 15 };
+    (void)state;
+    begin();
+    pattern.stage = "host";
+    set(PLIM_N_SIGNAL, 9);
+    find();
+    assert_string_equal(answer.best.rule, "killed");
+    for (size_t i = 0; i < COUNT(signals); i++) {
+        set(PLIM_N_SIGNAL, signals[i]);
+        find();
+        assert_string_not_equal(answer.best.rule, "killed");
+    }
+    set(PLIM_N_SIGNAL, PLIM_UNKNOWN);
+    set(PLIM_N_EXIT_STATUS, 143);
+    find();
+    assert_string_not_equal(answer.best.rule, "killed");
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
@@ -774,6 +817,8 @@ int main(void)
         cmocka_unit_test(test_scenarios_have_their_cause),
         cmocka_unit_test(test_hostile_figures),
         cmocka_unit_test(test_the_rules_have_their_order),
+        cmocka_unit_test(test_second_guesses),
+        cmocka_unit_test(test_signals),
         cmocka_unit_test(test_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
