@@ -7,6 +7,15 @@ enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };
 
 typedef unsigned long long word;
 
+/* cudaPitchedPtr and cudaExtent */
+struct pitched {
+    void *start;
+    size_t pitch, width, height;
+};
+struct extent {
+    size_t width, height, depth;
+};
+
 /* CUmemAllocationProp, as far as it is read */
 struct properties {
     int type, handle_types, location_type, location;
@@ -27,6 +36,11 @@ static struct {
     int (*map)(word, size_t, size_t, word, word);
     int (*unmap)(word, size_t);
     int (*attribute)(void *, int, word);
+    int (*memcpy)(void *, const void *, size_t, int);
+    int (*memset_3d)(struct pitched, int, struct extent);
+    int (*free_async)(word, void *);
+    int (*ipc_close)(word);
+    void *(*within)(void *, size_t, size_t, size_t, size_t, size_t);
 } cuda;
 
 static int set_up(void **state)
@@ -47,6 +61,11 @@ static int set_up(void **state)
     take(driver, "cuMemMap", &cuda.map);
     take(driver, "cuMemUnmap", &cuda.unmap);
     take(driver, "cuPointerGetAttribute", &cuda.attribute);
+    take(driver, "cuMemFreeAsync", &cuda.free_async);
+    take(driver, "plim_vgpu_within", &cuda.within); /* of ours: an address in a box */
+    take(driver, "cuIpcCloseMemHandle", &cuda.ipc_close);
+    take(runtime, "cudaMemcpy", &cuda.memcpy);
+    take(runtime, "cudaMemset3D", &cuda.memset_3d);
     return 0;
 }
 
@@ -134,6 +153,9 @@ static void test_kinds(void **state)
     assert_int_equal(cuda.malloc(&plain, SLOT), SUCCESS);
     assert_int_equal(cuda.unmap((word)(uintptr_t)piece, SLOT), INVALID_VALUE);
     assert_int_equal(cuda.unmap((word)(uintptr_t)plain, SLOT), INVALID_VALUE);
+    assert_int_equal(cuda.ipc_close((word)(uintptr_t)piece), INVALID_VALUE);
+    assert_int_equal(cuda.ipc_close(address), INVALID_VALUE);
+    assert_int_equal(cuda.free_async(address, NULL), INVALID_VALUE);
     assert_int_equal(cuda.free((void *)(uintptr_t)address), INVALID_VALUE);
     assert_int_equal(cuda.unreserve(address, SLOT), INVALID_VALUE); /* something is mapped there */
     assert_int_equal(cuda.unmap(address, SLOT), SUCCESS);
@@ -142,6 +164,26 @@ static void test_kinds(void **state)
     assert_int_equal(cuda.free(piece), SUCCESS);
     assert_int_equal(cuda.free(plain), SUCCESS);
     assert_true(free_bytes() <= before);
+}
+
+/* A box whose rows overlap, and a copy that ends behind all memory, are refused before a byte is touched. */
+static void test_impossible_sizes(void **state)
+{
+    char mine[64] = "mine", other[64] = "other";
+    void *p;
+    (void)state;
+    assert_int_equal(cuda.malloc(&p, SLOT), SUCCESS);
+    assert_int_equal(cuda.memset_3d((struct pitched){ p, 8, 8, 2 }, 0, (struct extent){ 8, 2, 1 }), SUCCESS);
+    assert_int_equal(cuda.memset_3d((struct pitched){ p, 4, 4, 2 }, 0, (struct extent){ 8, 2, 1 }), INVALID_VALUE);
+    assert_ptr_equal(cuda.within(mine, 8, 2, 3, 1, 2), mine + 2 * 16 + 8 + 3);
+    assert_null(cuda.within(mine, 8, 2, SIZE_MAX, 0, 0)); /* one byte before it */
+    assert_null(cuda.within(mine, 8, 2, 0, SIZE_MAX, 0));
+    assert_null(cuda.within(mine, 8, 2, 0, 0, SIZE_MAX / 2 + 1));
+    assert_null(cuda.within(NULL, 8, 2, 0, 0, 0));
+    assert_int_equal(cuda.memcpy(mine, other, SIZE_MAX, 0), INVALID_VALUE);
+    assert_int_equal(cuda.memcpy(mine, other, SIZE_MAX - 4096, 0), INVALID_VALUE);
+    assert_string_equal(mine, "mine");
+    assert_int_equal(cuda.free(p), SUCCESS);
 }
 
 static void test_words_of_errors(void **state)
@@ -158,8 +200,9 @@ static void test_words_of_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses), cmocka_unit_test(test_both_ends),       cmocka_unit_test(test_handles),
-        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_words_of_errors),
+        cmocka_unit_test(test_addresses),       cmocka_unit_test(test_both_ends),
+        cmocka_unit_test(test_handles),         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_words_of_errors), cmocka_unit_test(test_impossible_sizes),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -517,6 +517,45 @@ static void test_names_of_processes(void **state)
     prctl(PR_SET_NAME, name);
 }
 
+static void *wait_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* The first thread of a process may end before the others: then its state is Z, and it lives. */
+static void test_a_process_without_its_first_thread(void **state)
+{
+    (void)state;
+    struct plim_process found = { 0 };
+    char path[40], text[512] = "";
+    const pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0)
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+    for (int i = 0; i < 10000 && !strstr(text, ") Z "); i++) {
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        usleep(1000);
+    }
+    assert_non_null(strstr(text, ") Z "));
+    assert_true(plim_process_read(child, &found));
+    assert_false(found.is_ended);
+    kill(child, SIGKILL);
+    siginfo_t how;
+    assert_int_equal(waitid(P_PID, (id_t)child, &how, WEXITED | WNOWAIT), 0);
+    assert_true(plim_process_read(child, &found));
+    assert_true(found.is_ended);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_a_peak_at_any_point),
         cmocka_unit_test(test_files_that_are_no_ledger),
         cmocka_unit_test(test_names_of_processes),
+        cmocka_unit_test(test_a_process_without_its_first_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,8 +104,8 @@ static void test_what_is_no_card(void **state)
     unsigned n;
     char text[96];
     struct memory memory;
-    void *const others[] = { NULL, &n, &ledger->card[N_CARDS], &ledger->card[PLIM_LEDGER_MAX_CARDS],
-                             (char *)ledger - 8 };
+    struct plim_ledger_card *const first = card(0); /* as the library has it */
+    void *const others[] = { NULL, &n, first + N_CARDS, first + PLIM_LEDGER_MAX_CARDS, first - 1 };
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
         assert_int_equal(nvml.index(others[i], &n), INVALID);
