@@ -5,6 +5,8 @@
 #include "source/file.h"
 #include "unit.h"
 
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { FILE_BYTES = 3 << 20 };
@@ -118,6 +120,40 @@ static void test_names_beyond_the_limit(void **state)
     plim_names_done(&names);
 }
 
+/* --- signals --- */
+
+static int interrupted[2]; /* a pipe */
+
+/* The third one brings what is waited for. */
+static void interrupt(int signal)
+{
+    static int n;
+    (void)signal;
+    if (++n == 3 && write(interrupted[1], "x", 1) < 0)
+        _exit(1);
+}
+
+/* A program that uses the library may have handlers that do not restart a read. */
+static void test_a_signal_ends_no_read(void **state)
+{
+    const struct sigaction action = { .sa_handler = interrupt };
+    const struct itimerval often = { { 0, 5000 }, { 0, 5000 } }, never = { 0 };
+    struct sigaction before;
+    char byte = 0;
+    size_t n = 0;
+    (void)state;
+    assert_int_equal(pipe(interrupted), 0);
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    const int result = plim_system_read(interrupted[0], &byte, 1, &n);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    close(interrupted[0]);
+    close(interrupted[1]);
+    assert_int_equal(result, 0);
+    assert_true(n == 1 && byte == 'x');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +162,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refuses_too_much_at_once, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_survives_a_file_that_shrinks, make_file, remove_file),
         cmocka_unit_test(test_names_beyond_the_limit),
+        cmocka_unit_test(test_a_signal_ends_no_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

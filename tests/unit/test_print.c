@@ -77,6 +77,21 @@ static void test_characters(void **state)
     }
 }
 
+/* A character whose last byte is not part of the text is none, even where that byte follows in memory. */
+static void test_characters_that_are_cut_off(void **state)
+{
+    static const char *const whole[] = { "\u00e9", "\u6f22", "\U0001f680" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(whole); i++) {
+        uint32_t code;
+        const size_t n = strlen(whole[i]);
+        assert_int_equal(plim_text_character(whole[i], n, &code), n);
+        assert_true(plim_text_is_shown(code));
+        assert_int_equal(plim_text_character(whole[i], n - 1, &code), 1);
+        assert_int_equal(code, PLIM_TEXT_INVALID);
+    }
+}
+
 /* --- formats --- */
 
 /* Compared with fprintf(), which they are read like. */
@@ -267,9 +282,13 @@ static void test_commands_are_pasted_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters), cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_colours),    cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_any_bytes),  cmocka_unit_test(test_commands_are_pasted_whole),
+        cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_characters_that_are_cut_off),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_commands_are_pasted_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
