@@ -32,7 +32,7 @@ import accuracy
 import engine
 import recorded
 from case import Activation, Case, activations, wrong_buffers
-from setups import BIG_CARD_MIB, SETUPS, Setup, random_setups
+from setups import BIG_CARD_MIB, BORDERS, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
 MOST_REFUSED = 0.15  # what the engine refuses compares nothing; of setups by chance it refuses a tenth
@@ -71,7 +71,8 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
     model = engine.run_fit(options, path, ["--budget", "1TiB"])["model"]
     name = engine.name_of(path)
     cases = []
-    for setup in random_setups(f"{options.seed}/{name}", options.random) if options.random else SETUPS:
+    by_chance = random_setups(f"{options.seed}/{name}", options.random or 0)
+    for setup in by_chance + BORDERS.get(name, []) if options.random else SETUPS:
         if options.setups and setup.name not in options.setups:
             continue
         case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)",

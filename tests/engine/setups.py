@@ -42,6 +42,16 @@ SETUPS = [
     Setup("cmoe", "-c 8192 -cmoe"),
 ]
 
+# What chance does not find: settings at the border of a rule, each of a model that the rule is for.
+BORDERS = {
+    "gemma-4-12b-Q4_K_M": [Setup("border-transposed", "-c 8192 -fa off")],
+    "gemma-3-4b-Q4_K_M": [Setup("border-window", "-c 32768 -np 5 --kv-unified --no-swa-full")],
+    "bitnet-b1.58-3b-Q4_K_M": [Setup("border-heads", "-c 8192")],  # of 100 numbers
+    "arctic-Q4_K_M": [Setup("border-experts", "-c 4096 -cmoe")],  # whose norm has the name of experts
+    "kimi-linear-48b-a3b-Q4_K_M": [Setup("border-one-sequence", "-c 8192 -np 8")],
+    "minimax-text-01-Q4_K_M": [Setup("border-one-sequence", "-c 8192 -np 8")],
+}
+
 
 def random_setups(seed: str, n: int) -> list[Setup]:
     """n setups no one has thought of, the same for the same seed."""

@@ -222,6 +222,27 @@ static void test_monotone_in_context(void **state)
     zoo_each(visit_contexts, &run);
 }
 
+/* 256 sequences that together hold 2^32 tokens: no fewer than of a context that 32 bits hold. */
+static void test_a_context_beyond_32_bits(void **state)
+{
+    static struct plim_bill less, more;
+    const struct plim_machine machine = machine_of(1, 24);
+    struct plim_model *model = zoo_model("llama-3.2-1b-Q4_K_M");
+    struct plim_engine *engine = engine_of(model);
+    struct plim_setup setup;
+    (void)state;
+    plim_setup_init(&setup, NULL);
+    setup.llamacpp.n_parallel = 256;
+    setup.llamacpp.n_ctx = 1u << 31;
+    bill_into(engine, &setup, &machine, &less);
+    setup.llamacpp.n_ctx = UINT32_MAX;
+    bill_into(engine, &setup, &machine, &more);
+    assert_true(plim_bill_setting_integer(&more, "n_ctx") > plim_bill_setting_integer(&less, "n_ctx"));
+    assert_true(all_bytes_of(&more, "KV buffer") > all_bytes_of(&less, "KV buffer"));
+    assert_true(all_bytes_of(&more, "compute buffer") >= all_bytes_of(&less, "compute buffer"));
+    close_engine(engine, model);
+}
+
 static void visit_layers(const char *path, void *data)
 {
     static struct plim_bill bill;
@@ -399,10 +420,10 @@ static void test_requests_that_make_no_sense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_bill_is_sound),           cmocka_unit_test(test_dedup_equals_the_whole),
-        cmocka_unit_test(test_monotone_in_context),           cmocka_unit_test(test_monotone_in_layers),
-        cmocka_unit_test(test_weights_are_those_of_the_file), cmocka_unit_test(test_what_it_starts_with),
-        cmocka_unit_test(test_requests_that_make_no_sense),
+        cmocka_unit_test(test_every_bill_is_sound),      cmocka_unit_test(test_dedup_equals_the_whole),
+        cmocka_unit_test(test_monotone_in_context),      cmocka_unit_test(test_monotone_in_layers),
+        cmocka_unit_test(test_a_context_beyond_32_bits), cmocka_unit_test(test_weights_are_those_of_the_file),
+        cmocka_unit_test(test_what_it_starts_with),      cmocka_unit_test(test_requests_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,8 @@ static void test_values_that_are_refused(void **state)
         { "-ngl some", "some" },
         { "-ctk q8_1", "q8_1" },
         { "-ctv q4_K", "q4_K" },
+        { "-ctk float16", "float16" }, /* as PyTorch calls it */
+        { "-ctv U8", "U8" },
         { "-fa perhaps", "perhaps" },
         { "-ts 1,x", "1,x" },
         { "-ts nan,1", "nan" },
@@ -129,6 +131,7 @@ static void test_values_that_are_refused(void **state)
         { "-ot foo", "foo" },
         { "-ot =CPU", "=CPU" },
         { "-ot a=Tape", "a=Tape" },
+        { "-ot a=CudaCudaCudaCudaCudaCudaCudaCudaCudaCudaCudaCuda1", "a=Cuda" },
         { "-ub 0", "0" },
         { "-b 0", "0" },
         { "--fit maybe", "maybe" },
@@ -167,6 +170,42 @@ static void test_overrides(void **state)
     assert_override(&s->override[0], "\\.ffn_.*_exps", -1);
     assert_override(&s->override[1], "blk\\.1\\.", 1);
     assert_override(&s->override[2], "output", 0);
+}
+
+static void test_as_many_overrides_as_there_is_room_for(void **state)
+{
+    static struct read r;
+    char line[512] = "llama-server -ot a=CPU";
+    (void)state;
+    for (int i = 1; i < PLIM_LLAMACPP_MAX_OVERRIDES; i++)
+        strcat(line, ",a=CPU");
+    read_line(line, &r);
+    assert_int_equal(r.result, 0);
+    assert_int_equal(r.arguments.setup.llamacpp.n_overrides, PLIM_LLAMACPP_MAX_OVERRIDES);
+    strcat(line, ",a=CPU");
+    read_line(line, &r);
+    assert_int_equal(r.result, PLIM_E_USAGE);
+}
+
+/* The full context by name stays as it is; where none is named, --fit may shorten it. */
+static void test_a_full_context(void **state)
+{
+    static const struct {
+        const char *line;
+        uint32_t fit_ctx;
+    } rows[] = {
+        { "llama-server -m a.gguf -c 0", UINT32_MAX },
+        { "llama-server -m a.gguf -c 4096", 0 },
+        { "llama-server -m a.gguf", 0 },
+        { "llama-server -m a.gguf -fitc 2048", 2048 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct read r;
+        read_line(rows[i].line, &r);
+        assert_int_equal(r.result, 0);
+        assert_int_equal(r.arguments.setup.llamacpp.fit_ctx, rows[i].fit_ctx);
+    }
 }
 
 /* --- changes --- */
@@ -361,6 +400,8 @@ int main(void)
         cmocka_unit_test(test_clients),
         cmocka_unit_test(test_values_that_are_refused),
         cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_as_many_overrides_as_there_is_room_for),
+        cmocka_unit_test(test_a_full_context),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_ollama_words),
         cmocka_unit_test(test_round_trip),

@@ -151,9 +151,7 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_llam
         cx->n_ctx = all > UINT32_MAX ? UINT32_MAX : (uint32_t)all;
     }
     uint64_t window = (uint64_t)hp->n_swa * (cx->kv_unified ? cx->n_seq_max : 1) + cx->n_ubatch;
-    cx->n_ctx_swa = cx->swa_full || window >= cx->n_ctx_seq ? round_context(cx->n_ctx_seq) : round_context(window);
-    if (cx->swa_full)
-        cx->n_ctx_swa = cx->n_ctx_seq;
+    cx->n_ctx_swa = cx->swa_full || window >= cx->n_ctx_seq ? cx->n_ctx_seq : round_context(window);
 }
 
 /* The worst-case graph llama.cpp reserves buffers for (llama_context::sched_reserve, graph_reserve). */
