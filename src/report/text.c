@@ -232,7 +232,8 @@ static void write_reason(const struct plim_answer *answer, char *text, size_t si
     if (bill->is_refused)
         snprintf(text, size, "%s", bill->refusal);
     else if (bill->is_contradicted)
-        snprintf(text, size, "the file contradicts itself: %s", plim_engine_contradiction(answer->engine));
+        snprintf(text, size, "the file contradicts itself: %s; download or convert it again",
+                 plim_engine_contradiction(answer->engine));
     else if (bill->verdict == PLIM_VERDICT_UNKNOWN && !plim_engine_knows_model(answer->engine))
         snprintf(text, size, "the rules of '%.40s' are not known; the figures are upper bounds",
                  plim_model_arch(plim_engine_model(answer->engine)));

@@ -238,26 +238,27 @@ static void test_what_is_said(void **state)
         const char *what;
     } rows[] = {
         { "llama-3.1-8b-Q4_K_M", "attention.head_count_kv", false,
-          "'blk.0.attn_k.weight' has 1024 in dimension 1, by llama.attention.head_count_kv x size of a head it has "
-          "512" },
-        { "llama-3.1-8b-Q4_K_M", "attention.head_count_kv", true, "it has 2048" },
+          "'blk.0.attn_k.weight' has 1024 in dimension 1, but llama.attention.head_count_kv x size of a head is 512" },
+        { "llama-3.1-8b-Q4_K_M", "attention.head_count_kv", true, "is 2048" },
         { "llama-3.1-8b-Q4_K_M", "embedding_length", false,
-          "'token_embd.weight' has 4096 in dimension 0, by llama.embedding_length it has 2048" },
-        { "llama-3.1-8b-Q4_K_M", "vocab_size", false, "'token_embd.weight' has 128256 in dimension 1" },
-        { "llama-3.1-8b-Q4_K_M", "block_count", false, "there is 'blk.16.attn_k.weight', and llama.block_count is 16" },
-        { "llama-3.1-8b-Q4_K_M", "block_count", true,
-          "layer 32 of the 64 that llama.block_count gives has no tensors" },
+          "'token_embd.weight' has 4096 in dimension 0, but llama.embedding_length is 2048" },
+        { "llama-3.1-8b-Q4_K_M", "vocab_size", false,
+          "'token_embd.weight' has 128256 in dimension 1, but llama.vocab_size is 64128" },
+        { "llama-3.1-8b-Q4_K_M", "block_count", false, "there is 'blk.16.attn_k.weight', but llama.block_count is 16" },
+        { "llama-3.1-8b-Q4_K_M", "block_count", true, "layer 32 has no tensors, but llama.block_count is 64" },
         { "llama-3.1-8b-Q4_K_M", "feed_forward_length", false, "'blk.0.ffn_gate.weight' has 14336 in dimension 1" },
-        { "mixtral-8x7b-Q4_K_M", "expert_count", true, "it has 16" },
+        { "mixtral-8x7b-Q4_K_M", "expert_count", true, "is 16" },
         { "deepseek-v3-Q4_K_M", "attention.key_length", false, "'blk.0.attn_kv_a_mqa.weight' has 576 in dimension 1" },
         { "deepseek-v3-Q4_K_M", "leading_dense_block_count", true,
-          "layer 3 has experts, and deepseek2.leading_dense_block_count is 6" },
+          "layer 3 has experts, but deepseek2.leading_dense_block_count is 6" },
         { "glm-4.5-air-Q4_K_M", "nextn_predict_layers", true,
-          "does not predict, and glm4moe.nextn_predict_layers is 2" },
-        { "glm-4.5-air-Q4_K_M", "nextn_predict_layers", false, "predicts, and glm4moe.nextn_predict_layers is 0" },
-        { "mamba-2.8b-Q4_K_M", "ssm.state_size", true, "'blk.0.ssm_a' has 16 in dimension 0, by mamba.ssm.state_size" },
+          "does not predict, but glm4moe.nextn_predict_layers is 2" },
+        { "glm-4.5-air-Q4_K_M", "nextn_predict_layers", false, "predicts, but glm4moe.nextn_predict_layers is 0" },
+        { "mamba-2.8b-Q4_K_M", "ssm.state_size", true,
+          "'blk.0.ssm_a' has 16 in dimension 0, but mamba.ssm.state_size" },
         { "mamba-2.8b-Q4_K_M", "block_count", true, "has no tensors" },
-        { "qwen3-next-80b-a3b-Q4_K_M", "full_attention_interval", false, "the tensors of a recurrent layer" },
+        { "qwen3-next-80b-a3b-Q4_K_M", "full_attention_interval", false,
+          "the tensors of a recurrent layer, but the keys do not make it one" },
         { "flan-t5-base-F16", "decoder_block_count", false, "t5.decoder_block_count is 6" },
     };
     (void)state;
@@ -279,6 +280,35 @@ static void test_what_is_said(void **state)
             fail_msg("%s, %s: '%s' is not in '%s'", rows[i].model, rows[i].key, rows[i].what, error.what);
         plim_model_free(model);
     }
+}
+
+/* Where a file has tokens, they count, not vocab_size: here another list, of other length, stands in their place. */
+static void test_tokens_beside_tensors(void **state)
+{
+    enum { MAX_BYTES = 32 << 20 };
+    const char *path = zoo_path("zoo-vocab/qwen3-0.6b-Q4_K_M.gguf");
+    struct plim_error error = { 0 };
+    struct plim_model *model = NULL;
+    unsigned char *bytes = malloc(MAX_BYTES);
+    FILE *in = fopen(path, "rb");
+    (void)state;
+    assert_non_null(bytes);
+    assert_non_null(in);
+    const size_t n = fread(bytes, 1, MAX_BYTES, in);
+    fclose(in);
+    assert_int_equal(plim_model_open(path, &model, NULL), 0);
+    const uint64_t file_bytes = plim_model_file_bytes(model);
+    assert_int_equal(bill_of(model, &error), 0);
+    assert_false(bill.is_contradicted);
+    plim_model_free(model);
+    memcpy(memmem(bytes, n, "ggml.tokens", 11), "ggml.others", 11);
+    memcpy(memmem(bytes, n, "ggml.merges", 11), "ggml.tokens", 11);
+    assert_int_equal(plim_model_read(bytes, n, file_bytes, &model, NULL), 0);
+    assert_int_equal(bill_of(model, &error), 0);
+    if (!strstr(error.what, "'token_embd.weight' has 151936 in dimension 1, but there are "))
+        fail_msg("'%s'", error.what);
+    plim_model_free(model);
+    free(bytes);
 }
 
 /* A draft model that contradicts itself is refused: its lines would be in the bill of another. */
@@ -309,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_beside_tensors),
         cmocka_unit_test(test_what_is_said),
+        cmocka_unit_test(test_tokens_beside_tensors),
         cmocka_unit_test(test_a_draft_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

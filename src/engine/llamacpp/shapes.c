@@ -53,7 +53,7 @@ enum quantity {
 /* Of each quantity the keys that it is made of. */
 static const char *const keys[] = {
     [EMBD] = "embedding_length",
-    [VOCAB] = "vocab_size or the number of tokens",
+    [VOCAB] = "vocab_size",
     [Q] = "attention.head_count x size of a head",
     [K] = "attention.head_count_kv x size of a head",
     [V] = "attention.head_count_kv x size of a head",
@@ -79,7 +79,7 @@ static const char *const keys[] = {
     [WKV_HEAD] = "wkv.head_size",
     [INDEXER_HEAD] = "attention.indexer.key_length",
     [INDEXER_HEADS] = "attention.indexer.head_count",
-    [ROTATED] = "rope.dimension_count",
+    [ROTATED] = "rope.dimension_count / 2",
 };
 
 struct rule {
@@ -196,20 +196,20 @@ static uint64_t n_kv(const struct plim_llama *llama, uint32_t il)
     return is_linear ? hp->n_head[il] : hp->n_head_kv[il];
 }
 
-static uint64_t qkv(const struct plim_llama *llama, uint32_t il)
-{
-    const struct plim_hparams *hp = &llama->hp;
-    if (hp->is_recurrent[il] && hp->ssm_d_state) /* the input of a delta net */
-        return 2 * (uint64_t)hp->ssm_n_group * hp->ssm_d_state + hp->ssm_d_inner;
-    return head_k(llama, il) * hp->n_head[il] + (head_k(llama, il) + head_v(llama, il)) * n_kv(llama, il);
-}
-
 /* Of delta nets, the layers that attend have a gate beside Q. */
 static uint64_t q(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
     const bool is_gated = hp->arch->recurrent == PLIM_RECURRENT_INTERVAL && hp->ssm_d_state;
     return head_k(llama, il) * hp->n_head[il] * (is_gated ? 2 : 1);
+}
+
+static uint64_t qkv(const struct plim_llama *llama, uint32_t il)
+{
+    const struct plim_hparams *hp = &llama->hp;
+    if (hp->is_recurrent[il] && hp->ssm_d_state) /* the input of a delta net */
+        return 2 * (uint64_t)hp->ssm_n_group * hp->ssm_d_state + hp->ssm_d_inner;
+    return q(llama, il) + (head_k(llama, il) + head_v(llama, il)) * n_kv(llama, il);
 }
 
 /* Of recurrent layers, which are all alike. */
@@ -351,6 +351,8 @@ static bool has_any(const struct plim_llama *llama, uint32_t il, const enum plim
     return false;
 }
 
+static const char no_tensors[] = "no tensors";
+
 /* A layer that has a cache without the matrix that fills it, or a state without what makes it. */
 static const char *missing_in(const struct plim_llama *llama, uint32_t il)
 {
@@ -364,16 +366,16 @@ static const char *missing_in(const struct plim_llama *llama, uint32_t il)
     /* Nemotron Ultra has such layers */
     const bool is_left_out = hp->n_head[il] == 0 && hp->n_ff[il] == 0 && !layer->recurs;
     if (layer->end_byte == 0)
-        return is_left_out ? NULL : "no tensors";
+        return is_left_out ? NULL : no_tensors;
     const bool has_state = has_any(llama, il, of_state, sizeof of_state / sizeof *of_state);
     const bool is_linear = hp->n_embd_head_la != 0; /* made of Q, K and V alone */
     if (layer->recurs && !has_state && !is_linear)
-        return "no tensors of a recurrent layer";
+        return "no tensors of a recurrent layer, but the keys make it one";
     if (!layer->recurs && has_state)
-        return "the tensors of a recurrent layer";
+        return "the tensors of a recurrent layer, but the keys do not make it one";
     if (layer->attends && plim_hparams_k_gqa(hp, il) &&
         !has_any(llama, il, of_cache, sizeof of_cache / sizeof *of_cache))
-        return "no tensors of attention";
+        return "no tensors of attention, but the keys give it a cache";
     return NULL;
 }
 
@@ -408,8 +410,12 @@ static bool say(const struct writer *w, const char *format, ...)
 static bool say_shape(const struct writer *w, const struct plim_tensor *tensor, uint32_t dim, const char *key,
                       uint64_t expected)
 {
-    return say(w, "'%.60s' has %" PRIu64 " in dimension %" PRIu32 ", by %.40s.%s it has %" PRIu64, tensor->name,
-               tensor->ne[dim], dim, plim_model_arch(w->llama->model), key, expected);
+    const struct plim_model *model = w->llama->model;
+    if (key == keys[VOCAB] && plim_model_array_length(model, "tokenizer.ggml.tokens")) /* they count */
+        return say(w, "'%.60s' has %" PRIu64 " in dimension %" PRIu32 ", but there are %" PRIu64 " tokens",
+                   tensor->name, tensor->ne[dim], dim, expected);
+    return say(w, "'%.60s' has %" PRIu64 " in dimension %" PRIu32 ", but %.40s.%s is %" PRIu64, tensor->name,
+               tensor->ne[dim], dim, plim_model_arch(model), key, expected);
 }
 
 /* Matrices outside the layers. */
@@ -439,29 +445,31 @@ static bool is_global_wrong(const struct writer *w)
     return false;
 }
 
-static bool is_layer_wrong(const struct writer *w, uint32_t il)
-{
-    const struct plim_llama *llama = w->llama;
-    const char *arch = plim_model_arch(llama->model), *missing = missing_in(llama, il);
-    const struct rule *rule = broken_rule(llama, il);
-    if (missing)
-        return say(w, "layer %" PRIu32 " of the %" PRIu32 " that %.40s.block_count gives has %s", il,
-                   llama->hp.n_layer_file, arch, missing);
-    if (rule)
-        return say_shape(w, plim_llama_layer_tensor(llama, il, (enum plim_tensor_role)rule->role, PLIM_WEIGHT),
-                         rule->dim, keys[rule->quantity], value_of(llama, il, (enum quantity)rule->quantity));
-    if (has_wrong_experts(llama, il))
-        return say(w, "layer %" PRIu32 " has %sexperts, and %.40s.leading_dense_block_count is %" PRIu32, il,
-                   il < llama->hp.n_layer_dense_lead ? "" : "no ", arch, llama->hp.n_layer_dense_lead);
-    return false;
-}
-
 /* The layers of a stack that may be in the file. */
 static uint32_t n_layers_of(const struct plim_llama *llama, const char *name)
 {
     const struct plim_hparams *hp = &llama->hp;
     const bool runs_again = hp->n_layer_file < hp->n_layer;
     return !strncmp(name, "dec.", 4) ? hp->n_layer_dec : runs_again ? hp->n_layer_file : hp->n_layer_all;
+}
+
+static bool is_layer_wrong(const struct writer *w, uint32_t il)
+{
+    const struct plim_llama *llama = w->llama;
+    const char *arch = plim_model_arch(llama->model), *missing = missing_in(llama, il);
+    const struct rule *rule = broken_rule(llama, il);
+    if (missing == no_tensors)
+        return say(w, "layer %" PRIu32 " has no tensors, but %.40s.block_count is %" PRIu32, il, arch,
+                   n_layers_of(llama, ""));
+    if (missing)
+        return say(w, "layer %" PRIu32 " has %s", il, missing);
+    if (rule)
+        return say_shape(w, plim_llama_layer_tensor(llama, il, (enum plim_tensor_role)rule->role, PLIM_WEIGHT),
+                         rule->dim, keys[rule->quantity], value_of(llama, il, (enum quantity)rule->quantity));
+    if (has_wrong_experts(llama, il))
+        return say(w, "layer %" PRIu32 " has %sexperts, but %.40s.leading_dense_block_count is %" PRIu32, il,
+                   il < llama->hp.n_layer_dense_lead ? "" : "no ", arch, llama->hp.n_layer_dense_lead);
+    return false;
 }
 
 /* Prediction layers come last, they and only they have tensors of that name. */
@@ -475,14 +483,14 @@ static bool is_place_wrong(const struct writer *w)
         const char *name = llama->tensors[i].name;
         const int il = plim_llama_layer_of_name(name, &rest);
         if (il >= (int)n_layers_of(llama, name))
-            return say(w, "there is '%.60s', and %.40s.%sblock_count is %" PRIu32, name, arch,
+            return say(w, "there is '%.60s', but %.40s.%sblock_count is %" PRIu32, name, arch,
                        *name == 'd' ? "decoder_" : "", n_layers_of(llama, name));
         if (il >= 0 && !strncmp(rest, "nextn.", strlen("nextn.")))
             predicts[il] = true;
     }
     for (uint32_t il = 0; il < hp->n_layer_all; il++)
         if (predicts[il] != (il >= hp->n_layer) && llama->layer[il].end_byte)
-            return say(w, "layer %" PRIu32 " of %" PRIu32 " %s, and %.40s.nextn_predict_layers is %" PRIu32, il,
+            return say(w, "layer %" PRIu32 " of %" PRIu32 " %s, but %.40s.nextn_predict_layers is %" PRIu32, il,
                        hp->n_layer_all, predicts[il] ? "predicts" : "does not predict", arch, hp->n_layer_nextn);
     return false;
 }

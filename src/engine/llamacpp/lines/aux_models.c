@@ -21,6 +21,7 @@ static int check_draft(const struct plim_llama *draft, struct plim_error *reterr
     if (!contradiction[0])
         return 0;
     int code = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET, "the file contradicts itself: %s", contradiction);
+    plim_error_hint(reterr, "download or convert it again");
     plim_error_where(reterr, plim_model_path(draft->model));
     return code;
 }
