@@ -13,7 +13,10 @@ size_t plim_text_character(const char *text, size_t length, uint32_t *ret_code)
     } forms[] = { { 0xE0, 0xC0, 2, 0x80 }, { 0xF0, 0xE0, 3, 0x800 }, { 0xF8, 0xF0, 4, 0x10000 } };
     const unsigned char *p = (const unsigned char *)text;
     size_t form = 0;
-    *ret_code = p[0] < 0x80 ? p[0] : PLIM_TEXT_INVALID;
+    *ret_code = p[0];
+    if (p[0] < 0x80)
+        return 1;
+    *ret_code = PLIM_TEXT_INVALID;
     while (form < 3 && (p[0] & forms[form].mask) != forms[form].lead)
         form++;
     if (form == 3 || forms[form].n > length)
@@ -39,6 +42,8 @@ bool plim_text_is_shown(uint32_t code)
                    { 0x200B, 0x200F },   { 0x2028, 0x202E },   { 0x2060, 0x206F },  { 0x3164, 0x3164 },
                    { 0xFE00, 0xFE0F },   { 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },  { 0xFFF0, 0xFFFB },
                    { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF } };
+    if (code >= ' ' && code <= '~') /* nearly all text */
+        return true;
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden && code >= hidden[i].first; i++)
         if (code <= hidden[i].last)
             return false;

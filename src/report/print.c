@@ -63,9 +63,10 @@ static void put_clean(struct page *page, const char *text, size_t length)
     uint32_t code;
     for (size_t n; length; text += n, length -= n, page->n_characters++) {
         n = plim_text_character(text, length, &code);
-        if (!plim_text_is_shown(code))
+        const bool is_shown = plim_text_is_shown(code);
+        if (!is_shown)
             put_byte(page, '?');
-        for (size_t i = 0; i < n && plim_text_is_shown(code); i++)
+        for (size_t i = 0; i < n && is_shown; i++)
             put_byte(page, text[i]);
     }
 }
