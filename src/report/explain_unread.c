@@ -7,13 +7,12 @@
 
 enum { LINE_BYTES = 640, RANGES = 3 };
 
-/* "1204 lines were not read, as this log takes more steps than one may: of lines 80 to 2300, 4000 to 4100 and others."
- */
+/* "1204 lines were not read, because all of this log would take too long: among lines 80 to 2300." */
 static void print_lines(FILE *out, const struct plim_unread *unread)
 {
     char text[LINE_BYTES];
     size_t n = (size_t)snprintf(text, sizeof text,
-                                "%" PRIu64 " line%s not read, as this log takes more steps than one may: of lines",
+                                "%" PRIu64 " line%s not read, because all of this log would take too long: among lines",
                                 unread->n_lines, unread->n_lines == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < unread->n && i < RANGES; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s %" PRIu64 " to %" PRIu64, i ? "," : "",

@@ -4,6 +4,8 @@
 
 #include "cli/explain_input.h"
 #include "diagnose/scan/patterns/pattern.h"
+#include "diagnose/unread.h"
+#include "report/explain_parts.h"
 
 #include <unistd.h>
 
@@ -95,11 +97,53 @@ static void test_the_beginning_of_a_long_stream(void **state)
     close(pipes[0]);
 }
 
+/* --- what people are told --- */
+
+static const char *told(const struct plim_explanation *explanation)
+{
+    static char text[1024];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    plim_explain_print_unread(out, explanation);
+    fclose(out);
+    for (char *p = text; *p; p++) /* however the lines are wrapped */
+        *p = *p == '\n' ? ' ' : *p;
+    return text;
+}
+
+static void test_what_is_told(void **state)
+{
+    static struct plim_diagnosis diagnosis;
+    struct plim_explanation explanation = { .diagnosis = &diagnosis };
+    (void)state;
+    diagnosis.n_bytes = 16u << 20;
+    assert_string_equal(told(&explanation), "");
+    plim_unread_add(&diagnosis.unread, 80, 82);
+    plim_unread_close(&diagnosis.unread);
+    plim_unread_add(&diagnosis.unread, 90, 90);
+    assert_string_equal(told(&explanation), "4 lines were not read, because all of this log would take too long: among "
+                                            "lines 80 to 82, 90 to 90. ");
+    for (uint64_t line_number = 100; line_number < 300; line_number += 100) {
+        plim_unread_close(&diagnosis.unread);
+        plim_unread_add(&diagnosis.unread, line_number, line_number + 1);
+    }
+    assert_non_null(strstr(told(&explanation), "8 lines were not read"));
+    assert_non_null(strstr(told(&explanation), "90 to 90, 100 to 101, and others. "));
+    plim_unread_reset(&diagnosis.unread);
+    explanation.n_bytes_before = 2u << 20;
+    assert_string_equal(told(&explanation), "Only the end of the file was read: 2.00 MiB before it were not. Line 1 is "
+                                            "the first there. ");
+    explanation.n_bytes_before = 0;
+    explanation.has_more = true;
+    assert_string_equal(told(&explanation), "Only the first 16.00 MiB were read; what came behind them was not. ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_end_of_a_long_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_beginning_of_a_long_stream, set_up, tear_down),
+        cmocka_unit_test(test_what_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
