@@ -282,6 +282,46 @@ static void test_what_is_said(void **state)
     }
 }
 
+/* Whether there is a contradiction for Ollama, which mends files that it has published. */
+static bool ollama_names(const struct plim_model *model)
+{
+    const struct plim_engine_type *ollama;
+    const char *version;
+    struct plim_engine *engine;
+    assert_int_equal(plim_engine_type_named("ollama", &ollama, &version, NULL), 0);
+    assert_int_equal(plim_engine_new(model, ollama, version, &engine, NULL), 0);
+    const bool is_named = plim_engine_contradiction(engine) != NULL;
+    plim_engine_free(engine);
+    return is_named;
+}
+
+static void test_what_ollama_mends(void **state)
+{
+    static const struct {
+        const char *key;
+        bool is_named;
+    } rows[] = { { "feed_forward_length", false },
+                 { "vocab_size", false },
+                 { "attention.head_count_kv", true },
+                 { "block_count", true },
+                 { "embedding_length", true } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_error error = { 0 };
+        struct plim_model *model = NULL;
+        uint32_t n;
+        read_header(zoo_path("zoo/llama-3.1-8b-Q4_K_M.gguf"), &model);
+        plim_model_free(model);
+        scale(values_of("llama", rows[i].key, &n), 1, true);
+        assert_int_equal(plim_model_read(header.bytes, header.n, header.file_bytes, &model, NULL), 0);
+        assert_int_equal(bill_of(model, &error), 0);
+        assert_true(bill.is_contradicted); /* of llama.cpp itself */
+        if (ollama_names(model) != rows[i].is_named)
+            fail_msg("%s: %s", rows[i].key, rows[i].is_named ? "not named" : "named");
+        plim_model_free(model);
+    }
+}
+
 /* Where a file has tokens, they count, not vocab_size: here another list, of other length, stands in their place. */
 static void test_tokens_beside_tensors(void **state)
 {
@@ -307,6 +347,7 @@ static void test_tokens_beside_tensors(void **state)
     assert_int_equal(bill_of(model, &error), 0);
     if (!strstr(error.what, "'token_embd.weight' has 151936 in dimension 1, but there are "))
         fail_msg("'%s'", error.what);
+    assert_false(ollama_names(model));
     plim_model_free(model);
     free(bytes);
 }
@@ -337,9 +378,8 @@ static void test_a_draft_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_beside_tensors),
-        cmocka_unit_test(test_what_is_said),
-        cmocka_unit_test(test_tokens_beside_tensors),
+        cmocka_unit_test(test_keys_beside_tensors),   cmocka_unit_test(test_what_is_said),
+        cmocka_unit_test(test_tokens_beside_tensors), cmocka_unit_test(test_what_ollama_mends),
         cmocka_unit_test(test_a_draft_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ int plim_llamacpp_open(const struct plim_model *model, const char *version, stru
         plim_llamacpp_close(&engine->base);
         return result;
     }
-    plim_llama_find_contradiction(engine->llama, engine->contradiction);
+    plim_llama_find_contradiction(engine->llama, false, engine->contradiction);
     *ret_engine = &engine->base;
     return 0;
 }

@@ -323,8 +323,8 @@ static bool applies(const struct plim_llama *llama, const struct rule *rule, con
     }
 }
 
-/* The first rule that a layer breaks, or NULL. */
-static const struct rule *broken_rule(const struct plim_llama *llama, uint32_t il)
+/* The first rule that a layer breaks, or NULL. is_mended: as for plim_llama_find_contradiction(). */
+static const struct rule *broken_rule(const struct plim_llama *llama, bool is_mended, uint32_t il)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *rule = &rules[i];
@@ -334,8 +334,9 @@ static const struct rule *broken_rule(const struct plim_llama *llama, uint32_t i
             continue;
         const enum quantity quantity = (enum quantity)rule->quantity;
         const uint64_t is = tensor->ne[rule->dim], expected = value_of(llama, il, quantity);
-        const bool is_optional = quantity == LORA_Q && expected == 0;
-        if (is != expected && !is_optional && !is_some_width(llama, il, quantity, is) && applies(llama, rule, tensor))
+        const bool is_free = (quantity == LORA_Q && expected == 0) ||
+                             (is_mended && (quantity == FF || quantity == FF_UP || quantity == FF_EXPERT));
+        if (is != expected && !is_free && !is_some_width(llama, il, quantity, is) && applies(llama, rule, tensor))
             return rule;
     }
     return NULL;
@@ -395,6 +396,7 @@ struct writer {
     const struct plim_llama *llama;
     char *text;
     size_t size;
+    bool is_mended;
 };
 
 static bool say(const struct writer *w, const char *format, ...) PLIM_PRINTF(2, 3);
@@ -439,7 +441,9 @@ static bool is_global_wrong(const struct writer *w)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct plim_tensor *tensor = plim_llama_global_tensor(llama, rows[i].role, PLIM_WEIGHT);
         const uint64_t expected = value_of(llama, 0, rows[i].quantity) / rows[i].parts;
-        if (tensor && tensor->ne[rows[i].dim] != expected && (expected || rows[i].quantity != VOCAB))
+        if (rows[i].quantity == VOCAB && (w->is_mended || !expected))
+            continue;
+        if (tensor && tensor->ne[rows[i].dim] != expected)
             return say_shape(w, tensor, rows[i].dim, keys[rows[i].quantity], expected);
     }
     return false;
@@ -457,7 +461,7 @@ static bool is_layer_wrong(const struct writer *w, uint32_t il)
 {
     const struct plim_llama *llama = w->llama;
     const char *arch = plim_model_arch(llama->model), *missing = missing_in(llama, il);
-    const struct rule *rule = broken_rule(llama, il);
+    const struct rule *rule = broken_rule(llama, w->is_mended, il);
     if (missing == no_tensors)
         return say(w, "layer %" PRIu32 " has no tensors, but %.40s.block_count is %" PRIu32, il, arch,
                    n_layers_of(llama, ""));
@@ -495,9 +499,9 @@ static bool is_place_wrong(const struct writer *w)
     return false;
 }
 
-void plim_llama_find_contradiction(const struct plim_llama *llama, char text[PLIM_LLAMA_CONTRADICTION])
+void plim_llama_find_contradiction(const struct plim_llama *llama, bool is_mended, char text[PLIM_LLAMA_CONTRADICTION])
 {
-    const struct writer w = { llama, text, PLIM_LLAMA_CONTRADICTION };
+    const struct writer w = { llama, text, PLIM_LLAMA_CONTRADICTION, is_mended };
     /* the widths of a draft are partly its target's */
     const bool is_known = llama->hp.arch->build && plim_model_kind(llama->model) != PLIM_MODEL_DRAFT;
     text[0] = '\0';

@@ -3,6 +3,7 @@
 #include "engine/llamacpp/engine.h"
 #include "engine/llamacpp/flags/flags.h"
 #include "engine/llamacpp/flags/options.h"
+#include "engine/llamacpp/shapes.h"
 #include "engine/ollama/ollama.h"
 
 #include <string.h>
@@ -24,6 +25,21 @@ static struct plim_setup with_defaults(const struct plim_engine *engine, const s
     adopt(&filled);
     plim_ollama_defaults(machine, shape.n_ctx_train, &filled.llamacpp);
     return filled;
+}
+
+/*
+ * Models that Ollama has published have tokens without a row in the embedding (Gemma 3) or another width in a key
+ * (LFM2); it mends both when it loads them (llama/compat of Ollama).
+ */
+static int open_model(const struct plim_model *model, const char *version, struct plim_engine **ret_engine,
+                      struct plim_error *reterr)
+{
+    int result = plim_llamacpp_open(model, version, ret_engine, reterr);
+    if (result < 0)
+        return result;
+    struct plim_llamacpp *engine = (struct plim_llamacpp *)*ret_engine;
+    plim_llama_find_contradiction(engine->llama, true, engine->contradiction);
+    return 0;
 }
 
 static int bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
@@ -88,7 +104,7 @@ const struct plim_engine_type plim_ollama_type = {
     .select_cards = plim_llamacpp_select_cards,
     .wants_file = plim_llamacpp_wants_file,
     .attach = plim_llamacpp_attach,
-    .open = plim_llamacpp_open,
+    .open = open_model,
     .close = plim_llamacpp_close,
     .knows_model = plim_llamacpp_knows_model,
     .contradiction = plim_llamacpp_contradiction,

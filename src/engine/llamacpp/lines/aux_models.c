@@ -17,7 +17,7 @@
 static int check_draft(const struct plim_llama *draft, struct plim_error *reterr)
 {
     char contradiction[PLIM_LLAMA_CONTRADICTION];
-    plim_llama_find_contradiction(draft, contradiction);
+    plim_llama_find_contradiction(draft, false, contradiction);
     if (!contradiction[0])
         return 0;
     int code = plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET, "the file contradicts itself: %s", contradiction);
