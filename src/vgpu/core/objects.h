@@ -51,7 +51,8 @@ static inline void plim_objects_unlock_after(const int *unused)
 
 /* Hold the lock from here to the end of the block. */
 #define PLIM_OBJECTS_LOCKED                                                                                            \
-    __attribute__((cleanup(plim_objects_unlock_after))) const int plim_objects_are_locked = (plim_objects_lock(), 0)
+    __attribute__((cleanup(plim_objects_unlock_after), unused)) const int plim_objects_are_locked =                    \
+        (plim_objects_lock(), 0)
 
 #define PLIM_BODY(object, type) ((struct type *)(void *)(object)->body)
 
