@@ -255,12 +255,33 @@ static void test_one_expression_has_a_limit(void **state)
     plim_expression_scratch_done(&scratch);
 }
 
+/* It stops in the middle of a gap, too: what it would have found there is not found. */
+static void test_a_gap_takes_what_is_left(void **state)
+{
+    (void)state;
+    static const char gap[] = "a(?:.(?C1))*b", subject[] = "a-------------------------------------------------b";
+    struct plim_expression expression = { 0 };
+    struct plim_expression_scratch scratch;
+    struct plim_budget budget;
+    plim_budget_reset(&budget);
+    assert_true(plim_expression_scratch_init(&scratch, &budget));
+    assert_true(plim_expression_find(&expression, gap, subject, 0, sizeof subject - 1, &scratch));
+    const uint64_t steps = budget.spent;
+    budget.spent = budget.allowed - steps / 2;
+    assert_false(plim_expression_find(&expression, gap, subject, 0, sizeof subject - 1, &scratch));
+    budget.spent = budget.allowed - 2 * steps;
+    assert_true(plim_expression_find(&expression, gap, subject, 0, sizeof subject - 1, &scratch));
+    plim_expression_done(&expression);
+    plim_expression_scratch_done(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_come_with_bytes_and_for_the_end),
         cmocka_unit_test(test_ranges_of_lines),
         cmocka_unit_test(test_one_expression_has_a_limit),
+        cmocka_unit_test(test_a_gap_takes_what_is_left),
         cmocka_unit_test_setup_teardown(test_real_logs_take_a_small_part, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_hostile_log_takes_no_more_than_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_rest_is_sampled, set_up, tear_down),

@@ -85,6 +85,16 @@ static void test_another_process(void **state)
     assert_int_equal(answer.other_pid, 19239);
 }
 
+/* They hold a good part of it, and without them it would have been too much all the same. */
+static void test_another_process_holds_too_little(void **state)
+{
+    (void)state;
+    message(16.0, 31.36, 0.46, 24.0, 23.0, 0.31);
+    other(19239, GIB(6.5));
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
 /* The same figures in a container: the process that is listed is the one that failed. */
 static void test_own_process_in_a_container(void **state)
 {
@@ -793,6 +803,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_another_process),
+        cmocka_unit_test(test_another_process_holds_too_little),
         cmocka_unit_test(test_own_process_in_a_container),
         cmocka_unit_test(test_own_process_with_a_small_context),
         cmocka_unit_test(test_nothing_allocated_yet),

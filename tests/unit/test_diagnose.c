@@ -188,6 +188,17 @@ static void test_the_first_hard_failure_is_the_root(void **state)
         assert_true(d->findings[i].is_related);
 }
 
+/* Figures that stand before a message are those that were printed last. */
+static void test_the_nearest_figure_before_a_message(void **state)
+{
+    (void)state;
+    const struct plim_diagnosis *d = read_string("mem avail: 4000 of 15742 MiB (25 %), swap free: 0 of 0 MiB (0 %)\n"
+                                                 "mem avail: 700 of 15742 MiB (4 %), swap free: 0 of 0 MiB (0 %)\n"
+                                                 "low memory! at or below SIGTERM limits: mem 10 %, swap 10 %\n");
+    assert_string_equal(root_kind(d), "earlyoom");
+    assert_int_equal(d->findings[0].numbers.value[PLIM_N_AVAILABLE_BYTES], 700 << 20);
+}
+
 static void test_repetitions_are_counted(void **state)
 {
     (void)state;
@@ -454,6 +465,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pieces_make_no_difference, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_far_into_a_log, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_first_hard_failure_is_the_root, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_nearest_figure_before_a_message, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_repetitions_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_endless_variety_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_no_finding_of_its_own, set_up, tear_down),

@@ -68,6 +68,8 @@ static void test_texts(void **state)
         { PLIM_TEXT_KIND_PROSE, "<CUDA out of memory> errors occur when your model is too large." },
         { PLIM_TEXT_KIND_PROSE, "This can cause <CUDA out of memory> errors." },
         { PLIM_TEXT_KIND_PROSE, "How to solve <CUDA out of memory>" },
+        { PLIM_TEXT_KIND_PROSE, "What does <CUDA out of memory> mean?" },
+        { PLIM_TEXT_KIND_PROSE, "A guide to <CUDA out of memory>" },
         { PLIM_TEXT_KIND_PROSE, "a smaller batch\nhelps to avoid `<CUDA out of memory>` errors" },
         { PLIM_TEXT_KIND_PROSE, "If you see \"RuntimeError: <CUDA out of memory>\", lower the batch size." },
         { PLIM_TEXT_KIND_CODE, "    raise RuntimeError(\"<CUDA out of memory>\")" },

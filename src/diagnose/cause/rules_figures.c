@@ -182,7 +182,7 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
         enough = a->tried_bytes;
     if (enough < PLIM_ROUNDING_BYTES)
         enough = PLIM_ROUNDING_BYTES;
-    if (a->others_bytes < enough || a->tried_bytes > a->free_bytes + a->others_bytes)
+    if (a->others_bytes < enough)
         return false;
     /* Memory without a named process can be a context, a desktop or NCCL; and on Windows the sum is not to be trusted.
      */
