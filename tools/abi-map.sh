@@ -12,7 +12,8 @@ trap 'rm -rf "$scratch"' EXIT
 for header in include/plimsoll/*.h; do
     ${CC:-cc} -std=c11 -E -Iinclude "$header" |
         awk '/^# [0-9]+ "/ { ours = $3 ~ /include\/plimsoll\// ; next } ours'
-done | tr '\n' ' ' | tr ';{}' '\n' | grep -v -E '\<(typedef|static|return)\>|=' | grep -o -E '\bplim_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/names"
+done | tr '\n' ' ' | tr ';{}' '\n' | grep -v -E '\<(typedef|static|return)\>|=' |
+    grep -o -E '\bplim_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/names"
 {
     echo '/* The interface of libplimsoll.so: the functions that include/plimsoll declares. Made by tools/abi-map.sh. */'
     echo 'PLIMSOLL_0 {'
