@@ -240,8 +240,6 @@ static bool next_key(size_t i, const char **rest, char key[KEY_BYTES])
     return true;
 }
 
-static bool is_mig(size_t i) { return strstr(cell(i, NAME), " MIG ") != NULL; }
-
 /* --- look-up --- */
 
 /* Comparisons, from strict to forgiving. */
@@ -253,7 +251,6 @@ struct query {
         char key[KEY_BYTES]; /* without the size */
         unsigned gib;        /* the size; 0: no size has so many digits */
     } sized[MAX_SIZE_DIGITS];
-    bool names_mig;
 };
 
 /* The card has this size, and the name is this one with or without it. */
@@ -277,8 +274,6 @@ static enum strictness match(size_t i, const struct query *q)
     const char *rest = NULL;
     char key[KEY_BYTES];
     enum strictness best = N_STRICTNESS;
-    if (is_mig(i) && !q->names_mig)
-        return N_STRICTNESS;
     while (best > AS_GIVEN && next_key(i, &rest, key)) {
         if (!strcmp(key, q->key)) {
             best = AS_GIVEN;
@@ -345,7 +340,7 @@ static int not_found(const char *text, const struct query *q, struct plim_error 
     const unsigned limit = most < MAX_DISTANCE ? most : MAX_DISTANCE;
     unsigned near[MAX_SUGGESTIONS] = { limit + 1, limit + 1, limit + 1 };
     for (size_t i = 0; i < plim_catalogue_size(); i++) {
-        unsigned d = is_mig(i) && !q->names_mig ? KEY_BYTES : nearness(i, q);
+        unsigned d = nearness(i, q);
         for (int k = 0; k < MAX_SUGGESTIONS; k++)
             if (d < near[k]) {
                 memmove(&near[k + 1], &near[k], (size_t)(MAX_SUGGESTIONS - 1 - k) * sizeof *near);
@@ -385,7 +380,6 @@ int plim_catalogue_find(const char *query, struct plim_card *ret_card, struct pl
         memcpy(q.sized[k].key, q.short_key, sizeof q.key);
         q.sized[k].gib = take_size(q.sized[k].key, k + 1);
     }
-    q.names_mig = strstr(q.key, "mig") != NULL;
     if (!q.key[0])
         return not_found(query, &q, reterr);
     struct {

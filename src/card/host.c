@@ -84,6 +84,8 @@ static struct group tightest(struct machine *machine, const char *mount, char *n
                 best.limit_bytes = limit_bytes;
                 best.used_bytes = used_bytes > cache_bytes ? used_bytes - cache_bytes : 0;
             }
+        } else {
+            machine->has_unread = true;
         }
         char *slash = strrchr(name, '/');
         if (!slash || !name[1])
@@ -102,8 +104,6 @@ static struct group read_group(struct machine *machine)
         if (!name)
             continue;
         *name++ = '\0';
-        if (strlen(name) >= PATH_BYTES / 2)
-            continue;
         if (!strcmp(controllers, ":"))
             return tightest(machine, "/sys/fs/cgroup", name, "memory.max", "memory.current");
         if (strstr(controllers, "memory"))

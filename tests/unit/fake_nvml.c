@@ -145,6 +145,11 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned *cou
     if (is("wsl"))
         return NOT_SUPPORTED; /* and leaves the count as it was */
     unsigned room = *count;
+    if (is("endless")) { /* and breaks its promise */
+        memset(processes, 0, room * sizeof *here);
+        *count = 1000;
+        return SUCCESS;
+    }
     *count = 3;
     if (room < 3 || !processes)
         return INSUFFICIENT_SIZE;

@@ -83,6 +83,7 @@ static void test_forgiving(void **state)
         { "rtx 4060 8gb", "GeForce RTX 4060" },
         { "geforce rtx 3090", "GeForce RTX 3090" },
         { "RTX 3090 Ti", "GeForce RTX 3090 Ti" },
+        { "RTX 3060 Ti", "GeForce RTX 3060 Ti" }, /* another card's name, too, with words left out */
         { "nvidia rtx 3090 24 GiB", "GeForce RTX 3090" },
     };
     (void)state;
@@ -106,6 +107,8 @@ static void test_refused(void **state)
         { "RTX 409", "no card", "GeForce RTX 4090" },
         { "voodoo 2 sli deluxe", "no card", "--budget" }, /* nothing near */
         { "A100", "cards that differ", "80" },
+        { "MIG 1g.18gb", "2 cards that differ", "GH200" }, /* in what the driver gives programs only */
+        { "B200 2g.45gb", "no card", "B200 MIG 2g.45gb" }, /* the word in the middle is missing */
         { "rtx 4060 99gb", "no card", "" },
     };
     (void)state;
@@ -269,6 +272,8 @@ static void test_suggestions(void **state)
     assert_non_null(strstr(error.hint, "T4"));
     assert_null(strstr(error.hint, "A10"));
     assert_null(strstr(error.hint, "P100"));
+    assert_int_equal(find("z9", &card, &error), PLIM_E_USAGE);
+    assert_null(strstr(error.hint, "did you mean"));
 }
 
 /* --- what CUDA takes --- */

@@ -187,6 +187,64 @@ static void test_as_many_overrides_as_there_is_room_for(void **state)
     assert_int_equal(r.result, PLIM_E_USAGE);
 }
 
+/* Eight adapters of each kind, and twelve files beside the model. */
+static void test_as_many_files_as_there_is_room_for(void **state)
+{
+    static struct read r;
+    char line[512] = "llama-server -m a.gguf";
+    (void)state;
+    for (int i = 0; i < PLIM_LLAMACPP_MAX_LORAS; i++)
+        strcat(line, " --lora b");
+    read_line(line, &r);
+    assert_int_equal(r.result, 0);
+    assert_int_equal(r.arguments.n_files, PLIM_LLAMACPP_MAX_LORAS);
+    const size_t n = strlen(line);
+    strcat(line, " --lora b");
+    read_line(line, &r);
+    assert_int_equal(r.result, PLIM_E_USAGE);
+    assert_non_null(strstr(r.error.what, "--lora"));
+    line[n] = '\0';
+    for (int i = PLIM_LLAMACPP_MAX_LORAS; i < PLIM_ARGUMENTS_MAX_FILES; i++)
+        strcat(line, " --lora-scaled c:1");
+    read_line(line, &r);
+    assert_int_equal(r.result, 0);
+    assert_int_equal(r.arguments.n_files, PLIM_ARGUMENTS_MAX_FILES);
+    strcat(line, " -md d.gguf");
+    read_line(line, &r);
+    assert_int_equal(r.result, PLIM_E_USAGE);
+    assert_non_null(strstr(r.error.what, "beside the model"));
+}
+
+/* Variables of llama.cpp stand for options, by their whole names; the negative of one counts whatever its value. */
+static void test_variables(void **state)
+{
+    static const struct {
+        const char *variable;
+        enum plim_switch mmap;
+        uint32_t n_ctx;
+    } rows[] = {
+        { "LLAMA_ARG_MMAP=1", PLIM_ON, 0 },
+        { "LLAMA_ARG_MMAP=0", PLIM_OFF, 0 },
+        { "LLAMA_ARG_NO_MMAP=1", PLIM_OFF, 0 },
+        { "LLAMA_ARG_CTX_SIZE=4096", PLIM_UNSET, 4096 },
+        { "LLAMA_ARG_CTX_SIZES=4096", PLIM_UNSET, 0 },
+        { "LLAMA_ARG_CTX=4096", PLIM_UNSET, 0 },
+        { "LLAMA_ARG_MMAPPED=1", PLIM_UNSET, 0 },
+        { "LLAMA_LOG_CTX_SIZE=4096", PLIM_UNSET, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct read r;
+        char line[128];
+        snprintf(line, sizeof line, "%s llama-server -m a.gguf", rows[i].variable);
+        read_line(line, &r);
+        if (r.result < 0 || r.arguments.setup.llamacpp.mmap != rows[i].mmap ||
+            r.arguments.setup.llamacpp.n_ctx != rows[i].n_ctx)
+            fail_msg("%s: mmap %d, context %u", rows[i].variable, r.arguments.setup.llamacpp.mmap,
+                     r.arguments.setup.llamacpp.n_ctx);
+    }
+}
+
 /* The full context by name stays as it is; where none is named, --fit may shorten it. */
 static void test_a_full_context(void **state)
 {
@@ -402,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_as_many_overrides_as_there_is_room_for),
         cmocka_unit_test(test_a_full_context),
+        cmocka_unit_test(test_as_many_files_as_there_is_room_for),
+        cmocka_unit_test(test_variables),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_ollama_words),
         cmocka_unit_test(test_round_trip),

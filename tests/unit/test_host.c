@@ -10,6 +10,8 @@
 
 #define MEMINFO "MemTotal:       67108864 kB\nMemFree:         1048576 kB\nMemAvailable:   50331648 kB\nBuffers: 1 kB\n"
 
+#define LONG "/a.group.whose.name.has.a.hundred.letters.with.its.slash.as.those.of.containers.in.containers.have.one."
+
 enum { MAX_FILES = 8 };
 
 struct file {
@@ -56,6 +58,14 @@ static const struct {
         { "/proc/self/cgroup", "0::/a/b/c\n" },
         { "/sys/fs/cgroup/a/b/c/memory.max", "max\n" },
         { "/sys/fs/cgroup/a/b/c/memory.current", "0\n" },
+        { "/sys/fs/cgroup/a/memory.max", "17179869184\n" },
+        { "/sys/fs/cgroup/a/memory.current", "1073741824\n" } },
+      16,
+      15,
+      true },
+    { "version 2, a limit above groups with long names",
+      { { "/proc/meminfo", MEMINFO },
+        { "/proc/self/cgroup", "0::/a" LONG LONG LONG LONG LONG LONG "\n" },
         { "/sys/fs/cgroup/a/memory.max", "17179869184\n" },
         { "/sys/fs/cgroup/a/memory.current", "1073741824\n" } },
       16,
@@ -184,6 +194,25 @@ static void test_unread(void **state)
     assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
 }
 
+/* Neither can the limits of a group whose path is longer than any that is read. */
+static void test_too_long(void **state)
+{
+    static const struct file files[] = { { "/proc/meminfo", MEMINFO },
+                                         { "/proc/self/cgroup",
+                                           "0::" LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG "\n" } };
+    char root[] = "plimsoll-XXXXXX";
+    struct plim_host host;
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < COUNT(files); i++) {
+        write_file(root, &files[i]);
+        plim_host_live(root, &host);
+        assert_int_equal(host.is_partial, i == COUNT(files) - 1);
+    }
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
+}
+
 static void test_this_machine(void **state)
 {
     struct plim_host host;
@@ -195,6 +224,6 @@ static void test_this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_machines), cmocka_unit_test(test_unread),
-                                        cmocka_unit_test(test_this_machine) };
+                                        cmocka_unit_test(test_too_long), cmocka_unit_test(test_this_machine) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

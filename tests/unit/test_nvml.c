@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live cards, from a library that plays the driver (fake_nvml.c). */
 #include "base/units.h"
+#include "card/processes.h"
 #include "plimsoll/card.h"
 #include "unit.h"
 
@@ -150,14 +151,35 @@ static void test_no_driver(void **state)
     assert_int_equal(error.code, 0);
 }
 
+/* A driver that says it wrote more than it was given room for is believed as far as there was room. */
+static void test_more_processes_than_there_is_room_for(void **state)
+{
+    enum { ROOM = 500 };
+    static struct plim_card_process found[ROOM];
+    (void)state;
+    setenv("FAKE_NVML", "usual", 1);
+    assert_int_equal(plim_card_processes(getenv("PLIM_TEST_NVML"), "/nonexistent", found, ROOM), 3);
+    assert_int_equal(found[0].pid, 77);
+    assert_int_equal(found[0].bytes, 5 * PLIM_GIB);
+    assert_int_equal(found[2].bytes, -1);
+    setenv("FAKE_NVML", "endless", 1);
+    assert_in_range(plim_card_processes(getenv("PLIM_TEST_NVML"), "/nonexistent", found, ROOM), 1, ROOM / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_card),    cmocka_unit_test(test_an_old_driver),
-        cmocka_unit_test(test_wsl),       cmocka_unit_test(test_unified_memory),
-        cmocka_unit_test(test_slices),    cmocka_unit_test(test_no_name),
-        cmocka_unit_test(test_how_many),  cmocka_unit_test(test_a_driver_that_does_not_answer),
-        cmocka_unit_test(test_no_driver), cmocka_unit_test(test_a_card_that_was_changed),
+        cmocka_unit_test(test_a_card),
+        cmocka_unit_test(test_an_old_driver),
+        cmocka_unit_test(test_wsl),
+        cmocka_unit_test(test_unified_memory),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_no_name),
+        cmocka_unit_test(test_how_many),
+        cmocka_unit_test(test_a_driver_that_does_not_answer),
+        cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_a_card_that_was_changed),
+        cmocka_unit_test(test_more_processes_than_there_is_room_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * Hyperparameters that contradict the tensors: named, and never a verdict. What tensors cannot contradict is listed
  * here, key by key.
  */
+#include "gguf_writer.h"
 #include "unit.h"
 
 enum { MAX_HEADER = 1 << 20, KEY_BYTES = 160 };
@@ -228,6 +229,77 @@ static void test_keys_beside_tensors(void **state)
     assert_true(count.n_models > 150 && count.n_changed > 500 && 2 * count.n_named > count.n_changed);
 }
 
+/* --- one tensor with another shape --- */
+
+static const struct {
+    const char *name;
+    uint64_t ne[3];
+} small[] = {
+    { "token_embd.weight", { 64, 32, 1 } },         { "output_norm.weight", { 64, 1, 1 } },
+    { "blk.0.attn_norm.weight", { 64, 1, 1 } },     { "blk.0.attn_q.weight", { 64, 64, 1 } },
+    { "blk.0.attn_k.weight", { 64, 32, 1 } },       { "blk.0.attn_v.weight", { 64, 32, 1 } },
+    { "blk.0.attn_output.weight", { 64, 64, 1 } },  { "blk.0.ffn_norm.weight", { 64, 1, 1 } },
+    { "blk.0.ffn_gate_inp.weight", { 64, 8, 1 } },  { "blk.0.ffn_gate_exps.weight", { 64, 128, 8 } },
+    { "blk.0.ffn_up_exps.weight", { 64, 128, 8 } }, { "blk.0.ffn_down_exps.weight", { 128, 64, 8 } },
+};
+
+/* A llama of one layer with experts; the tensor at 'narrow' has half of its numbers in dimension 'dim'. */
+static struct plim_model *write_small(size_t narrow, unsigned dim)
+{
+    static const struct {
+        const char *name;
+        uint32_t value;
+    } keys[] = { { "block_count", 1 },
+                 { "context_length", 4096 },
+                 { "embedding_length", 64 },
+                 { "feed_forward_length", 128 },
+                 { "attention.head_count", 4 },
+                 { "attention.head_count_kv", 2 },
+                 { "expert_feed_forward_length", 128 },
+                 { "expert_count", 8 },
+                 { "expert_used_count", 2 },
+                 { "vocab_size", 32 } };
+    struct gguf_writer w = { 0 };
+    gguf_add_string(&w, "general.architecture", "llama");
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        char key[KEY_BYTES];
+        snprintf(key, sizeof key, "llama.%s", keys[i].name);
+        gguf_add_u32(&w, key, keys[i].value);
+    }
+    for (size_t i = 0; i < COUNT(small); i++) {
+        uint64_t ne[3] = { small[i].ne[0], small[i].ne[1], small[i].ne[2] };
+        if (i == narrow)
+            ne[dim] /= 2;
+        gguf_add_tensor(&w, small[i].name, PLIM_DTYPE_F16, ne[0], ne[1], ne[2]);
+    }
+    struct plim_model *model = gguf_model(&w);
+    gguf_writer_done(&w);
+    return model;
+}
+
+/* One tensor that is narrower than the others and the keys say, in any dimension that is compared. */
+static void test_one_tensor(void **state)
+{
+    struct plim_error error = { 0 };
+    struct plim_model *model = write_small(COUNT(small), 0);
+    (void)state;
+    assert_int_equal(bill_of(model, &error), 0);
+    assert_false(bill.is_contradicted);
+    plim_model_free(model);
+    for (size_t i = 0; i < COUNT(small); i++)
+        for (unsigned dim = 0; dim < 3; dim++) {
+            if (small[i].ne[dim] == 1 || small[i].ne[dim] == 128) /* the width of an expert is free */
+                continue;
+            memset(&error, 0, sizeof error);
+            model = write_small(i, dim);
+            if (bill_of(model, &error) == 0 && !bill.is_contradicted)
+                fail_msg("%s, dimension %u: a bill", small[i].name, dim);
+            if (!strstr(error.what, small[i].name))
+                fail_msg("%s, dimension %u: '%s'", small[i].name, dim, error.what);
+            plim_model_free(model);
+        }
+}
+
 /* --- what is said --- */
 
 static void test_what_is_said(void **state)
@@ -378,8 +450,11 @@ static void test_a_draft_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_beside_tensors),   cmocka_unit_test(test_what_is_said),
-        cmocka_unit_test(test_tokens_beside_tensors), cmocka_unit_test(test_what_ollama_mends),
+        cmocka_unit_test(test_keys_beside_tensors),
+        cmocka_unit_test(test_what_is_said),
+        cmocka_unit_test(test_tokens_beside_tensors),
+        cmocka_unit_test(test_what_ollama_mends),
+        cmocka_unit_test(test_one_tensor),
         cmocka_unit_test(test_a_draft_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
