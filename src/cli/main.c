@@ -5,11 +5,13 @@
 #include "cli/help.h"
 #include "report/print.h"
 
+#include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain, &plim_cli_errors,
                                                            &plim_cli_cards,    &plim_cli_check,   &plim_cli_hollow,
@@ -55,9 +57,21 @@ static void keep_freed_memory(void)
 #endif
 }
 
+/*
+ * The next file that is opened would take the place of a standard stream that the caller has closed: a ledger where the
+ * program of a rehearsal writes. Opened the wrong way round, so that using it fails as before.
+ */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
     keep_freed_memory();
+    fill_closed_streams();
     if (argc < 2) {
         plim_help_short(stderr);
         return PLIM_EXIT_USAGE;

@@ -156,6 +156,16 @@ static int cannot_start(const char *path, int error, struct plim_error *reterr)
     return plim_fail(reterr, PLIM_E_IO, PLIM_NO_OFFSET, "cannot start '%s': %s", path, strerror(error));
 }
 
+/* Until they can be passed on: one that ended us would leave the program behind. */
+static void hold_signals_back(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(&set, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int start(const struct plim_launch *launch, int ledger_fd, struct plim_error *reterr)
 {
     struct environment environment;
@@ -175,6 +185,7 @@ static int start(const struct plim_launch *launch, int ledger_fd, struct plim_er
             close(log_fd);
         return cannot_start(launch->path, error, reterr);
     }
+    hold_signals_back();
     pid = fork();
     const int fork_error = errno;
     if (pid == 0)
@@ -310,7 +321,6 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
                     struct plim_error *reterr)
 {
     const struct sigaction usual = { .sa_handler = SIG_DFL };
-    sigset_t held_back;
     static struct plim_tree tree; /* large; a process runs one rehearsal at a time */
     if (!plim_process_has_own_proc()) {
         plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
@@ -321,10 +331,7 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
     n_interrupts = 0;
     rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
     plim_tree_prepare(&tree);
-    sigemptyset(&held_back); /* until they can be passed on: one that ended us would leave the program behind */
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        sigaddset(&held_back, passed_on[i]);
-    sigprocmask(SIG_BLOCK, &held_back, &mask_before);
+    sigprocmask(SIG_BLOCK, NULL, &mask_before);
     sigaction(SIGCHLD, &usual, &child_ended_before); /* were it ignored, the kernel would wait for our children */
     const int result = start(launch, ledger_fd, reterr);
     if (result == 0)

@@ -73,7 +73,9 @@ def end_twice(process: subprocess.Popen) -> None:
     while process.poll() is None and time.monotonic() < end:
         process.send_signal(signal.SIGTERM)
         time.sleep(0.05)
-    need(process.poll() is not None, "it does not end")
+    if process.poll() is None:
+        process.kill()
+        raise Failed("it does not end")
 
 
 def with_longer_timeouts(attempt: Callable[[int], bool]) -> None:
@@ -132,7 +134,7 @@ def an_orphan_of_an_interrupted_program(folder: pathlib.Path) -> None:
 def a_process_that_was_there_before(folder: pathlib.Path) -> None:
     """The shell has a job, which has one itself that becomes an orphan, and becomes plimsoll."""
     before, later = folder / "before", folder / "later"
-    job = shlex.quote(f"echo $$ >{before}; sleep 0.1; sh -c 'sleep 60 & echo $! >{later}'; exec sleep 60")
+    job = shlex.quote(f"echo $$ >{before}; sleep 0.1; sh -c 'sleep 300 & echo $! >{later}'; exec sleep 300")
 
     def attempt(seconds: int) -> bool:
         for path in before, later:
@@ -205,6 +207,27 @@ def a_caller_that_ignores_its_children(folder: pathlib.Path) -> None:
     sets = {line.split()[0]: int(line.split()[1], 16) for line in result.stdout.splitlines()}
     need(sets["SigIgn:"] >> (signal.SIGCHLD - 1) & 1 == 1, "the program does not ignore SIGCHLD")
     need(sets["SigBlk:"] == 0, "the program starts with signals blocked")
+
+
+def a_log_that_nobody_reads(folder: pathlib.Path) -> None:
+    """Opening the pipe waits, and nothing has been started yet that a signal could leave behind."""
+    os.mkfifo(folder / "log")
+    with subprocess.Popen(command("--log", str(folder / "log")) + ["true"]) as rehearsal:
+        end_twice(rehearsal)
+    need(rehearsal.returncode == -signal.SIGTERM, f"exit status {rehearsal.returncode}")
+
+
+# --- what it opens ---
+
+
+def a_caller_without_streams(folder: pathlib.Path) -> None:
+    """Neither the ledger nor the log takes the place of a stream that is closed."""
+    log, receipt = folder / "log", folder / "receipt.json"
+    rest = shlex.join(command("--log", str(log), "--receipt", str(receipt)) + ["sh", "-c", "echo out; echo err >&2"])
+    result = run(["sh", "-c", f"{rest} <&- >&- 2>&-"])
+    need(result.returncode == 0, f"exit status {result.returncode}")
+    need(log.read_text() == "out\nerr\n", f"the log holds {log.read_text()!r}")
+    need("schema" in json.loads(receipt.read_text()), "the receipt is of something else")
 
 
 # --- where it is installed ---
@@ -297,7 +320,8 @@ def somebody_elses_proc(folder: pathlib.Path) -> None:
 PLAIN = (an_orphan, an_orphan_that_stopped, an_orphan_that_ignores_signals,
          an_orphan_of_an_interrupted_program, a_process_that_was_there_before,
          a_stopped_process_with_the_lock, a_lock_that_was_written_over, a_ledger_that_is_cut,
-         a_caller_that_ignores_its_children, a_folder_that_the_loader_splits)
+         a_caller_that_ignores_its_children, a_log_that_nobody_reads, a_caller_without_streams,
+         a_folder_that_the_loader_splits)
 NAMESPACES = (a_bystander_of_pid_1, a_reused_pid, somebody_elses_proc)
 
 
