@@ -36,6 +36,23 @@ static bool write_stream(FILE *out, const struct plim_rehearsal *rehearsal, cons
     return is_written && is_closed;
 }
 
+/* Of our own streams the one that goes to this file, as /dev/stdout does; or -1. */
+static int own_stream(const struct stat *file)
+{
+    struct stat status;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &status) == 0 && status.st_dev == file->st_dev && status.st_ino == file->st_ino)
+            return fd;
+    return -1;
+}
+
+/* A stream goes on where it is; a file is written over. */
+static FILE *open_itself(const char *path, int stream)
+{
+    const int fd = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    return stream < 0 ? fopen(path, "we") : fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
 /* The new receipt beside the old one, whose place it takes when it is whole. NULL: none can be made here. */
 static FILE *open_beside(const char *target, const struct stat *old, char part[PATH_BYTES + 32])
 {
@@ -58,19 +75,21 @@ static FILE *open_beside(const char *target, const struct stat *old, char part[P
 bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
 {
     static char target[PATH_BYTES], part[PATH_BYTES + 32];
-    struct stat old;
+    struct stat old, link;
     const bool is_there = stat(path, &old) == 0;
     if (!is_there && errno != ENOENT)
         return false;
-    /* another's file, or one with several names, stays the one that it is */
-    const bool is_ours = !is_there || (S_ISREG(old.st_mode) && old.st_uid == geteuid() && old.st_nlink == 1);
+    const int stream = is_there ? own_stream(&old) : -1;
+    /* another's file, one with several names or open as our output, and a link to nothing stay what they are */
+    const bool is_ours = !is_there ? lstat(path, &link) < 0
+                                   : stream < 0 && S_ISREG(old.st_mode) && old.st_uid == geteuid() && old.st_nlink == 1;
     const bool has_target = is_there ? realpath(path, target) != NULL : strlen(path) < sizeof target;
     if (!is_there && has_target)
         strcpy(target, path);
     FILE *out = is_ours && has_target ? open_beside(target, is_there ? &old : NULL, part) : NULL;
     const bool is_beside = out != NULL;
     if (!out && (!is_ours || (is_there && (errno == EACCES || errno == EPERM || errno == EROFS))))
-        out = fopen(path, "we");
+        out = open_itself(path, stream);
     bool is_written = out && write_stream(out, rehearsal, find);
     if (!is_beside)
         return is_written;
