@@ -31,11 +31,13 @@ static bool is_invalid(const struct plim_capture *capture)
     return capture->status == PLIM_CAPTURE_INVALIDATED || !plim_object_of(capture->graph, PLIM_OBJECT_GRAPH);
 }
 
+bool plim_capture_is_active(void) { return atomic_load_explicit(&n_captures, memory_order_relaxed) > 0; }
+
 /* Work in the legacy stream waits for all blocking streams: so it would have to join their captures. */
 static status check_legacy(void)
 {
     status error = PLIM_CUDA_SUCCESS;
-    if (atomic_load_explicit(&n_captures, memory_order_relaxed) == 0)
+    if (!plim_capture_is_active())
         return error;
     plim_objects_lock();
     for (struct plim_capture *c = captures; c; c = c->next)
@@ -74,7 +76,7 @@ status plim_capture_work(void *handle, enum plim_node_type type, const struct cu
 status plim_capture_unsafe(void)
 {
     status error = PLIM_CUDA_SUCCESS;
-    if (atomic_load_explicit(&n_captures, memory_order_relaxed) == 0 || thread_mode == MODE_RELAXED)
+    if (!plim_capture_is_active() || thread_mode == MODE_RELAXED)
         return error;
     plim_objects_lock();
     for (struct plim_capture *c = captures; c; c = c->next) {

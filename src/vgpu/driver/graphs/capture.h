@@ -39,9 +39,12 @@ status plim_capture_work(void *stream, enum plim_node_type type, const struct cu
  */
 status plim_capture_unsafe(void);
 
+/* Whether any stream captures. */
+bool plim_capture_is_active(void);
+
 /* An event recorded into, or waited for by, a capturing stream: the nodes that it stands for. */
 struct plim_event_capture {
-    uint64_t id; /* of the capture; 0: recorded outside */
+    _Atomic uint64_t id; /* of the capture; 0: recorded outside */
     struct plim_nodes nodes;
 };
 status plim_capture_record(void *stream, struct plim_event_capture *event, bool *ret_is_captured);

@@ -17,20 +17,30 @@ enum { BLOCKING_SYNC = 1, DISABLE_TIMING = 2, INTERPROCESS = 4 };
 struct event {
     unsigned flags;
     int device;
-    uint64_t time_us; /* 0: not recorded */
+    _Atomic uint64_t time_us; /* 0: not recorded */
     struct plim_event_capture capture;
     struct plim_moment moment; /* where it was recorded */
 };
 
 _Static_assert(sizeof(struct event) <= sizeof((struct plim_object *)NULL)->body, "an event fits its slot");
 
-/* Held wherever an event is looked up and used; before the lock of the objects. */
+/* Held wherever an event that is not a plain one is used; before the lock of the objects. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct event *event_of(const void *handle)
 {
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_EVENT);
     return object ? PLIM_BODY(object, event) : NULL;
+}
+
+/*
+ * Without captures, and with work that is done at once, an event is no more than the time of its last record: used
+ * without the lock, for programs that record one after each kernel.
+ */
+static struct event *plain_event_of(const void *handle)
+{
+    struct event *event = plim_schedule_is_lazy || plim_capture_is_active() ? NULL : event_of(handle);
+    return event && !atomic_load_explicit(&event->capture.id, memory_order_relaxed) ? event : NULL;
 }
 
 static status create(void **ret_event, unsigned flags, bool is_recorded)
@@ -65,6 +75,11 @@ status cuEventDestroy_v2(void *handle)
 
 enum { EXTERNAL = 1 }; /* in a capture: a node, not a dependency */
 
+static void record_now(struct event *event)
+{
+    atomic_store_explicit(&event->time_us, plim_vgpu_now_us() + 1, memory_order_relaxed);
+}
+
 static status record(struct event *event, void *stream, unsigned flags)
 {
     bool is_captured = false;
@@ -72,7 +87,7 @@ static status record(struct event *event, void *stream, unsigned flags)
                                      : plim_capture_record(stream, &event->capture, &is_captured);
     if (error || is_captured)
         return error;
-    event->time_us = plim_vgpu_now_us() + 1;
+    record_now(event);
     if (flags != EXTERNAL)
         plim_schedule_mark(plim_stream_of(stream), &event->moment);
     return PLIM_CUDA_SUCCESS;
@@ -80,8 +95,13 @@ static status record(struct event *event, void *stream, unsigned flags)
 
 status cuEventRecordWithFlags(void *handle, void *stream, unsigned flags)
 {
+    struct event *event = flags == 0 && plim_stream_of(stream) ? plain_event_of(handle) : NULL;
+    if (event) {
+        record_now(event);
+        return PLIM_CUDA_SUCCESS;
+    }
     pthread_mutex_lock(&lock);
-    struct event *event = event_of(handle);
+    event = event_of(handle);
     const status error = !event             ? PLIM_CUDA_INVALID_HANDLE
                          : flags > EXTERNAL ? PLIM_CUDA_INVALID_VALUE
                                             : record(event, stream, flags);
@@ -104,6 +124,8 @@ static status wait_in(void *stream, const struct event *event, unsigned flags)
 
 status cuStreamWaitEvent(void *stream, void *handle, unsigned flags)
 {
+    if (flags == 0 && plim_stream_of(stream) && plain_event_of(handle))
+        return PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     const struct event *event = event_of(handle);
     const status error = event ? wait_in(stream, event, flags) : PLIM_CUDA_INVALID_HANDLE;
@@ -120,6 +142,8 @@ static status ask(const void *handle)
 
 status cuEventQuery(void *event)
 {
+    if (plain_event_of(event))
+        return PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     status error = ask(event);
     if (!error)
@@ -133,6 +157,8 @@ status cuEventQuery(void *event)
 status cuEventSynchronize(void *event)
 {
     plim_vgpu_waited();
+    if (plain_event_of(event))
+        return PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     status error = ask(event);
     if (!error && !(error = plim_capture_unsafe()))
