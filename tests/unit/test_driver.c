@@ -122,6 +122,7 @@ static void test_capture(void **state)
     assert_non_null(last[1]);
     assert_true(id > 0);
     assert_int_equal(CALL2("cuStreamEndCapture", a, &graph), SUCCESS);
+    assert_int_equal(CALL2("cuEventQuery", join, 0), CAPTURED_EVENT); /* also afterwards */
     assert_int_equal(CALL3("cuGraphGetNodes", graph, nodes, &n), SUCCESS);
     assert_int_equal(n, 2);
     n = 8;
