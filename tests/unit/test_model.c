@@ -320,6 +320,8 @@ static void test_hyperparameters_of_configs(void **state)
           { U(n_head_kv, 1), U(n_embd_head_k, 64) } },
         { "{\"model_type\":\"openelm\",\"num_kv_heads\":[3,4,5],\"vocab_size\":-1,\"num_hidden_layers\":1.5}",
           { U(n_head_kv, 5), U(n_vocab, 0), U(n_layer, 0) } },
+        { "{\"model_type\":\"a\",\"vocab_size\":1099511627777,\"hidden_size\":1073741824,\"num_experts\":true}",
+          { U(n_vocab, 0), U(n_embd, 1 << 30), U(n_expert, 0) } }, /* what is no count is absent */
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

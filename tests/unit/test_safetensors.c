@@ -343,6 +343,8 @@ static void test_index(void **state)
           "a b ba bb " },
         { "{\"weight_map\":{\"x\":\"../b\"}}", PLIM_E_CORRUPT, "not beside it" },
         { "{\"weight_map\":{\"x\":\"/b\"}}", PLIM_E_CORRUPT, "not beside it" },
+        { "{\"weight_map\":{\"x\":\"..\"}}", PLIM_E_CORRUPT, "not beside it" },
+        { "{\"weight_map\":{\"x\":\".hidden\"}}", PLIM_E_CORRUPT, "not beside it" },
         { "{\"weight_map\":{\"x\":\"c\\\\b\"}}", PLIM_E_CORRUPT, "not beside it" }, /* folders and drives of Windows */
         { "{\"weight_map\":{\"x\":\"c:b\"}}", PLIM_E_CORRUPT, "not beside it" },
         { "{\"weight_map\":{\"x\":\"\"}}", PLIM_E_CORRUPT, "not beside it" },
