@@ -67,6 +67,15 @@ def number_in(path: pathlib.Path) -> int:
     raise Failed(f"nothing was written to {path.name}")
 
 
+def wait_until_it_sleeps(pid: int) -> None:
+    n = 0
+    end = time.monotonic() + MOST_S
+    while n < 5 and time.monotonic() < end:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        n = n + 1 if state == "S" else 0
+        time.sleep(0.02)
+
+
 def end_twice(process: subprocess.Popen) -> None:
     """The second interrupt ends every process of a rehearsal."""
     end = time.monotonic() + MOST_S
@@ -213,6 +222,7 @@ def a_log_that_nobody_reads(folder: pathlib.Path) -> None:
     """Opening the pipe waits, and nothing has been started yet that a signal could leave behind."""
     os.mkfifo(folder / "log")
     with subprocess.Popen(command("--log", str(folder / "log")) + ["true"]) as rehearsal:
+        wait_until_it_sleeps(rehearsal.pid)  # or the signal comes before it has set anything up
         end_twice(rehearsal)
     need(rehearsal.returncode == -signal.SIGTERM, f"exit status {rehearsal.returncode}")
 
