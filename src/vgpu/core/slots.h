@@ -28,7 +28,12 @@ struct plim_slots {
     uint32_t n, first_free, last_free, n_free;
 };
 
-enum { PLIM_SLOTS_REST = 1024 }; /* free slots that are not reused yet */
+/*
+ * Free slots that are not reused yet: a thread that was interrupted between looking up a handle and using it would have
+ * to sleep while so many objects are destroyed (64 threads at full speed take seconds for them). 10 MB of a program
+ * that destroys as many.
+ */
+enum { PLIM_SLOTS_REST = 1 << 16 };
 
 static inline struct plim_slot *plim_slots_number(const struct plim_slots *slots, size_t slot_bytes, uint32_t number)
 {
