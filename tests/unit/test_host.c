@@ -174,6 +174,21 @@ static void test_machines(void **state)
     }
 }
 
+/* Written one after the other: with the last one, the figures of the host are partial. */
+static void only_the_last_is_missed(const struct file *files, size_t n)
+{
+    char root[] = "plimsoll-XXXXXX";
+    struct plim_host host;
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < n; i++) {
+        write_file(root, &files[i]);
+        plim_host_live(root, &host);
+        assert_int_equal(host.is_partial, i == n - 1);
+    }
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
+}
+
 /* A limit that is there and cannot be read: a folder has its name. */
 static void test_unread(void **state)
 {
@@ -181,17 +196,8 @@ static void test_unread(void **state)
                                          { "/proc/self/cgroup", "0::/job\n" },
                                          { "/sys/fs/cgroup/job/memory.current", "0\n" },
                                          { "/sys/fs/cgroup/job/memory.max/folder", "" } };
-    char root[] = "plimsoll-XXXXXX";
-    struct plim_host host;
     (void)state;
-    assert_non_null(mkdtemp(root));
-    for (size_t i = 0; i < COUNT(files); i++) {
-        write_file(root, &files[i]);
-        plim_host_live(root, &host);
-        assert_int_equal(host.is_partial, i == COUNT(files) - 1);
-    }
-    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
+    only_the_last_is_missed(files, COUNT(files));
 }
 
 /* Neither can the limits of a group whose path is longer than any that is read. */
@@ -200,17 +206,8 @@ static void test_too_long(void **state)
     static const struct file files[] = { { "/proc/meminfo", MEMINFO },
                                          { "/proc/self/cgroup",
                                            "0::" LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG "\n" } };
-    char root[] = "plimsoll-XXXXXX";
-    struct plim_host host;
     (void)state;
-    assert_non_null(mkdtemp(root));
-    for (size_t i = 0; i < COUNT(files); i++) {
-        write_file(root, &files[i]);
-        plim_host_live(root, &host);
-        assert_int_equal(host.is_partial, i == COUNT(files) - 1);
-    }
-    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    assert_int_equal(host.total_bytes, 64 * PLIM_GIB);
+    only_the_last_is_missed(files, COUNT(files));
 }
 
 static void test_this_machine(void **state)
