@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Programs as users write them with the libraries of the field, unmodified, rehearsed. Each must come to its end, its
+ledger must equal what PyTorch says that it has reserved, and the receipt must say of its path what the manifest says.
+
+    run.py --plimsoll P --python VENV/bin/python --group GROUP [PROGRAM...]
+
+manifest.json has an entry for each program:
+    group     the packages it needs: pins/GROUP.txt; fetch.sh brings them
+    card      default: RTX 4090
+    run       torchrun: one process per card; default: one process
+    path      the verdict of the receipt: exact, guessed_harmless, guessed
+    guesses   patterns: each place of the receipt where a guess decided matches one of them
+    why       the guess, explained
+    says      patterns that its output must match: that it took the way it would take on a card
+    environment   NAME: VALUE
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "torch"))
+import suite  # noqa: E402  (how a ledger is compared with what PyTorch tells)
+
+TIMEOUT_S = 600
+
+
+@dataclass
+class Program:
+    name: str
+    group: str
+    path: str
+    card: str = "RTX 4090"
+    run: str = ""
+    why: str = ""
+    guesses: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        return os.path.join(HERE, self.name + ".py")
+
+
+def read_manifest() -> dict[str, Program]:
+    with open(os.path.join(HERE, "manifest.json"), encoding="utf-8") as file:
+        return {name: Program(name, **entry) for name, entry in json.load(file).items()}
+
+
+def command_of(python: str, program: Program) -> list[str]:
+    if program.run != "torchrun":
+        return [python, program.file]
+    n_cards = int(program.card.split("x ")[0]) if "x " in program.card else 1
+    return [python, "-m", "torch.distributed.run", "--nproc_per_node", str(n_cards), program.file]
+
+
+def environment_of(program: Program) -> dict[str, str]:
+    paths = [os.path.join(HERE, "hook"), HERE, os.environ.get("PYTHONPATH", "")]
+    return dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="2", PLIM_TEST_TELL="1",
+                PYTHONPATH=os.pathsep.join(filter(None, paths)), **program.environment)
+
+
+def check_path(receipt: dict, program: Program) -> list[str]:
+    path = receipt["path"]
+    verdict = path.get("verdict", "none")
+    places = [place if isinstance(place, str) else json.dumps(place) for place in path.get("places", [])]
+    wrong = [] if verdict == program.path else [f"path: {verdict}, not {program.path}: {'; '.join(places)}"]
+    if verdict == "guessed":
+        strange = [place for place in places if not any(re.search(guess, place) for guess in program.guesses)]
+        wrong += [f"nobody explains the guess at {place}" for place in strange]
+    return wrong
+
+
+def rehearse(options: argparse.Namespace, program: Program, folder: str) -> tuple[int, str, dict]:
+    """Its exit status, what it said, its receipt ({}: none)."""
+    receipt_path, log_path = (os.path.join(folder, program.name + ending) for ending in (".json", ".log"))
+    command = [options.plimsoll, "rehearse", "--card", program.card, "--until", "exit", "--timeout", str(TIMEOUT_S), "--receipt",
+               receipt_path, "--log", log_path, "--", *command_of(options.python, program)]
+    with tempfile.TemporaryDirectory() as work:  # some leave caches where they are run, all of them temporary files
+        environment = dict(environment_of(program), TMPDIR=work)
+        done = subprocess.run(command, env=environment, cwd=work, capture_output=True, text=True, errors="replace")
+    with open(log_path, encoding="utf-8", errors="replace") as file:
+        said = file.read()
+    if not os.path.exists(receipt_path):
+        return done.returncode, said + done.stderr, {}
+    with open(receipt_path, encoding="utf-8") as file:
+        return done.returncode, said, json.load(file)
+
+
+def check(options: argparse.Namespace, program: Program, folder: str) -> tuple[list[str], dict]:
+    """What is wrong, and the receipt."""
+    status, said, receipt = rehearse(options, program, folder)
+    if not receipt:
+        return [f"no receipt: {said[-500:]}"], {}
+    if status:
+        return [f"exit {status}: {said.strip()[-1500:]}"], receipt
+    wrong = suite.check_memory(receipt, said) + check_path(receipt, program)
+    wrong += [f"it does not say '{pattern}'" for pattern in program.says if not re.search(pattern, said)]
+    return wrong, receipt
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all of the group")
+    parser.add_argument("--plimsoll", required=True)
+    parser.add_argument("--python", required=True, help="of the virtual environment (fetch.sh)")
+    parser.add_argument("--group", required=True)
+    parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
+    options = parser.parse_args()
+    options.plimsoll, options.python = (os.path.abspath(path) for path in (options.plimsoll, options.python))
+    if not os.path.exists(options.python):
+        print(f"skipped: no {options.python}; tests/engine/programs/fetch.sh brings it")
+        return 77
+    manifest, n_wrong = read_manifest(), 0
+    names = options.programs or [name for name, program in manifest.items() if program.group == options.group]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = os.path.abspath(options.keep or temporary)
+        os.makedirs(folder, exist_ok=True)
+        for name in names:
+            started = time.monotonic()
+            wrong, receipt = check(options, manifest[name], folder)
+            peak = sum(card["peak_bytes"] for card in receipt.get("devices", []))
+            verdict = receipt.get("path", {}).get("verdict", "-")
+            print(f"{'FAIL' if wrong else 'ok  '}  {name:<24} {time.monotonic() - started:5.1f} s  peak {peak / 2**30:7.3f} GiB  "
+                  f"path {verdict}", flush=True)
+            for line in wrong:
+                print("      " + line.replace("\n", "\n      "), flush=True)
+            n_wrong += bool(wrong)
+    return 1 if n_wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
