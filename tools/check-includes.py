@@ -15,7 +15,7 @@ PUBLIC = "plimsoll"
 # Inside a folder, lowest first; rooms on one floor know nothing of each other. Files that are in no
 # room are on the top floor.
 ROOMS = {
-    "vgpu": [["core/"], ["driver/", "preload/"], ["runtime/", "nvml/"], ["nccl/", "libs/"]],
+    "vgpu": [["core/"], ["values/"], ["kernels/"], ["driver/", "preload/"], ["runtime/", "nvml/"], ["nccl/", "libs/"]],
     "diagnose": [["finding."], ["scan/"], ["cause/"], ["remedy/"]],
 }
 # Rooms that know nothing of others, and are not above them either.

@@ -66,7 +66,9 @@ static const char *value_of(char *const *environment, const char *name)
 
 static bool is_ours(const char *entry)
 {
-    static const char *const names[] = { "LD_LIBRARY_PATH=", "LD_PRELOAD=", "PLIM_VGPU_", "TRITON_LIBCUDA_PATH=" };
+    static const char *const names[] = { "LD_LIBRARY_PATH=",    "LD_PRELOAD=",         "PLIM_VGPU_LEDGER=",
+                                         "PLIM_VGPU_VALUES=",   "PLIM_VGPU_SCHEDULE=", "PLIM_VGPU_RAW=",
+                                         "TRITON_LIBCUDA_PATH=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(entry, names[i], strlen(names[i])))
             return true;

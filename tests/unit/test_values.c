@@ -4,7 +4,7 @@
 #include "virtual.h"
 
 #include "vgpu/core/session.h"
-#include "vgpu/driver/memory/shadow.h"
+#include "vgpu/values/shadow.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -11,8 +11,8 @@
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory/device_memory.h"
-#include "vgpu/driver/memory/shadow.h"
 #include "vgpu/driver/modules.h"
+#include "vgpu/values/shadow.h"
 
 #include <string.h>
 
@@ -33,10 +33,8 @@ static status launch(void *function, const unsigned grid[3], const unsigned bloc
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
     error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL);
-    if (!error) {
-        plim_shadow_launched();
+    if (!error)
         plim_vgpu_launched(function);
-    }
     return error;
 }
 

@@ -3,8 +3,7 @@
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/launches.h"
-#include "vgpu/driver/memory/shadow.h"
-#include "vgpu/driver/memory/values.h"
+#include "vgpu/values/reads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +85,12 @@ void plim_library_uncharge(struct plim_library_charge *charge)
 bool plim_library_work(int device, void *stream)
 {
     (void)device;
-    if (plim_vgpu_launch(stream))
-        return false;
-    plim_shadow_launched();
-    plim_vgpu_selects(0);
-    return true;
+    return plim_vgpu_launch(stream) == PLIM_CUDA_SUCCESS;
 }
 
 void plim_library_answer(void *result, size_t size)
 {
     memset(result, 0, size);
-    plim_vgpu_answered(size);
+    plim_values_note_read(
+        &(struct plim_read){ .known = PLIM_SHADOW_UNKNOWN, .is_answer = true, .size_bytes = size, .bytes = result });
 }

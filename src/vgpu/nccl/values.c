@@ -2,7 +2,7 @@
 #include "vgpu/nccl/values.h"
 
 #include "vgpu/driver/memory/host.h"
-#include "vgpu/driver/memory/shadow.h"
+#include "vgpu/values/shadow.h"
 
 #include <string.h>
 
@@ -35,7 +35,6 @@ void plim_nccl_read(const void *buffer, size_t size, uint8_t *ret_bytes, uint8_t
 void plim_nccl_write(void *buffer, size_t size, const uint8_t *bytes, const uint8_t *known)
 {
     uint8_t *to = buffer;
-    bool may_have_changed = false;
     if (!plim_vgpu_is_device(buffer)) {
         if (!ends_beyond(buffer, size))
             memcpy(buffer, bytes, size);
@@ -44,14 +43,9 @@ void plim_nccl_write(void *buffer, size_t size, const uint8_t *bytes, const uint
     for (size_t i = 0, n; i < size; i += n) {
         for (n = 1; i + n < size && known[i + n] == known[i];)
             n++;
-        may_have_changed = may_have_changed || known[i] == PLIM_SHADOW_KEPT;
-        if (known[i] == PLIM_SHADOW_UNKNOWN)
-            plim_shadow_forget(to + i, n);
-        else
-            plim_shadow_write(to + i, bytes + i, n);
+        plim_shadow_write(to + i, bytes + i, n, known[i]);
     }
-    if (may_have_changed)
-        plim_shadow_launched();
+    plim_shadow_join(to, size);
 }
 
 void plim_nccl_overwrite(void *buffer, size_t size)

@@ -6,6 +6,7 @@
 #include "vgpu/runtime/registry.h"
 #include "vgpu/runtime/runtime_api.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,15 @@ enum {
 
 static int compute_capability(void) { return (int)plim_vgpu_card(plim_runtime_device())->compute_capability; }
 
+/* Looked up at the first launch: most of the kernels that a program registers are never launched. */
+static const struct plim_meaning *meaning_of(struct plim_registered *kernel)
+{
+    const struct plim_meaning *meaning = atomic_load_explicit(&kernel->meaning, memory_order_acquire);
+    if (!meaning && kernel->name && (meaning = plim_meaning_of(kernel->name)))
+        atomic_store_explicit(&kernel->meaning, meaning, memory_order_release);
+    return meaning;
+}
+
 /* A kernel of the program, or a handle of a library that it loaded. */
 static status launch(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block, size_t shared_bytes,
                      void **arguments, void *stream)
@@ -105,7 +115,7 @@ static status launch(const void *function, struct cuda_dim3 grid, struct cuda_di
     status error = plim_runtime_ready();
     if (error)
         return error;
-    const struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
+    struct plim_registered *kernel = plim_registry_find(function, PLIM_REGISTRY_KERNEL);
     int ptx, binary;
     if (!kernel) {
         error = cuLaunchKernel((void *)(uintptr_t)function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
@@ -117,7 +127,8 @@ static status launch(const void *function, struct cuda_dim3 grid, struct cuda_di
     if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
         return plim_runtime_fail(NO_KERNEL_IMAGE);
     if (!(error = plim_vgpu_launch(stream))) {
-        plim_kernel_effect_launch(&kernel->effect, arguments, grid.y);
+        plim_meaning_apply(meaning_of(kernel), arguments, (const unsigned[]){ grid.x, grid.y, grid.z },
+                           (const unsigned[]){ block.x, block.y, block.z });
         plim_vgpu_launched(function);
     }
     return plim_runtime_fail(error);

@@ -62,8 +62,6 @@ void plim_registry_add(struct plim_fat *fat, const void *host, const char *name,
         entry->fat = fat;
         entry->placed = placed;
         entry->kind = kind;
-        if (kind == PLIM_REGISTRY_KERNEL)
-            entry->effect = plim_kernel_effect_of(name);
         table[i] = entry;
     }
     pthread_rwlock_unlock(&lock);

@@ -4,8 +4,8 @@
 
 /* Kernels and variables that the compiler's start-up code registers with the runtime, by their address on the host. */
 
+#include "vgpu/kernels/kernel.h"
 #include "vgpu/runtime/fatbin.h"
-#include "vgpu/runtime/kernel_effects.h"
 #include "vgpu/runtime/runtime.h"
 
 #include <pthread.h>
@@ -19,12 +19,12 @@ struct plim_placed {
 };
 
 struct plim_registered {
-    const void *host;                 /* the stub of a kernel, the shadow of a variable */
-    const char *name;                 /* on the card */
-    _Atomic uint64_t size;            /* of a variable; for a kernel: most dynamic shared memory, once set */
-    struct plim_fat *fat;             /* its fat binary */
-    struct plim_placed *placed;       /* a variable on each card */
-    struct plim_kernel_effect effect; /* of a kernel */
+    const void *host;                           /* the stub of a kernel, the shadow of a variable */
+    const char *name;                           /* on the card */
+    _Atomic uint64_t size;                      /* of a variable; for a kernel: most dynamic shared memory, once set */
+    struct plim_fat *fat;                       /* its fat binary */
+    struct plim_placed *placed;                 /* a variable on each card */
+    const struct plim_meaning *_Atomic meaning; /* of a kernel, from its first launch */
     enum plim_registry_kind kind;
 };
 

@@ -8,7 +8,7 @@
 #include "vgpu/driver/memory/device_memory.h"
 
 #include "vgpu/core/space.h"
-#include "vgpu/driver/memory/shadow.h"
+#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -3,11 +3,8 @@
 #define PLIMSOLL_VGPU_DRIVER_MEMORY_VALUES_H
 
 /*
- * Copies and fills. The host's values go through the shadow store; results of kernels are zero. Small copies to the
- * host may steer the program: those of unknown values are counted in the ledger.
- *
- * PLIM_VGPU_VALUES: shadow (default), zero (nothing is kept), max (shadow, and a kernel that counts the selected inputs
- * has counted all of them).
+ * Copies and fills. Values go through the store of values/shadow.h, and those that the host reads are noted
+ * (values/reads.h). Managed memory has its values in memory of the host.
  */
 
 #include "vgpu/core/session.h"
@@ -43,14 +40,5 @@ PLIM_VGPU_EXPORT int plim_vgpu_fill(const struct plim_fill *fill);
 /* From layer to layer of a box, and an address in it; SIZE_MAX and NULL: the sizes overflow, which is an error. */
 PLIM_VGPU_EXPORT size_t plim_vgpu_slice(size_t pitch, size_t height);
 PLIM_VGPU_EXPORT void *plim_vgpu_within(void *start, size_t pitch, size_t height, size_t x, size_t y, size_t z);
-
-/* count times a value of width bytes (1, 2, 4 or 8), as a fill kernel writes it. */
-PLIM_VGPU_EXPORT void plim_vgpu_fill_with(void *to, const void *value, unsigned width, size_t count);
-
-/* The last kernel of this thread counted the selected ones of n inputs; 0: it did not. */
-PLIM_VGPU_EXPORT void plim_vgpu_selects(uint64_t n);
-
-/* A library returns a result to the host: zero, because nothing was computed. It is counted. */
-PLIM_VGPU_EXPORT void plim_vgpu_answered(size_t size);
 
 #endif

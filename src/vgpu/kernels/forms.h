@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_VGPU_KERNELS_FORMS_H
+#define PLIMSOLL_VGPU_KERNELS_FORMS_H
+
+/* The table of all forms: a row for each. */
+
+#include "vgpu/kernels/kernel.h"
+
+extern const struct plim_kernel_form *const plim_kernel_forms[]; /* NULL ends it */
+
+/* reduce/ */
+extern const struct plim_kernel_form plim_form_reduce;
+
+/* rows/ */
+extern const struct plim_kernel_form plim_form_scan_innermost, plim_form_scan_outer, plim_form_scan_innermost_indices,
+    plim_form_scan_outer_indices;
+extern const struct plim_kernel_form plim_form_softmax_warp, plim_form_softmax_block, plim_form_softmax_smem,
+    plim_form_softmax_reg, plim_form_softmax_gmem, plim_form_softmax_spatial;
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "vgpu/kernels/unknown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The parameters of a kernel, from its signature: the last brackets of a demangled name. A pointer to const is read,
+ * any other may be written through. Of a structure only its first word is looked at, which in PyTorch's TensorInfo and
+ * PackedTensorAccessor is the data pointer: how large it is nobody says.
+ */
+
+enum { MAX_PARAMETERS = 64 };
+enum kind { SCALAR, READ, WRITTEN, STRUCTURE };
+
+struct signature {
+    unsigned n;
+    uint8_t kind[MAX_PARAMETERS];
+};
+
+/* The text between the last brackets: templates and lambdas in front of them have brackets of their own. */
+static struct plim_text parameters_of(struct plim_text name)
+{
+    size_t depth = 0, end = name.size;
+    for (size_t i = name.size; i-- > 0;) {
+        const char c = name.start[i];
+        if (c == ')' && depth++ == 0)
+            end = i;
+        else if (c == '(' && depth > 0 && --depth == 0)
+            return (struct plim_text){ name.start + i + 1, end - i - 1 };
+    }
+    return (struct plim_text){ "", 0 };
+}
+
+static enum kind kind_of(struct plim_text type)
+{
+    if (type.size == 0)
+        return STRUCTURE;
+    if (type.start[type.size - 1] == '*')
+        return plim_text_has(type, "const*") ? READ : WRITTEN;
+    return plim_name_element(type) == PLIM_ELEMENT_NONE ? STRUCTURE : SCALAR;
+}
+
+void *plim_unknown_parse(struct plim_text name)
+{
+    struct signature *signature = calloc(1, sizeof *signature);
+    const struct plim_text parameters = parameters_of(name);
+    struct plim_text type;
+    for (unsigned i = 0; signature && i < MAX_PARAMETERS && plim_name_argument(parameters, i, &type); i++)
+        signature->kind[signature->n++] = (uint8_t)kind_of(type);
+    return signature;
+}
+
+void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launch)
+{
+    const struct signature *signature = parsed;
+    for (unsigned i = 0; signature && i < signature->n; i++) {
+        const void *pointer;
+        if (signature->kind[i] == SCALAR || signature->kind[i] == READ)
+            continue;
+        memcpy(&pointer, launch->parameters[i], sizeof pointer);
+        if (!plim_view_is_memory(pointer))
+            continue;
+        if (signature->kind[i] == WRITTEN)
+            plim_shadow_lose(pointer);
+        else
+            plim_shadow_doubt(pointer);
+    }
+}
