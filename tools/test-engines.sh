@@ -14,5 +14,8 @@ sh tests/engine/fetch_safetensors.sh .cache/safetensors
 sh tests/engine/fetch_torch.sh small .cache/torch
 sh tests/engine/fetch_torch.sh whole .cache/torch-whole
 sh tests/engine/fetch_torch.sh cu12 .cache/torch-cu12
+for group in trl unsloth; do
+    sh tests/engine/programs/fetch.sh .cache/programs-$group $group
+done
 sh tests/engine/fetch_vllm.sh .cache/vllm
 exec meson test -C $build --print-errorlogs --verbose --suite engine --suite engines -t 0
