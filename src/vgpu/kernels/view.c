@@ -222,6 +222,7 @@ static void write_runs(uint64_t address, const uint8_t *bytes, const uint8_t *kn
             end++;
         plim_shadow_write(pointer_to(address + i), bytes + i, end - i, (enum plim_shadow_known)known[i]);
     }
+    plim_shadow_join(pointer_to(address), size);
 }
 
 /* The elements go where they belong among the bytes of the span, which has others between them unless it is dense. */

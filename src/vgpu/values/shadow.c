@@ -152,8 +152,10 @@ void plim_shadow_join(const void *pointer, size_t size)
     pthread_mutex_lock(&lock);
     for (struct plim_extent *extent = plim_store_at(start); extent && extent->start < end;
          extent = plim_store_after(extent))
-        if (extent->start > start)
+        if (extent->start > start) {
             extent->is_head = false;
+            extent->is_inner = true;
+        }
     pthread_mutex_unlock(&lock);
 }
 
@@ -326,7 +328,7 @@ static bool take_part(struct plim_extent *extent, uint64_t from, uint64_t end, v
         *part = *extent;
         part->start = from - parts->from + parts->to;
         part->end = part->start + (end - from);
-        part->is_head = false;
+        part->is_head = part->is_inner = false;
         if (part->piece)
             part->origin += parts->to - parts->from;
         else
@@ -349,7 +351,8 @@ static void put_parts(const struct parts *parts, uint64_t end)
         const bool is_cut = plim_store_clear(parts->to, end);
         for (size_t i = 0; i < parts->n; i++) {
             struct plim_extent *part = &parts->part[i];
-            part->is_head = part->start == parts->to && !is_cut && part->start % PLIM_STORE_BLOCK_BYTES == 0;
+            part->is_inner = is_cut || part->start > parts->to;
+            part->is_head = !part->is_inner && part->start % PLIM_STORE_BLOCK_BYTES == 0;
             plim_store_add(part);
         }
     }

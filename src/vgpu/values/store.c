@@ -150,8 +150,11 @@ static void list_as_newest(struct plim_extent *extent)
     order->newest = i;
 }
 
+/* One of the last quarter is not moved: the order need not be exact. */
 void plim_store_touch(struct plim_extent *extent)
 {
+    if (now - extent->used <= n_extents / 4)
+        return;
     unlist(extent);
     list_as_newest(extent);
 }
@@ -288,7 +291,7 @@ static void split(struct plim_extent *extent, uint64_t left_end, uint64_t right_
 {
     struct plim_extent right = *extent;
     right.start = right_start;
-    right.is_head = false;
+    right.is_head = right.is_inner = false;
     add_behind((uint32_t)(extent - extents), &right);
     narrow(extent, extent->start, left_end);
 }
@@ -312,7 +315,7 @@ bool plim_store_clear(uint64_t start, uint64_t end)
             narrow(extent, extent->start, start);
         } else if (extent->end > end) {
             narrow(extent, end, extent->end);
-            extent->is_head = false;
+            extent->is_head = extent->is_inner = false;
         } else {
             drop(extent);
         }
@@ -321,22 +324,44 @@ bool plim_store_clear(uint64_t start, uint64_t end)
     return is_cut;
 }
 
+/* Whether the range has nothing but this one, from its start on. */
+static bool has_alone(const struct plim_extent *extent, uint64_t start, uint64_t end)
+{
+    return extent && extent->start == start &&
+           (extent->end == end || (extent->end < end && (!extent->after || extents[extent->after].start >= end)));
+}
+
+static bool is_aligned(const struct plim_extent *extent) { return extent->start % PLIM_STORE_BLOCK_BYTES == 0; }
+
+static void replace(struct plim_extent *old, const struct plim_extent *new)
+{
+    const struct plim_extent was = *old;
+    unlist(old);
+    plim_piece_hold(new->piece);
+    memcpy(old->pattern, new->pattern, sizeof old->pattern); /* or the origin */
+    old->piece = new->piece;
+    old->known = new->known;
+    old->is_inner = was.is_inner && was.end == new->end;
+    old->is_head = !old->is_inner && is_aligned(old);
+    if (was.end != new->end) {
+        old->end = new->end;
+        count(old, 1);
+        count(&was, (unsigned)-1);
+    }
+    plim_piece_release(was.piece);
+    shrink(old);
+    list_as_newest(old);
+}
+
 void plim_store_put(const struct plim_extent *what)
 {
     struct plim_extent *old = plim_store_at(what->start), new = *what;
-    if (old && old->start == what->start && old->end == what->end) { /* as most writes: in place */
-        struct plim_piece *piece = old->piece;
-        unlist(old);
-        plim_piece_hold(new.piece);
-        memcpy(old->pattern, new.pattern, sizeof old->pattern); /* or the origin */
-        old->piece = new.piece;
-        old->known = new.known;
-        plim_piece_release(piece);
-        shrink(old);
-        list_as_newest(old);
+    if (has_alone(old, what->start, what->end)) { /* as most writes: in place */
+        replace(old, what);
         return;
     }
-    new.is_head = !plim_store_clear(new.start, new.end) && new.start % PLIM_STORE_BLOCK_BYTES == 0;
+    new.is_inner = plim_store_clear(new.start, new.end);
+    new.is_head = !new.is_inner &&is_aligned(&new);
     plim_store_add(&new);
 }
 

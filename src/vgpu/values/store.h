@@ -32,7 +32,8 @@ struct plim_extent {
     uint64_t used; /* the time of the last read or write */
     uint32_t left, right, before, after, older, newer;
     uint8_t known; /* enum plim_shadow_known */
-    bool is_head;  /* a block of PyTorch may begin here: it was not cut off another one */
+    bool is_head;  /* a block of PyTorch may begin here */
+    bool is_inner; /* none does: it was written into the middle of another extent */
 };
 
 /* Without a lock; false: nothing is known there. */
