@@ -78,20 +78,20 @@ static struct range random_range(struct model *model)
 static void random_write(struct model *model)
 {
     const struct range range = random_range(model);
-    const enum plim_shadow_known known = random_below(&model->random, 3);
+    const enum plim_shadow_known known = (enum plim_shadow_known)random_below(&model->random, 3);
     const unsigned period = (unsigned[]){ 1, 2, 3, 4, 16, 256 }[random_below(&model->random, 6)];
     const uint8_t first = (uint8_t)random_next(&model->random);
     for (size_t i = 0; i < range.n; i++)
         model->bytes[i] = (uint8_t)(first + i % period);
     shadow.write(model->start + range.at, model->bytes, range.n, known);
     memcpy(model->value + range.at, model->bytes, range.n);
-    memset(model->known + range.at, known, range.n);
+    memset(model->known + range.at, (int)known, range.n);
 }
 
 static void random_fill(struct model *model)
 {
     const struct range range = random_range(model);
-    const enum plim_shadow_known known = random_below(&model->random, 3);
+    const enum plim_shadow_known known = (enum plim_shadow_known)random_below(&model->random, 3);
     const unsigned width = 1u << random_below(&model->random, 5);
     const size_t size = range.n / width * width;
     uint8_t element[PLIM_SHADOW_MAX_WIDTH];
@@ -100,7 +100,7 @@ static void random_fill(struct model *model)
     shadow.fill(model->start + range.at, element, width, range.n / width, known);
     for (size_t i = 0; i < size; i++)
         model->value[range.at + i] = element[i % width];
-    memset(model->known + range.at, known, size);
+    memset(model->known + range.at, (int)known, size);
 }
 
 static void random_forget(struct model *model)

@@ -198,7 +198,7 @@ static bool read_part(struct plim_extent *extent, uint64_t from, uint64_t end, v
         memset(reading->to + at, 0, n);
     }
     if (reading->each)
-        memset(reading->each + at, known, n);
+        memset(reading->each + at, (int)known, n);
     reading->known = known < reading->known ? known : reading->known;
     return true;
 }
