@@ -3,10 +3,10 @@
 #
 # Bring PyTorch as users have it, less NVIDIA's math and runtime wheels: the virtual GPU stands in for those.
 #
-#     fetch_torch.sh small|whole|cu12 DIR     leaves DIR/bin/python with it; does nothing when it is there
+#     fetch_torch.sh small|whole|cu12|old DIR leaves DIR/bin/python with it; does nothing when it is there
 #
 # small: PyTorch and the compilers that it links (nvrtc, nvJitLink). whole: also Triton, transformers, accelerate, peft,
-# bitsandbytes. cu12: the last release for CUDA 12 that PyPI has.
+# bitsandbytes. cu12: the last release for CUDA 12 that PyPI has. old: the oldest whose kernels are known.
 #
 # Exit status: 0 there, 77 not to be had (the reason on stderr).
 set -u
@@ -24,6 +24,10 @@ whole)
 cu12)
     torch=torch==2.10.0
     more='nvidia-cuda-nvrtc-cu12==12.8.93 nvidia-nvjitlink-cu12==12.8.93'
+    ;;
+old)
+    torch=torch==2.5.1
+    more='nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-nvjitlink-cu12==12.4.127'
     ;;
 *)
     echo "fetch: there is no '$what'" >&2

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""
+The program that is rehearsed: each expression on the CPU, then on the virtual GPU with the same inputs. A line of JSON
+for each goes to a file at once, so that nothing is lost when an expression ends the process. Use run.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import torch
+
+import catalogue
+import inputs
+from compare import KNOWN, Certainty, Compared
+
+warnings.filterwarnings("ignore")
+NAMES = {"torch": torch, "F": torch.nn.functional, "nn": torch.nn, "math": math, "inf": math.inf, "nan": math.nan}
+
+
+def evaluate(case, device: str):
+    """The result, and the bases of the inputs as they are afterwards."""
+    names, bases = dict(NAMES, D=device), {}
+    for recipe in case.inputs:
+        bases[recipe.name] = inputs.make(recipe, torch).to(device)
+        names[recipe.name] = (
+            eval("base" + recipe.view, {"base": bases[recipe.name]}) if recipe.view else bases[recipe.name]
+        )
+    torch.manual_seed(1)
+    try:
+        code = compile(case.text, "<expression>", "eval")
+    except SyntaxError:
+        exec(compile(case.text, "<statements>", "exec"), names)
+        return names["r"], bases
+    return eval(code, names), bases
+
+
+def attempt(case, device: str):
+    try:
+        return *evaluate(case, device), None
+    except Exception as error:  # noqa: BLE001: whatever an expression raises is its outcome
+        return None, {}, error
+
+
+def not_on_a_card(error: Exception | None) -> bool:
+    """PyTorch has no such kernel: a card would raise the same."""
+    return isinstance(error, (RuntimeError, NotImplementedError)) and "not implemented for" in str(error)
+
+
+def outcome_of(case, certainty: Certainty) -> dict:
+    truth, bases, refused = attempt(case, "cpu")
+    certainty.of_reads()
+    got, got_bases, error = attempt(case, "cuda")
+    path = certainty.of_reads()
+    marked = "" if path == KNOWN else " (after a guess)"
+    if bool(refused) != case.raises or not_on_a_card(error):
+        return {"outcome": "no truth", "why": short(refused or error or AssertionError("it is not refused"))}
+    if refused and type(error) is type(refused):
+        return {"outcome": "equal" if path == KNOWN else "guess", "is_right": True}
+    if refused:
+        return {"outcome": "wrong" if path == KNOWN else "guess", "why": f"is not refused: {short(refused)}"}
+    if error:
+        return {"outcome": "raised", "why": short(error) + marked}
+    compared = Compared(certainty, case.slack, path, path)
+    if case.check:
+        check(case, truth, got, compared)
+    else:
+        compared.value(truth, got, "r")
+    of_inputs = Compared(certainty, 1.0, path)
+    for name, base in bases.items():
+        of_inputs.value(base, got_bases[name], name)
+    wrong = compared.wrong + of_inputs.wrong
+    if wrong:
+        return {"outcome": "wrong", "why": wrong[0]}
+    n_different = compared.n_different + of_inputs.n_different
+    if n_different or compared.least < KNOWN:
+        return {"outcome": "guess", "is_right": not n_different}
+    return {"outcome": "equal"}
+
+
+def check(case, truth, got, compared: Compared) -> None:
+    """A random result: its shape and dtype are those of the truth, its values are valid."""
+    names = dict(NAMES)
+    if not eval(case.check, dict(names, r=truth)):
+        raise AssertionError(f"the check does not hold on the CPU: {case}")
+    if truth.shape != got.shape or truth.dtype != got.dtype:
+        compared.differs(f"r is {got.dtype}{list(got.shape)}, not {truth.dtype}{list(truth.shape)}", compared.path)
+        return
+    flat = got.contiguous()
+    compared.least = min(
+        compared.least, compared.certainty.of_memory(flat.data_ptr(), flat.numel() * flat.element_size())
+    )
+    if not eval(case.check, dict(names, r=flat.cpu())):
+        compared.differs(f"r is not valid: {flat.cpu().reshape(-1)[:8].tolist()}", compared.least)
+
+
+def short(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
+
+
+def kernels_of(case, folder: str, i: int) -> list[str]:
+    """What it launches: asked in a process of its own, for the virtual GPU tells of a kernel once."""
+    path = os.path.join(folder, f"kernels-{i}")
+    child = os.fork()
+    if not child:
+        os.environ["PLIM_VGPU_KERNELS"] = path
+        attempt(case, "cuda")
+        os._exit(0)
+    os.waitpid(child, 0)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read().splitlines()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", required=True, help="a folder; lines are appended to results there")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--first", type=int, default=0, help="index of the first expression")
+    parser.add_argument("--kernels", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    cases = catalogue.cases(options.seed, options.only)
+    certainty = None if options.kernels else Certainty()
+    with open(os.path.join(options.out, "results"), "a", encoding="utf-8", buffering=1) as file:
+        for i in range(options.first, len(cases)):
+            file.write(json.dumps({"begins": i}) + "\n")
+            started = time.monotonic()
+            if options.kernels:
+                result = {"kernels": kernels_of(cases[i], options.out, i)}
+            else:
+                result = outcome_of(cases[i], certainty)
+            file.write(json.dumps({"case": i, "s": round(time.monotonic() - started, 4), **result}) + "\n")
+        file.write(json.dumps({"torch": torch.__version__, "can_say": bool(certainty and certainty.can_say)}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
