@@ -4,11 +4,11 @@
  * logcumsumexp, cummax, cummin (ATen/native/cuda/ScanUtils.cuh; PyTorch 2.5 to 2.15).
  */
 #include "vgpu/kernels/forms.h"
+#include "vgpu/kernels/parameters.h"
 #include "vgpu/kernels/rows/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum operation { SUM, PRODUCT, LOG_SUM_EXP, MAX, MIN };
 
@@ -103,24 +103,10 @@ static void *parse(struct plim_text name)
     return NULL;
 }
 
-static uint64_t count_at(void *const *parameters, unsigned i)
-{
-    uint32_t count;
-    memcpy(&count, parameters[i], sizeof count);
-    return count;
-}
-
-static const void *pointer_at(void *const *parameters, unsigned i)
-{
-    const void *pointer;
-    memcpy(&pointer, parameters[i], sizeof pointer);
-    return pointer;
-}
-
 static void run_values(const struct scan *scan, void *const *parameters, uint64_t n_outer, uint64_t n, uint64_t n_inner)
 {
-    const struct plim_rows rows = { .in = pointer_at(parameters, 1),
-                                    .out = { pointer_at(parameters, 0) },
+    const struct plim_rows rows = { .in = plim_pointer_at(parameters, 1),
+                                    .out = { plim_pointer_at(parameters, 0) },
                                     .in_type = scan->element,
                                     .out_type = { scan->element },
                                     .n_outer = n_outer,
@@ -132,8 +118,8 @@ static void run_values(const struct scan *scan, void *const *parameters, uint64_
 static void run_extremes(const struct scan *scan, void *const *parameters, uint64_t n_outer, uint64_t n,
                          uint64_t n_inner)
 {
-    const struct plim_rows rows = { .in = pointer_at(parameters, 0),
-                                    .out = { pointer_at(parameters, 1), pointer_at(parameters, 2) },
+    const struct plim_rows rows = { .in = plim_pointer_at(parameters, 0),
+                                    .out = { plim_pointer_at(parameters, 1), plim_pointer_at(parameters, 2) },
                                     .in_type = scan->element,
                                     .out_type = { scan->element, PLIM_ELEMENT_I64 },
                                     .n_outer = n_outer,
@@ -146,28 +132,28 @@ static void run_extremes(const struct scan *scan, void *const *parameters, uint6
 static void run_innermost(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    run_values(parsed, p, count_at(p, 2), count_at(p, 3), 1);
+    run_values(parsed, p, plim_count_at(p, 2, 4), plim_count_at(p, 3, 4), 1);
 }
 
 /* (tgt, src, num_orows, num_irows, row_size, ...) */
 static void run_outer(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    run_values(parsed, p, count_at(p, 2), count_at(p, 4), count_at(p, 3));
+    run_values(parsed, p, plim_count_at(p, 2, 4), plim_count_at(p, 4, 4), plim_count_at(p, 3, 4));
 }
 
 /* (self, values, indices, num_rows, row_size, ...) */
 static void run_innermost_indices(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    run_extremes(parsed, p, count_at(p, 3), count_at(p, 4), 1);
+    run_extremes(parsed, p, plim_count_at(p, 3, 4), plim_count_at(p, 4, 4), 1);
 }
 
 /* (self, values, indices, num_orows, num_irows, row_size, ...) */
 static void run_outer_indices(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    run_extremes(parsed, p, count_at(p, 3), count_at(p, 5), count_at(p, 4));
+    run_extremes(parsed, p, plim_count_at(p, 3, 4), plim_count_at(p, 5, 4), plim_count_at(p, 4, 4));
 }
 
 const struct plim_kernel_form plim_form_scan_innermost = { "at::native::tensor_kernel_scan_innermost_dim", parse,

@@ -4,11 +4,11 @@
  * SoftMax.cu; PyTorch 2.5 to 2.15. The backward kernels only make their output unknown: no program reads it.
  */
 #include "vgpu/kernels/forms.h"
+#include "vgpu/kernels/parameters.h"
 #include "vgpu/kernels/rows/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct softmax {
     enum plim_element in, out;
@@ -76,26 +76,12 @@ static void *parse_cunn(struct plim_text name)
 
 /* --- launches --- */
 
-static const void *pointer_at(void *const *parameters, unsigned i)
-{
-    const void *pointer;
-    memcpy(&pointer, parameters[i], sizeof pointer);
-    return pointer;
-}
-
-static uint64_t int_at(void *const *parameters, unsigned i)
-{
-    int32_t value;
-    memcpy(&value, parameters[i], sizeof value);
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 /* The sizes of the spatial kernels are of index_t; they fit into 32 bits, little endian. */
 static void apply(const struct softmax *softmax, void *const *parameters, uint64_t n_outer, uint64_t n,
                   uint64_t n_inner)
 {
-    const struct plim_rows rows = { .in = pointer_at(parameters, 1),
-                                    .out = { pointer_at(parameters, 0) },
+    const struct plim_rows rows = { .in = plim_pointer_at(parameters, 1),
+                                    .out = { plim_pointer_at(parameters, 0) },
                                     .in_type = softmax->in,
                                     .out_type = { softmax->out },
                                     .n_outer = n_outer,
@@ -108,20 +94,20 @@ static void apply(const struct softmax *softmax, void *const *parameters, uint64
 static void run_warp(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    apply(parsed, p, int_at(p, 2), int_at(p, 4), 1);
+    apply(parsed, p, plim_count_at(p, 2, 4), plim_count_at(p, 4, 4), 1);
 }
 
 /* (output, input, classes): a block for each row */
 static void run_block(const void *parsed, const struct plim_kernel_launch *launch)
 {
-    apply(parsed, launch->parameters, launch->grid[0], int_at(launch->parameters, 2), 1);
+    apply(parsed, launch->parameters, launch->grid[0], plim_count_at(launch->parameters, 2, 4), 1);
 }
 
 /* (output, input, outer_size, dim_size, inner_size) */
 static void run_spatial(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void **p = launch->parameters;
-    apply(parsed, p, int_at(p, 2), int_at(p, 3), int_at(p, 4));
+    apply(parsed, p, plim_count_at(p, 2, 4), plim_count_at(p, 3, 4), plim_count_at(p, 4, 4));
 }
 
 const struct plim_kernel_form plim_form_softmax_warp = { "(anonymous namespace)::softmax_warp_forward", parse_warp,
