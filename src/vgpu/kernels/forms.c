@@ -13,5 +13,11 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_softmax_reg,
     &plim_form_softmax_gmem,
     &plim_form_softmax_spatial,
+    &plim_form_search_sorted,
+    &plim_form_histogram,
+    &plim_form_median,
+    &plim_form_kth_value,
+    &plim_form_nll_1d,
+    &plim_form_nll_2d,
     NULL,
 };

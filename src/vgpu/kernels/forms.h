@@ -17,4 +17,11 @@ extern const struct plim_kernel_form plim_form_scan_innermost, plim_form_scan_ou
 extern const struct plim_kernel_form plim_form_softmax_warp, plim_form_softmax_block, plim_form_softmax_smem,
     plim_form_softmax_reg, plim_form_softmax_gmem, plim_form_softmax_spatial;
 
+/* search/ */
+extern const struct plim_kernel_form plim_form_search_sorted, plim_form_histogram, plim_form_median,
+    plim_form_kth_value;
+
+/* loss/ */
+extern const struct plim_kernel_form plim_form_nll_1d, plim_form_nll_2d;
+
 #endif
