@@ -10,6 +10,8 @@ import argparse
 import json
 import math
 import os
+import resource
+import signal
 import sys
 import time
 import warnings
@@ -23,6 +25,8 @@ import inputs
 from compare import KNOWN, Certainty, Compared
 
 warnings.filterwarnings("ignore")
+# of one expression on a slow, busy machine, and of the whole process: a size that is garbage ends in an exception
+MOST_SECONDS, MOST_BYTES = 20, 6 << 30
 NAMES = {"torch": torch, "F": torch.nn.functional, "nn": torch.nn, "math": math, "inf": math.inf, "nan": math.nan}
 
 
@@ -44,10 +48,17 @@ def evaluate(case, device: str):
 
 
 def attempt(case, device: str):
+    signal.alarm(MOST_SECONDS)
     try:
         return *evaluate(case, device), None
     except Exception as error:  # noqa: BLE001: whatever an expression raises is its outcome
         return None, {}, error
+    finally:
+        signal.alarm(0)
+
+
+def too_long(number, frame) -> None:
+    raise TimeoutError(f"more than {MOST_SECONDS} s")
 
 
 def not_on_a_card(error: Exception | None) -> bool:
@@ -130,6 +141,8 @@ def main() -> int:
     parser.add_argument("--kernels", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    signal.signal(signal.SIGALRM, too_long)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     cases = catalogue.cases(options.seed, options.only)
     certainty = None if options.kernels else Certainty()
     with open(os.path.join(options.out, "results"), "a", encoding="utf-8", buffering=1) as file:
@@ -140,6 +153,8 @@ def main() -> int:
                 result = {"kernels": kernels_of(cases[i], options.out, i)}
             else:
                 result = outcome_of(cases[i], certainty)
+            if result.get("outcome") == "raised":
+                torch.cuda.empty_cache()  # what an absurd size took is no longer missing for the next
             file.write(json.dumps({"case": i, "s": round(time.monotonic() - started, 4), **result}) + "\n")
         file.write(json.dumps({"torch": torch.__version__, "can_say": bool(certainty and certainty.can_say)}) + "\n")
     return 0
