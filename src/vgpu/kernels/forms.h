@@ -23,5 +23,10 @@ extern const struct plim_kernel_form plim_form_search_sorted, plim_form_histogra
 
 /* loss/ */
 extern const struct plim_kernel_form plim_form_nll_1d, plim_form_nll_2d;
+/* cub/ */
+extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_reduce_blocks,
+    plim_form_cub_reduce_segments, plim_form_cub_scan, plim_form_cub_select, plim_form_cub_unique_by_key,
+    plim_form_cub_reduce_by_key, plim_form_cub_start, plim_form_cub_transform, plim_form_cub_for_each;
+extern const struct plim_kernel_form plim_form_thrust_select, plim_form_thrust_start, plim_form_thrust_for_each;
 
 #endif

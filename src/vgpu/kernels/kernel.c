@@ -45,19 +45,21 @@ static void list(const struct plim_meaning *meaning)
 
 /* --- what a name says --- */
 
-static bool is_of(const struct plim_kernel_form *form, struct plim_text name)
+/* The function is the form's, in whatever namespace the form's name leaves open. */
+static bool is_of(const struct plim_kernel_form *form, struct plim_text function)
 {
-    const struct plim_text after = plim_text_after(name, form->name);
-    const size_t before = after.size ? (size_t)(after.start - name.start) - strlen(form->name) : 0;
-    return after.size && (after.start[0] == '<' || after.start[0] == '(') &&
-           (before == 0 || name.start[before - 1] == ' ');
+    const size_t size = strlen(form->name);
+    const size_t before = size < function.size ? function.size - size : 0;
+    return size <= function.size && memcmp(function.start + before, form->name, size) == 0 &&
+           (before == 0 || function.start[before - 1] == ':');
 }
 
 static void understand(struct plim_meaning *meaning)
 {
     const struct plim_text name = plim_text_of(meaning->demangled ? meaning->demangled : meaning->name);
+    const struct plim_text function = plim_name_function(name);
     for (size_t i = 0; plim_kernel_forms[i] && !meaning->form; i++)
-        if (is_of(plim_kernel_forms[i], name) && (meaning->parsed = plim_kernel_forms[i]->parse(name)))
+        if (is_of(plim_kernel_forms[i], function) && (meaning->parsed = plim_kernel_forms[i]->parse(name)))
             meaning->form = plim_kernel_forms[i];
     if (!meaning->form)
         meaning->parsed = plim_unknown_parse(name);

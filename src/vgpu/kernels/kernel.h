@@ -21,7 +21,7 @@ struct plim_kernel_launch {
 
 /* A form of kernel: a family has one or several, which forms.c lists. */
 struct plim_kernel_form {
-    const char *name; /* the function's name, as in "void NAME<...>(...)" */
+    const char *name; /* the function's name, as in "void NAME<...>(...)", with or without its namespaces */
 
     /*
      * What the name says about a kernel, made once, kept for ever, and given to run(). NULL: this kernel of the form

@@ -96,6 +96,36 @@ bool plim_name_argument(struct plim_text arguments, unsigned number, struct plim
     return false;
 }
 
+struct plim_text plim_name_function(struct plim_text name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    size_t i = 0, start = 0;
+    while (i < name.size && name.start[i] != '<') {
+        const struct plim_text rest = { name.start + i, name.size - i };
+        if (plim_text_starts(rest, anonymous))
+            i += sizeof anonymous - 1;
+        else if (name.start[i] == '(')
+            break;
+        else if (name.start[i++] == ' ')
+            start = i;
+    }
+    return (struct plim_text){ name.start + start, i - start };
+}
+
+/* Templates and lambdas in front of the parameters have brackets of their own. */
+struct plim_text plim_name_parameters(struct plim_text name)
+{
+    size_t depth = 0, end = name.size;
+    for (size_t i = name.size; i-- > 0;) {
+        const char c = name.start[i];
+        if (c == ')' && depth++ == 0)
+            end = i;
+        else if (c == '(' && depth > 0 && --depth == 0)
+            return (struct plim_text){ name.start + i + 1, end - i - 1 };
+    }
+    return (struct plim_text){ "", 0 };
+}
+
 enum plim_element plim_name_element(struct plim_text text)
 {
     static const struct {

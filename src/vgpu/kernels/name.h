@@ -32,6 +32,12 @@ bool plim_text_has(struct plim_text text, const char *string);
 /* The text behind the first `string` in it; empty: it has none. */
 struct plim_text plim_text_after(struct plim_text text, const char *string);
 
+/* The qualified name of a function: "at::native::reduce_kernel" of "void at::native::reduce_kernel<512, ...>(...)". */
+struct plim_text plim_name_function(struct plim_text name);
+
+/* The parameters of a function: the last brackets of its name. */
+struct plim_text plim_name_parameters(struct plim_text name);
+
 /* What is between the brackets of the first "name<...>" in the text. False: there is none. */
 bool plim_name_template(struct plim_text text, const char *name, struct plim_text *ret_arguments);
 

@@ -18,20 +18,6 @@ struct signature {
     uint8_t kind[MAX_PARAMETERS];
 };
 
-/* The text between the last brackets: templates and lambdas in front of them have brackets of their own. */
-static struct plim_text parameters_of(struct plim_text name)
-{
-    size_t depth = 0, end = name.size;
-    for (size_t i = name.size; i-- > 0;) {
-        const char c = name.start[i];
-        if (c == ')' && depth++ == 0)
-            end = i;
-        else if (c == '(' && depth > 0 && --depth == 0)
-            return (struct plim_text){ name.start + i + 1, end - i - 1 };
-    }
-    return (struct plim_text){ "", 0 };
-}
-
 static enum kind kind_of(struct plim_text type)
 {
     if (type.size == 0)
@@ -44,7 +30,7 @@ static enum kind kind_of(struct plim_text type)
 void *plim_unknown_parse(struct plim_text name)
 {
     struct signature *signature = calloc(1, sizeof *signature);
-    const struct plim_text parameters = parameters_of(name);
+    const struct plim_text parameters = plim_name_parameters(name);
     struct plim_text type;
     for (unsigned i = 0; signature && i < MAX_PARAMETERS && plim_name_argument(parameters, i, &type); i++)
         signature->kind[signature->n++] = (uint8_t)kind_of(type);
