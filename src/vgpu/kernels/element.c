@@ -80,6 +80,8 @@ static unsigned store_small(const struct small *type, double value)
     int exponent;
     if (!isfinite(value))
         return beyond(type, sign, isnan(value));
+    if (value == 0)
+        return type->is_fnuz ? 0 : sign;
     frexp(value, &exponent); /* |value| is in [2^(exponent-1), 2^exponent) */
     const int least = 1 - type->bias, power = (exponent - 1 > least ? exponent - 1 : least) - type->mantissa_bits;
     const double scaled = nearbyint(ldexp(fabs(value), -power)); /* in units of the last place */
