@@ -28,5 +28,15 @@ extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_re
     plim_form_cub_reduce_segments, plim_form_cub_scan, plim_form_cub_select, plim_form_cub_unique_by_key,
     plim_form_cub_reduce_by_key, plim_form_cub_start, plim_form_cub_transform, plim_form_cub_for_each;
 extern const struct plim_kernel_form plim_form_thrust_select, plim_form_thrust_start, plim_form_thrust_for_each;
+/* index/ */
+extern const struct plim_kernel_form plim_form_index_elementwise, plim_form_scatter_gather,
+    plim_form_index_select_small, plim_form_index_select_large, plim_form_index_func_small, plim_form_index_func_large,
+    plim_form_vectorized_gather, plim_form_vectorized_scatter, plim_form_indexing_backward,
+    plim_form_indexing_backward_one, plim_form_indexing_backward_small, plim_form_embedding_backward;
+
+/* join/ */
+extern const struct plim_kernel_form plim_form_cat, plim_form_cat_contig, plim_form_cat_aligned16,
+    plim_form_cat_aligned, plim_form_cat_vectorized, plim_form_triangle, plim_form_tril_indices, plim_form_triu_indices,
+    plim_form_roll, plim_form_repeat, plim_form_split;
 
 #endif

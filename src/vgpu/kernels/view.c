@@ -64,22 +64,6 @@ static bool is_flat(const struct plim_view *view)
            (view->n_dimensions == 1 && view->stride_bytes[0] == (int64_t)plim_element_bytes(view->element));
 }
 
-/* A walk over the elements in order: the offset of each from the tensor's address. */
-struct walk {
-    int64_t index[PLIM_VIEW_MAX_DIMENSIONS], offset;
-};
-
-static void walk_on(struct walk *walk, const struct plim_view *view)
-{
-    for (unsigned i = 0; i < view->n_dimensions; i++) {
-        walk->offset += view->stride_bytes[i];
-        if (++walk->index[i] < view->size[i])
-            return;
-        walk->offset -= view->stride_bytes[i] * view->size[i];
-        walk->index[i] = 0;
-    }
-}
-
 /* --- arrays --- */
 
 bool plim_array_make(struct plim_array *ret_array, enum plim_element element, uint64_t n, bool is_constant)
@@ -145,7 +129,7 @@ static void gather(const struct plim_view *view, const struct span *span, const 
 {
     const unsigned width = plim_element_bytes(view->element);
     const uint64_t first = view->address - span->start;
-    struct walk walk = { .offset = 0 };
+    struct plim_walk walk = { .offset = 0 };
     enum plim_shadow_known most = PLIM_SHADOW_UNKNOWN;
     array->known = PLIM_SHADOW_KNOWN;
     for (uint64_t i = 0; i < array->n; i++) {
@@ -155,7 +139,7 @@ static void gather(const struct plim_view *view, const struct span *span, const 
         array->each[i] = (uint8_t)certainty;
         array->known = plim_less_known(array->known, certainty);
         most = certainty > most ? certainty : most;
-        walk_on(&walk, view);
+        plim_walk_on(&walk, view);
     }
     if (most == array->known) {
         free(array->each);
@@ -204,7 +188,7 @@ static void encode(enum plim_element to, const struct plim_array *array, uint64_
 }
 
 /* Bytes with certainties: run by run, or, of very many runs, all with the least certainty. */
-static void write_runs(uint64_t address, const uint8_t *bytes, const uint8_t *known, uint64_t size)
+void plim_view_write_bytes(uint64_t address, const uint8_t *bytes, const uint8_t *known, uint64_t size)
 {
     enum { MAX_RUNS = 256 };
     uint64_t n_runs = 1;
@@ -238,14 +222,14 @@ static bool write_each(const struct plim_view *view, const struct span *span, co
     uint8_t *known = bytes + span->size;
     if (!span->is_dense)
         plim_shadow_read_each(bytes, known, pointer_to(span->start), span->size);
-    struct walk walk = { .offset = 0 };
+    struct plim_walk walk = { .offset = 0 };
     for (uint64_t i = 0; i < array->n; i++) {
         const uint64_t at = first + (uint64_t)walk.offset;
         encode(view->element, array, i, bytes + at);
         memset(known + at, (int)plim_array_known_at(array, i), width);
-        walk_on(&walk, view);
+        plim_walk_on(&walk, view);
     }
-    write_runs(span->start, bytes, known, span->size);
+    plim_view_write_bytes(span->start, bytes, known, span->size);
     free(bytes);
     return true;
 }

@@ -65,6 +65,25 @@ void plim_view_write(const struct plim_view *view, const struct plim_array *arra
 /* The kernel writes there, and nobody knows what. */
 void plim_view_forget(const struct plim_view *view);
 
+/* Write bytes, each with an enum plim_shadow_known; of very many runs, all get the least certainty. */
+void plim_view_write_bytes(uint64_t address, const uint8_t *bytes, const uint8_t *known, uint64_t size);
+
+/* A walk over the elements in order: the offset of each from the view's address. All zero at first. */
+struct plim_walk {
+    int64_t index[PLIM_VIEW_MAX_DIMENSIONS], offset;
+};
+
+static inline void plim_walk_on(struct plim_walk *walk, const struct plim_view *view)
+{
+    for (unsigned i = 0; i < view->n_dimensions; i++) {
+        walk->offset += view->stride_bytes[i];
+        if (++walk->index[i] < view->size[i])
+            return;
+        walk->offset -= view->stride_bytes[i] * view->size[i];
+        walk->index[i] = 0;
+    }
+}
+
 static inline union plim_scalar plim_array_at(const struct plim_array *array, uint64_t i)
 {
     return array->number[array->is_constant ? 0 : i];
