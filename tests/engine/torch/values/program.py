@@ -117,19 +117,25 @@ def short(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
 
 
-def kernels_of(case, folder: str, i: int) -> list[str]:
-    """What it launches: asked in a process of its own, for the virtual GPU tells of a kernel once."""
-    path = os.path.join(folder, f"kernels-{i}")
+def apart(case, folder: str, i: int) -> dict:
+    """In a process of its own: memory that nobody used before; and the virtual GPU tells of each kernel once."""
+    launched, told = os.path.join(folder, f"kernels-{i}"), os.path.join(folder, f"outcome-{i}")
     child = os.fork()
     if not child:
-        os.environ["PLIM_VGPU_KERNELS"] = path
-        attempt(case, "cuda")
+        os.environ["PLIM_VGPU_KERNELS"] = launched
+        result = outcome_of(case, Certainty())
+        with open(told, "w", encoding="utf-8") as file:
+            json.dump(result, file)
         os._exit(0)
     os.waitpid(child, 0)
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read().splitlines()
+    result = {"outcome": "raised", "why": "the process ended"}
+    if os.path.exists(told):
+        with open(told, encoding="utf-8") as file:
+            result = json.load(file)
+    if os.path.exists(launched):
+        with open(launched, encoding="utf-8", errors="replace") as file:
+            result["kernels"] = file.read().splitlines()
+    return result
 
 
 def main() -> int:
@@ -138,25 +144,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=0, help="index of the first expression")
-    parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--apart", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     signal.signal(signal.SIGALRM, too_long)
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     cases = catalogue.cases(options.seed, options.only)
-    certainty = None if options.kernels else Certainty()
+    certainty = Certainty()
     with open(os.path.join(options.out, "results"), "a", encoding="utf-8", buffering=1) as file:
         for i in range(options.first, len(cases)):
             file.write(json.dumps({"begins": i}) + "\n")
             started = time.monotonic()
-            if options.kernels:
-                result = {"kernels": kernels_of(cases[i], options.out, i)}
-            else:
-                result = outcome_of(cases[i], certainty)
-            if result.get("outcome") == "raised":
+            result = apart(cases[i], options.out, i) if options.apart else outcome_of(cases[i], certainty)
+            if result["outcome"] == "raised" and not options.apart:
                 torch.cuda.empty_cache()  # what an absurd size took is no longer missing for the next
             file.write(json.dumps({"case": i, "s": round(time.monotonic() - started, 4), **result}) + "\n")
-        file.write(json.dumps({"torch": torch.__version__, "can_say": bool(certainty and certainty.can_say)}) + "\n")
+        file.write(json.dumps({"torch": torch.__version__, "can_say": certainty.can_say}) + "\n")
     return 0
 
 

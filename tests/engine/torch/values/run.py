@@ -71,7 +71,7 @@ def rehearse(options: argparse.Namespace, folder: str, first: int) -> str:
         options.only,
         "--first",
         str(first),
-        *(["--kernels"] if options.kernels else []),
+        *(["--apart"] if options.apart or options.kernels else []),
     ]
     environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
@@ -159,7 +159,7 @@ def write_kernels(path: str, results: list[Result]) -> None:
     """The kernels of each expression, indented under it."""
     with open(path, "w", encoding="utf-8") as file:
         for result in results:
-            file.write(f"{str(result.case)!r}\n" + "".join(f"    {kernel}\n" for kernel in result.kernels))
+            file.write(f"{result.outcome} {str(result.case)!r}\n" + "".join(f"    {kernel}\n" for kernel in result.kernels))
 
 
 def parse() -> argparse.Namespace:
@@ -172,9 +172,8 @@ def parse() -> argparse.Namespace:
         "--least", type=float, default=97.0, metavar="PERCENT", help="equal; default 97. 0: report only, always exit 0"
     )
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument(
-        "--kernels", metavar="FILE", help="write what each expression launches; compare nothing. Use with --only"
-    )
+    parser.add_argument("--apart", action="store_true", help="each expression in a process of its own, on memory never used")
+    parser.add_argument("--kernels", metavar="FILE", help="write what each expression launches; takes --apart along")
     parser.add_argument("--guesses", action="store_true", help="print those too")
     parser.add_argument("--most", type=int, default=200, help="lines of each outcome")
     return parser.parse_args()
@@ -190,7 +189,6 @@ def main() -> int:
         results, about = run(options, cases, folder)
     if options.kernels:
         write_kernels(options.kernels, results)
-        return 0
     if options.json:
         write_json(options.json, results, about)
     marked = "" if about.get("can_say") else "NOT "
