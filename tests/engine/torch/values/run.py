@@ -159,7 +159,8 @@ def write_kernels(path: str, results: list[Result]) -> None:
     """The kernels of each expression, indented under it."""
     with open(path, "w", encoding="utf-8") as file:
         for result in results:
-            file.write(f"{result.outcome} {str(result.case)!r}\n" + "".join(f"    {kernel}\n" for kernel in result.kernels))
+            launched = "".join(f"    {kernel}\n" for kernel in result.kernels)
+            file.write(f"{result.outcome} {str(result.case)!r}\n{launched}")
 
 
 def parse() -> argparse.Namespace:
@@ -172,7 +173,7 @@ def parse() -> argparse.Namespace:
         "--least", type=float, default=97.0, metavar="PERCENT", help="equal; default 97. 0: report only, always exit 0"
     )
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--apart", action="store_true", help="each expression in a process of its own, on memory never used")
+    parser.add_argument("--apart", action="store_true", help="each expression in its own process, on memory never used")
     parser.add_argument("--kernels", metavar="FILE", help="write what each expression launches; takes --apart along")
     parser.add_argument("--guesses", action="store_true", help="print those too")
     parser.add_argument("--most", type=int, default=200, help="lines of each outcome")
