@@ -39,4 +39,27 @@ extern const struct plim_kernel_form plim_form_cat, plim_form_cat_contig, plim_f
     plim_form_cat_aligned, plim_form_cat_vectorized, plim_form_triangle, plim_form_tril_indices, plim_form_triu_indices,
     plim_form_roll, plim_form_repeat, plim_form_split;
 
+/* sort/, and PyTorch's kernels around selections */
+extern const struct plim_kernel_form plim_form_radix_single;
+extern const struct plim_kernel_form plim_form_radix_onesweep;
+extern const struct plim_kernel_form plim_form_radix_downsweep;
+extern const struct plim_kernel_form plim_form_radix_segmented;
+extern const struct plim_kernel_form plim_form_sort_bitonic;
+extern const struct plim_kernel_form plim_form_sort_merge;
+extern const struct plim_kernel_form plim_form_sort_radix;
+extern const struct plim_kernel_form plim_form_sort_indices;
+extern const struct plim_kernel_form plim_form_sort_segments;
+extern const struct plim_kernel_form plim_form_sort_postprocess;
+extern const struct plim_kernel_form plim_form_unique_difference;
+extern const struct plim_kernel_form plim_form_unique_scatter;
+extern const struct plim_kernel_form plim_form_unique_flag_values;
+extern const struct plim_kernel_form plim_form_unique_flag_places;
+extern const struct plim_kernel_form plim_form_nonzero_indices;
+extern const struct plim_kernel_form plim_form_nonzero_sums;
+extern const struct plim_kernel_form plim_form_nonzero_running_sums;
+extern const struct plim_kernel_form plim_form_nonzero_flags;
+extern const struct plim_kernel_form plim_form_nonzero_filler;
+extern const struct plim_kernel_form plim_form_scan_deterministic;
+extern const struct plim_kernel_form plim_form_masked_scatter_check;
+
 #endif
