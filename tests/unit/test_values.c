@@ -31,6 +31,19 @@ static struct {
     int (*fill_16)(word, unsigned short, size_t);
     int (*fill_rows_32)(word, size_t, unsigned, size_t, size_t);
     int (*copy_box)(const void *);
+    int (*copy_in_stream)(void *, const void *, size_t, int, void *);
+    int (*fill_in_stream)(void *, int, size_t, void *);
+    int (*write_word)(void *, word, unsigned, unsigned);
+    int (*make_stream)(void **, unsigned);
+    int (*destroy_stream)(void *);
+    int (*begin_capture)(void *, int);
+    int (*end_capture)(void *, void **);
+    int (*instantiate)(void **, void *, word);
+    int (*launch_graph)(void *, void *);
+    int (*destroy_graph)(void *);
+    int (*destroy_exec)(void *);
+    int (*launch)(const void *, word, unsigned, word, unsigned, void **, size_t, void *);
+    void (*enter)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
     struct plim_ledger *(*ledger)(int *);
     enum plim_shadow_known (*read)(void *, const void *, size_t);
     uint64_t (*n_evicted)(void);
@@ -50,6 +63,19 @@ static int set_up(void **state)
     take(runtime, "cudaMemcpy2D", &cuda.copy_2d);
     take(runtime, "cudaMemset", &cuda.fill);
     take(runtime, "cudaMemset2D", &cuda.fill_2d);
+    take(runtime, "cudaMemcpyAsync", &cuda.copy_in_stream);
+    take(runtime, "cudaMemsetAsync", &cuda.fill_in_stream);
+    take(runtime, "cudaLaunchKernel", &cuda.launch);
+    take(runtime, "__cudaRegisterFunction", &cuda.enter);
+    take(driver, "cuStreamWriteValue32_v2", &cuda.write_word);
+    take(driver, "cuStreamCreate", &cuda.make_stream);
+    take(driver, "cuStreamDestroy_v2", &cuda.destroy_stream);
+    take(driver, "cuStreamBeginCapture_v2", &cuda.begin_capture);
+    take(driver, "cuStreamEndCapture", &cuda.end_capture);
+    take(driver, "cuGraphInstantiateWithFlags", &cuda.instantiate);
+    take(driver, "cuGraphLaunch", &cuda.launch_graph);
+    take(driver, "cuGraphDestroy", &cuda.destroy_graph);
+    take(driver, "cuGraphExecDestroy", &cuda.destroy_exec);
     take(driver, "cuMemsetD32_v2", &cuda.fill_32);
     take(driver, "cuMemsetD16_v2", &cuda.fill_16);
     take(driver, "cuMemsetD2D32_v2", &cuda.fill_rows_32);
@@ -295,6 +321,101 @@ static void test_rows(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
+/* --- graphs: a capture changes nothing, a launch does --- */
+
+/* The graph of what is put into the stream until then. */
+static void *end_capture(void *stream)
+{
+    void *graph = NULL, *exec = NULL;
+    assert_int_equal(cuda.end_capture(stream, &graph), SUCCESS);
+    assert_int_equal(cuda.instantiate(&exec, graph, 0), SUCCESS);
+    assert_int_equal(cuda.destroy_graph(graph), SUCCESS);
+    return exec;
+}
+
+static uint32_t word_at(const void *address, enum plim_shadow_known known)
+{
+    uint32_t value;
+    assert_int_equal(cuda.read(&value, address, sizeof value), known);
+    return value;
+}
+
+static void test_graphs(void **state)
+{
+    (void)state;
+    uint32_t given = 1, got = 0;
+    const uint32_t old = 99;
+    char *a = card_memory(4096), *b = a + 512, *c = a + 1024;
+    void *stream = NULL;
+    assert_int_equal(cuda.make_stream(&stream, 1), SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(cuda.copy(a + 512 * i, &old, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.begin_capture(stream, 0), SUCCESS);
+    assert_int_equal(cuda.copy_in_stream(a, &given, 4, TO_DEVICE, stream), SUCCESS);
+    assert_int_equal(cuda.copy_in_stream(b, a, 4, ON_DEVICE, stream), SUCCESS);
+    assert_int_equal(cuda.copy_in_stream(&got, b, 4, TO_HOST, stream), SUCCESS);
+    assert_int_equal(cuda.fill_in_stream(c, 7, 4, stream), SUCCESS);
+    assert_int_equal(cuda.write_word(stream, (word)(uintptr_t)c + 4, 8, 0), SUCCESS);
+    assert_int_equal(cuda.copy_in_stream(a, &old, 4, TO_HOST, stream), INVALID_VALUE);
+    void *exec = end_capture(stream);
+    assert_int_equal(got, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(word_at(a + 512 * i, PLIM_SHADOW_KNOWN), old);
+    assert_int_equal(word_at(c + 4, PLIM_SHADOW_UNKNOWN), 0);
+    for (given = 5; given < 8; given++) {
+        assert_int_equal(cuda.launch_graph(exec, stream), SUCCESS);
+        assert_int_equal(got, given);
+        assert_int_equal(word_at(a, PLIM_SHADOW_KNOWN), given);
+    }
+    assert_int_equal(word_at(c, PLIM_SHADOW_KNOWN), 0x07070707);
+    assert_int_equal(word_at(c + 4, PLIM_SHADOW_KNOWN), 8);
+
+    assert_int_equal(cuda.begin_capture(stream, 0), SUCCESS); /* a graph that launches it */
+    assert_int_equal(cuda.launch_graph(exec, stream), SUCCESS);
+    assert_int_equal(got, 7);
+    void *outer = end_capture(stream);
+    assert_int_equal(cuda.destroy_exec(exec), SUCCESS);
+    assert_int_equal(cuda.launch_graph(outer, stream), SUCCESS);
+    assert_int_equal(got, 8);
+    assert_int_equal(cuda.free(a), SUCCESS);
+    assert_int_equal(cuda.launch_graph(outer, stream), SUCCESS); /* on a card, an error later */
+    assert_int_equal(word_at(a, PLIM_SHADOW_UNKNOWN), 0);
+    assert_int_equal(cuda.destroy_exec(outer), SUCCESS);
+    assert_int_equal(cuda.destroy_stream(stream), SUCCESS);
+}
+
+/* What the kernels of a graph write is lost at its launch: they have the parameters of the capture. */
+static void test_kernels_in_graphs(void **state)
+{
+    static const char kernel[1];
+    (void)state;
+    const uint32_t old = 99;
+    char *a = card_memory(4096), *b = a + 512;
+    void *stream = NULL;
+    dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL); /* as a program with kernels has; it may be missing */
+    cuda.enter(NULL, kernel, NULL, "_Z6writerPfi", -1, NULL, NULL, NULL, NULL, NULL); /* writer(float *, int) */
+    assert_int_equal(cuda.make_stream(&stream, 1), SUCCESS);
+    assert_int_equal(cuda.copy(a, &old, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.begin_capture(stream, 0), SUCCESS);
+    {
+        void *output = a;
+        int n = 1;
+        void *parameters[2] = { &output, &n };
+        assert_int_equal(cuda.launch(kernel, 1ull << 32 | 1, 1, 1ull << 32 | 1, 1, parameters, 0, stream), SUCCESS);
+        output = b; /* too late */
+    }
+    void *exec = end_capture(stream);
+    assert_int_equal(word_at(a, PLIM_SHADOW_KNOWN), old);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(cuda.copy(a, &old, 4, TO_DEVICE), SUCCESS);
+        assert_int_equal(cuda.launch_graph(exec, stream), SUCCESS);
+        assert_int_equal(word_at(a, PLIM_SHADOW_UNKNOWN), 0);
+    }
+    assert_int_equal(cuda.destroy_exec(exec), SUCCESS);
+    assert_int_equal(cuda.destroy_stream(stream), SUCCESS);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
 static void test_wrong_copies_are_refused(void **state)
 {
     (void)state;
@@ -372,6 +493,8 @@ int main(void)
         cmocka_unit_test(test_the_certainty_of_reads),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_kernels_in_graphs),
         cmocka_unit_test(test_wrong_copies_are_refused),
         cmocka_unit_test(test_the_store_is_bounded),
         cmocka_unit_test(test_threads_do_not_see_each_other),

@@ -12,6 +12,7 @@
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory/device_memory.h"
 #include "vgpu/driver/modules.h"
+#include "vgpu/kernels/snapshot.h"
 #include "vgpu/values/shadow.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static status launch(void *function, const unsigned grid[3], const unsigned bloc
         return PLIM_CUDA_INVALID_VALUE;
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
-    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL);
+    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
     if (!error)
         plim_vgpu_launched(function);
     return error;
@@ -63,11 +64,68 @@ status cuLaunchKernelEx(const struct cu_launch *c, void *function, void **parame
                           c->shared_bytes, c->stream, parameters, extra);
 }
 
-/* The kernels of libcudart are functions of the host. */
-status plim_vgpu_launch(void *stream)
+/* --- work of the other libraries --- */
+
+static void run_snapshot(const void *context) { plim_snapshot_apply(*(struct plim_snapshot *const *)context); }
+static void drop_snapshot(void *context) { plim_snapshot_free(*(struct plim_snapshot **)context); }
+
+/* A node whose launches change values. Takes the work over, which is NULL if there was no memory for it. */
+static status capture(void *stream, struct plim_work *work)
+{
+    status error = work ? plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, work, NULL) : PLIM_CUDA_OUT_OF_MEMORY;
+    plim_work_release(work);
+    return error;
+}
+
+static status capture_kernel(void *stream, const struct plim_meaning *kernel, void **parameters, const unsigned grid[3],
+                             const unsigned block[3])
+{
+    static const struct plim_work_kind kind = { run_snapshot, drop_snapshot };
+    struct plim_snapshot *snapshot = plim_snapshot_make(kernel, parameters, grid, block);
+    return capture(stream, snapshot ? plim_work_make(&kind, &snapshot, sizeof snapshot) : NULL);
+}
+
+status plim_vgpu_launch_kernel(void *stream, const struct plim_meaning *kernel, void **parameters,
+                               const unsigned grid[3], const unsigned block[3])
 {
     status error = plim_vgpu_need_kernels(plim_context_device());
-    return error ? error : plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL);
+    if (error)
+        return error;
+    if (plim_capture_is_on(stream))
+        return capture_kernel(stream, kernel, parameters, grid, block);
+    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
+    if (!error)
+        plim_meaning_apply(kernel, parameters, grid, block);
+    return error;
+}
+
+/* What a library gave, behind the function that takes it. */
+struct library_work {
+    void (*run)(const void *context);
+    _Alignas(16) unsigned char context[256];
+};
+
+static void run_library_work(const void *context)
+{
+    const struct library_work *work = context;
+    work->run(work->context);
+}
+
+status plim_vgpu_launch(void *stream, void (*run)(const void *context), const void *context, size_t size)
+{
+    static const struct plim_work_kind kind = { run_library_work, NULL };
+    struct library_work work = { .run = run };
+    status error = plim_vgpu_need_kernels(plim_context_device());
+    if (error || size > sizeof work.context)
+        return error ? error : PLIM_CUDA_INVALID_VALUE;
+    if (run && plim_capture_is_on(stream)) {
+        memcpy(work.context, context, size);
+        return capture(stream, plim_work_make(&kind, &work, sizeof work));
+    }
+    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
+    if (!error && run)
+        run(context);
+    return error;
 }
 
 int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
@@ -75,7 +133,7 @@ int plim_vgpu_place_variable(int device, uint64_t size, uint64_t *ret_address)
     return plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, device, size ? size : 1, NULL, ret_address);
 }
 
-status plim_vgpu_note_copy(void *stream) { return plim_capture_work(stream, PLIM_NODE_MEMCPY, NULL, NULL); }
+bool plim_vgpu_captures(const void *stream) { return plim_capture_is_on(stream); }
 
 bool plim_vgpu_is_stream(const void *stream) { return plim_stream_of(stream) != NULL; }
 

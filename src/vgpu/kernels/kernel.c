@@ -115,3 +115,8 @@ void plim_meaning_apply(const struct plim_meaning *meaning, void **parameters, c
     else
         plim_unknown_run(meaning->parsed, &launch);
 }
+
+int plim_meaning_n_parameters(const struct plim_meaning *meaning)
+{
+    return meaning->demangled ? plim_unknown_n_parameters(plim_text_of(meaning->demangled)) : -1;
+}

@@ -41,4 +41,7 @@ PLIM_VGPU_EXPORT const struct plim_meaning *plim_meaning_of(const char *name);
 PLIM_VGPU_EXPORT void plim_meaning_apply(const struct plim_meaning *kernel, void **parameters, const unsigned grid[3],
                                          const unsigned block[3]);
 
+/* As its name says; -1: it does not. */
+int plim_meaning_n_parameters(const struct plim_meaning *kernel);
+
 #endif

@@ -27,6 +27,18 @@ static enum kind kind_of(struct plim_text type)
     return plim_name_element(type) == PLIM_ELEMENT_NONE ? STRUCTURE : SCALAR;
 }
 
+int plim_unknown_n_parameters(struct plim_text name)
+{
+    const struct plim_text parameters = plim_name_parameters(name);
+    struct plim_text type;
+    int n = 0;
+    if (!plim_text_has(name, ")"))
+        return -1;
+    while (n <= MAX_PARAMETERS && plim_name_argument(parameters, (unsigned)n, &type) && type.size > 0)
+        n++;
+    return n;
+}
+
 void *plim_unknown_parse(struct plim_text name)
 {
     struct signature *signature = calloc(1, sizeof *signature);

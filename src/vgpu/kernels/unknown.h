@@ -10,4 +10,7 @@
 void *plim_unknown_parse(struct plim_text name);
 void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launch);
 
+/* The number of parameters that the name says a kernel has; -1: it does not. */
+int plim_unknown_n_parameters(struct plim_text name);
+
 #endif

@@ -85,7 +85,7 @@ void plim_library_uncharge(struct plim_library_charge *charge)
 bool plim_library_work(int device, void *stream)
 {
     (void)device;
-    return plim_vgpu_launch(stream) == PLIM_CUDA_SUCCESS;
+    return plim_vgpu_launch(stream, NULL, NULL, 0) == PLIM_CUDA_SUCCESS;
 }
 
 void plim_library_answer(void *result, size_t size)

@@ -24,6 +24,25 @@ static bool is_big(size_t count, int type, int n_ranks)
     return count > ((size_t)1 << 50) / plim_nccl_type_bytes(type) / (size_t)n_ranks;
 }
 
+/* What a rank of a graph receives is not known: the ranks do not meet when they launch it. */
+struct received {
+    void *buffer;
+    size_t size;
+};
+
+static void lose_received(const void *context)
+{
+    const struct received *received = context;
+    plim_nccl_overwrite(received->buffer, received->size);
+}
+
+static struct received received_by(const struct nccl_operation *o)
+{
+    const bool is_of_all = o->kind == NCCL_ALL_GATHER || o->kind == NCCL_ALL_TO_ALL || o->kind == NCCL_GATHER;
+    const size_t n = is_of_all ? (size_t)o->comm->n_ranks : 1;
+    return (struct received){ o->receive, o->receive ? o->count * plim_nccl_type_bytes(o->type) * n : 0 };
+}
+
 static nccl_result communicate(const struct nccl_operation *o)
 {
     const bool is_reducing = o->kind == NCCL_ALL_REDUCE || o->kind == NCCL_REDUCE || o->kind == NCCL_REDUCE_SCATTER;
@@ -43,7 +62,9 @@ static nccl_result communicate(const struct nccl_operation *o)
     if (!result && !o->count && (o->kind == NCCL_SEND || o->kind == NCCL_RECEIVE))
         return NCCL_SUCCESS; /* nothing is transferred, so no rank waits */
     if (!result) {
-        const int error = plim_vgpu_launch(o->stream);
+        const struct received received = received_by(o);
+        const int error = plim_vgpu_launch(o->stream, plim_vgpu_captures(o->stream) ? lose_received : NULL, &received,
+                                           sizeof received);
         if (error)
             result =
                 plim_nccl_fail(NCCL_UNHANDLED_CUDA_ERROR, "Cuda failure %d '%s'", error, plim_vgpu_error_text(error));

@@ -14,8 +14,7 @@ static status copy_box(const struct plim_copy *copy, int kind, void *stream)
         return error;
     if (kind < PLIM_COPY_HOST || kind > PLIM_COPY_ANY)
         return plim_runtime_fail(INVALID_DIRECTION);
-    error = plim_vgpu_copy_box(copy, (enum plim_copy_kind)kind);
-    return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
+    return plim_runtime_fail(plim_vgpu_copy_box(copy, (enum plim_copy_kind)kind, stream));
 }
 
 /* A synchronous call waits for the work before it. */
@@ -189,8 +188,9 @@ static status fill(struct cuda_pitched to, int value, struct cuda_triple extent,
                                                     .height = extent.y,
                                                     .depth = extent.z,
                                                     .pitch = to.pitch,
-                                                    .slice = plim_vgpu_slice(to.pitch, to.height) });
-    return error ? plim_runtime_fail(error) : plim_runtime_capture(stream);
+                                                    .slice = plim_vgpu_slice(to.pitch, to.height) },
+                               stream);
+    return plim_runtime_fail(error);
 }
 
 status cudaMemsetAsync(void *start, int value, size_t size, void *stream)

@@ -126,11 +126,10 @@ static status launch(const void *function, struct cuda_dim3 grid, struct cuda_di
         return plim_runtime_fail(INVALID_CONFIGURATION);
     if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
         return plim_runtime_fail(NO_KERNEL_IMAGE);
-    if (!(error = plim_vgpu_launch(stream))) {
-        plim_meaning_apply(meaning_of(kernel), arguments, (const unsigned[]){ grid.x, grid.y, grid.z },
-                           (const unsigned[]){ block.x, block.y, block.z });
+    error = plim_vgpu_launch_kernel(stream, meaning_of(kernel), arguments, (const unsigned[]){ grid.x, grid.y, grid.z },
+                                    (const unsigned[]){ block.x, block.y, block.z });
+    if (!error)
         plim_vgpu_launched(function);
-    }
     return plim_runtime_fail(error);
 }
 

@@ -194,8 +194,6 @@ status plim_runtime_stream(void *stream)
                  : plim_runtime_fail(plim_vgpu_is_stream(stream) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_HANDLE);
 }
 
-status plim_runtime_capture(void *stream) { return plim_runtime_fail(plim_vgpu_note_copy(stream)); }
-
 /* --- the driver's functions --- */
 
 /* A missing function is not an error if the caller takes *ret_status, which says so. */

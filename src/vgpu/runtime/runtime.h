@@ -23,7 +23,4 @@ status plim_runtime_ready(void);
 /* An error unless the stream exists or is a default stream. */
 status plim_runtime_stream(void *stream);
 
-/* A copy is put into the stream: a node, if it captures. */
-status plim_runtime_capture(void *stream);
-
 #endif

@@ -47,7 +47,14 @@ static status check_legacy(void)
     return error;
 }
 
-status plim_capture_work(void *handle, enum plim_node_type type, const struct cu_host_call *call, bool *ret_is_captured)
+bool plim_capture_is_on(const void *handle)
+{
+    const struct plim_stream *stream = plim_capture_is_active() ? plim_stream_of(handle) : NULL;
+    return stream && atomic_load_explicit(&stream->capture, memory_order_acquire);
+}
+
+status plim_capture_work(void *handle, enum plim_node_type type, const struct cu_host_call *call,
+                         struct plim_work *work, bool *ret_is_captured)
 {
     struct plim_stream *stream = plim_stream_of(handle);
     if (!stream)
@@ -64,7 +71,7 @@ status plim_capture_work(void *handle, enum plim_node_type type, const struct cu
         return PLIM_CUDA_SUCCESS;
     if (is_invalid(capture))
         return PLIM_CUDA_CAPTURE_INVALIDATED;
-    struct plim_object *node = plim_cuda_graph_add(capture->graph, type, &stream->last, call);
+    struct plim_object *node = plim_cuda_graph_add(capture->graph, type, &stream->last, call, work);
     plim_nodes_clear(&stream->last);
     if (!node || !plim_nodes_add(&stream->last, node))
         return lose(capture, PLIM_CUDA_OUT_OF_MEMORY);

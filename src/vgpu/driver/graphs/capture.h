@@ -27,11 +27,15 @@ enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED 
 void plim_capture_forget(struct plim_stream *stream);
 
 /*
- * Work is put into a stream; call: of a host node. *ret_is_captured (not written, or true; may be NULL): it has become
- * a node; if not, do it now. An error: the stream must not take work.
+ * Work is put into a stream; call: of a host node; work: of others, for the launches of the graph, or NULL.
+ * *ret_is_captured (not written, or true; may be NULL): it has become a node; if not, do it now. An error: the stream
+ * must not take work.
  */
 status plim_capture_work(void *stream, enum plim_node_type type, const struct cu_host_call *call,
-                         bool *ret_is_captured);
+                         struct plim_work *work, bool *ret_is_captured);
+
+/* Whether this stream captures: then work for plim_capture_work() is worth making. */
+bool plim_capture_is_on(const void *stream);
 
 /*
  * For calls that are forbidden during a capture (cuMemAlloc and the like): an error then, and the capture is

@@ -1,21 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs. A launch calls the functions of host nodes; the other nodes do nothing. */
+/*
+ * Executable graphs. A launch calls the functions of host nodes and does to the values of device memory what the other
+ * nodes do, in the order in which they were made.
+ */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/graphs/users.h"
+#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What a launch does for a node. */
+struct step {
+    struct cu_host_call call; /* function NULL: of another node */
+    struct plim_work *work;
+};
+
+struct steps {
+    struct step *step;
+    size_t n;
+};
+
 struct exec {
-    struct cu_host_call *calls; /* in the order of the graph */
-    size_t n_calls;
+    struct steps steps;
     unsigned n_nodes;
     uint64_t flags;
     struct plim_cuda_graph_user *users;
 };
+
+/* --- steps --- */
+
+static void free_steps(struct steps *steps)
+{
+    for (size_t i = 0; i < steps->n; i++)
+        plim_work_release(steps->step[i].work);
+    free(steps->step);
+    *steps = (struct steps){ 0 };
+}
+
+/* False: no memory. */
+static bool copy_steps(struct steps *to, const struct steps *from)
+{
+    to->n = 0;
+    to->step = from->n ? calloc(from->n, sizeof *to->step) : NULL;
+    if (from->n && !to->step)
+        return false;
+    for (; to->n < from->n; to->n++) {
+        to->step[to->n] = from->step[to->n];
+        plim_work_hold(to->step[to->n].work);
+    }
+    return true;
+}
+
+static void run_steps(const struct steps *steps)
+{
+    for (size_t i = 0; i < steps->n; i++) {
+        const struct step *step = &steps->step[i];
+        if (step->call.function)
+            step->call.function(step->call.data);
+        plim_work_run(step->work);
+    }
+}
+
+/* Nobody knows which of its graphs runs, and how often. */
+static void run_conditional(const void *context)
+{
+    (void)context;
+    plim_shadow_forget(NULL, SIZE_MAX);
+}
+
+/* The graph that another one launches. */
+static void run_child(const void *context) { run_steps(context); }
+static void drop_child(void *context) { free_steps(context); }
 
 static struct exec *exec_of(const void *handle)
 {
@@ -27,42 +86,48 @@ status cuGraphExecDestroy(void *handle)
 {
     plim_objects_lock();
     struct exec *exec = exec_of(handle);
-    const struct exec old = exec ? *exec : (struct exec){ 0 };
+    struct exec old = exec ? *exec : (struct exec){ 0 };
     if (exec)
         plim_object_drop(handle);
     plim_objects_unlock();
-    free(old.calls);
+    free_steps(&old.steps);
     plim_cuda_graph_users_free(old.users);
     return exec ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-static size_t count_calls(const struct plim_cuda_graph *graph, struct cu_host_call *calls, size_t n)
+/* Their number, and, if there is room for them, the steps of the graph, which are given the work to hold. */
+static size_t steps_of(const struct plim_cuda_graph *graph, struct step *step, size_t n, struct plim_work *conditional)
 {
     for (const struct plim_object *object = graph->first; object; object = PLIM_BODY(object, plim_node)->next) {
         const struct plim_node *node = PLIM_BODY(object, plim_node);
-        if (node->type == PLIM_NODE_HOST) {
-            if (calls)
-                calls[n] = (struct cu_host_call){ node->function, node->data };
-            n++;
-        } else if (node->type == PLIM_NODE_GRAPH && node->n_data) {
-            n = count_calls(PLIM_BODY(((struct plim_object **)node->data)[0], plim_cuda_graph), calls, n);
-        }
+        const bool is_host = node->type == PLIM_NODE_HOST, is_conditional = node->type == PLIM_NODE_CONDITIONAL;
+        struct plim_work *work = is_conditional ? conditional : node->work;
+        if (node->type == PLIM_NODE_GRAPH && node->n_data)
+            n = steps_of(PLIM_BODY(((struct plim_object **)node->data)[0], plim_cuda_graph), step, n, conditional);
+        if (!is_host && !is_conditional && !work)
+            continue;
+        if (step)
+            step[n] = (struct step){ { is_host ? node->function : NULL, node->data }, plim_work_hold(work) };
+        n++;
     }
     return n;
 }
 
 static status fill(struct exec *exec, const struct plim_cuda_graph *graph)
 {
-    const size_t n = count_calls(graph, NULL, 0);
-    struct cu_host_call *calls = n ? calloc(n, sizeof *calls) : NULL;
-    if (n && !calls)
-        return PLIM_CUDA_OUT_OF_MEMORY;
-    count_calls(graph, calls, 0);
-    free(exec->calls);
-    exec->calls = calls;
-    exec->n_calls = n;
-    exec->n_nodes = graph->n_nodes;
-    return PLIM_CUDA_SUCCESS;
+    static const struct plim_work_kind kind = { run_conditional, NULL };
+    struct plim_work *conditional = plim_work_make(&kind, NULL, 0);
+    const size_t n = steps_of(graph, NULL, 0, conditional);
+    struct step *step = n ? calloc(n, sizeof *step) : NULL;
+    const bool is_right = conditional && (step || !n);
+    if (is_right) {
+        steps_of(graph, step, 0, conditional);
+        free_steps(&exec->steps);
+        exec->steps = (struct steps){ step, n };
+        exec->n_nodes = graph->n_nodes;
+    }
+    plim_work_release(conditional);
+    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
 /* With the lock held. */
@@ -88,7 +153,7 @@ status cuGraphInstantiateWithFlags(void **ret_exec, void *handle, unsigned long 
         *ret_exec = object;
         return PLIM_CUDA_SUCCESS;
     }
-    free(exec.calls);
+    free_steps(&exec.steps);
     plim_cuda_graph_users_free(exec.users);
     return graph ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
 }
@@ -155,36 +220,30 @@ status cuGraphUpload(void *exec, void *stream)
                                     : PLIM_CUDA_INVALID_HANDLE;
 }
 
-/* A copy: the calls are made without the lock. */
-static status calls_of(void *handle, struct cu_host_call **ret_calls, size_t *ret_n)
+/* A copy: a launch runs without the lock. */
+static status steps_of_exec(void *handle, struct steps *ret_steps)
 {
     PLIM_OBJECTS_LOCKED;
     const struct exec *exec = exec_of(handle);
     if (!exec)
         return PLIM_CUDA_INVALID_VALUE;
-    if (exec->n_calls && !(*ret_calls = calloc(exec->n_calls, sizeof **ret_calls)))
-        return PLIM_CUDA_OUT_OF_MEMORY;
-    if (exec->n_calls)
-        memcpy(*ret_calls, exec->calls, exec->n_calls * sizeof **ret_calls);
-    *ret_n = exec->n_calls;
-    return PLIM_CUDA_SUCCESS;
+    return copy_steps(ret_steps, &exec->steps) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
 status cuGraphLaunch(void *handle, void *stream)
 {
-    struct cu_host_call *calls = NULL;
-    size_t n_calls = 0;
+    static const struct plim_work_kind child = { run_child, drop_child };
+    struct steps steps = { 0 };
     bool is_captured = false;
-    if (!exec_of(handle))
-        return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, &is_captured);
-    if (error || is_captured)
+    status error = steps_of_exec(handle, &steps);
+    if (error)
         return error;
-    if ((error = plim_vgpu_need_kernels(plim_context_device())) || (error = calls_of(handle, &calls, &n_calls)))
-        return error;
-    plim_vgpu_launched(handle);
-    for (size_t i = 0; i < n_calls; i++)
-        calls[i].function(calls[i].data);
-    free(calls);
-    return PLIM_CUDA_SUCCESS;
+    struct plim_work *work = plim_work_make(&child, &steps, sizeof steps);
+    error = work ? plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, work, &is_captured) : PLIM_CUDA_OUT_OF_MEMORY;
+    if (!error && !is_captured && !(error = plim_vgpu_need_kernels(plim_context_device()))) {
+        plim_vgpu_launched(handle);
+        plim_work_run(work);
+    }
+    plim_work_release(work);
+    return error;
 }

@@ -5,6 +5,7 @@
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/session.h"
 #include "vgpu/driver/graphs/users.h"
+#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static void node_free(struct plim_object *object, struct plim_cuda_graph_user **
         free(graphs);
     }
     plim_nodes_clear(&node->waits_for);
+    plim_work_release(node->work);
     plim_object_drop(object);
 }
 
@@ -76,7 +78,7 @@ status cuGraphDestroy(void *handle)
 
 /* A node that the program adds itself. With the lock held. */
 static status add_locked(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
-                         const struct cu_host_call *call)
+                         const struct cu_host_call *call, struct plim_work *work)
 {
     struct plim_nodes waits_for = { 0 };
     struct plim_object *object = plim_object_of(graph, PLIM_OBJECT_GRAPH), *made = NULL;
@@ -90,7 +92,7 @@ static status add_locked(void **ret_node, void *graph, void *const *nodes, size_
         else if (!plim_nodes_add(&waits_for, node))
             error = PLIM_CUDA_OUT_OF_MEMORY;
     }
-    if (!error && !(made = plim_cuda_graph_add(object, type, &waits_for, call)))
+    if (!error && !(made = plim_cuda_graph_add(object, type, &waits_for, call, work)))
         error = PLIM_CUDA_OUT_OF_MEMORY;
     plim_nodes_clear(&waits_for);
     if (!error)
@@ -102,7 +104,18 @@ static status add(void **ret_node, void *graph, void *const *nodes, size_t n, en
                   const struct cu_host_call *call)
 {
     PLIM_OBJECTS_LOCKED;
-    return add_locked(ret_node, graph, nodes, n, type, call);
+    return add_locked(ret_node, graph, nodes, n, type, call, NULL);
+}
+
+/* The graph takes the work over. */
+static status add_work(void **ret_node, void *graph, void *const *nodes, size_t n, enum plim_node_type type,
+                       struct plim_work *work)
+{
+    plim_objects_lock();
+    status error = add_locked(ret_node, graph, nodes, n, type, NULL, work);
+    plim_objects_unlock();
+    plim_work_release(work);
+    return error;
 }
 
 status cuGraphAddEmptyNode(void **ret_node, void *graph, void *const *nodes, size_t n)
@@ -110,9 +123,22 @@ status cuGraphAddEmptyNode(void **ret_node, void *graph, void *const *nodes, siz
     return add(ret_node, graph, nodes, n, PLIM_NODE_EMPTY, NULL);
 }
 
+static void run_unknown(const void *context)
+{
+    (void)context;
+    plim_shadow_forget(NULL, SIZE_MAX);
+}
+
+/* Of a node whose parameters are not read: a launch makes all values unknown. */
+static struct plim_work *unknown_work(void)
+{
+    static const struct plim_work_kind kind = { run_unknown, NULL };
+    return plim_work_make(&kind, NULL, 0);
+}
+
 status cuGraphAddKernelNode_v2(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
 {
-    return parameters ? add(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, NULL) : PLIM_CUDA_INVALID_VALUE;
+    return parameters ? add_work(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
@@ -123,13 +149,13 @@ status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, si
 status cuGraphAddMemcpyNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *copy, void *context)
 {
     (void)context;
-    return copy ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, NULL) : PLIM_CUDA_INVALID_VALUE;
+    return copy ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *set, void *context)
 {
     (void)context;
-    return set ? add(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, NULL) : PLIM_CUDA_INVALID_VALUE;
+    return set ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n, const struct cu_host_call *call)
@@ -178,7 +204,7 @@ static bool copy_nodes(struct plim_object *to, const struct plim_cuda_graph *fro
         const struct plim_node *node = PLIM_BODY(object, plim_node);
         const struct cu_host_call call = { node->function, node->data };
         struct plim_object *copy =
-            plim_cuda_graph_add(to, node->type, NULL, node->type == PLIM_NODE_HOST ? &call : NULL);
+            plim_cuda_graph_add(to, node->type, NULL, node->type == PLIM_NODE_HOST ? &call : NULL, node->work);
         is_right = copy && (!owns_graphs(node) || own_graphs(PLIM_BODY(copy, plim_node), node->n_data, node->data));
         made[node->number] = copy;
     }
@@ -221,7 +247,7 @@ static status add_with_graphs(void **ret_node, void *graph, void *const *nodes, 
     PLIM_OBJECTS_LOCKED;
     if (from && !plim_cuda_graph_of(from))
         return PLIM_CUDA_INVALID_VALUE;
-    status error = add_locked(ret_node, graph, nodes, n, type, NULL);
+    status error = add_locked(ret_node, graph, nodes, n, type, NULL, NULL);
     if (error)
         return error;
     struct plim_node *node = plim_node_of(*ret_node);
@@ -260,8 +286,9 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
     case PLIM_NODE_KERNEL:
     case PLIM_NODE_MEMCPY:
     case PLIM_NODE_MEMSET:
-    case PLIM_NODE_EMPTY:
     case PLIM_NODE_BATCH_MEM_OP:
+        return add_work(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, unknown_work());
+    case PLIM_NODE_EMPTY:
         return add(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, NULL);
     case PLIM_NODE_HOST:
         return cuGraphAddHostNode(ret_node, graph, nodes, n, &parameters->of.host);

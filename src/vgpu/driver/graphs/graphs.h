@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_DRIVER_GRAPHS_GRAPHS_H
 #define PLIMSOLL_VGPU_DRIVER_GRAPHS_GRAPHS_H
 
-/* Graphs. Launching one runs its host functions; its other nodes do nothing. */
+/* Graphs, as programs build them; exec.c launches them. */
 
 #include "vgpu/driver/graphs/nodes.h"
 

@@ -64,7 +64,8 @@ static bool copy_own(struct plim_nodes *to, const struct plim_nodes *from, const
 }
 
 struct plim_object *plim_cuda_graph_add(struct plim_object *object, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for, const struct cu_host_call *call)
+                                        const struct plim_nodes *waits_for, const struct cu_host_call *call,
+                                        struct plim_work *work)
 {
     struct plim_cuda_graph *graph = PLIM_BODY(object, plim_cuda_graph);
     struct plim_node node = { .type = type, .number = graph->n_ever, .graph = object, .previous = graph->last };
@@ -78,6 +79,7 @@ struct plim_object *plim_cuda_graph_add(struct plim_object *object, enum plim_no
         plim_nodes_clear(&node.waits_for);
         return NULL;
     }
+    PLIM_BODY(made, plim_node)->work = plim_work_hold(work);
     graph->n_ever++;
     if (graph->last)
         PLIM_BODY(graph->last, plim_node)->next = made;

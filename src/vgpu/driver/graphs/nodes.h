@@ -6,6 +6,7 @@
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/objects.h"
+#include "vgpu/driver/graphs/work.h"
 
 /* CUgraphNodeType */
 enum plim_node_type {
@@ -41,6 +42,7 @@ struct plim_node {
     void (*function)(void *); /* of a host node */
     void *data;               /* of a host node; a child graph; the graphs of a conditional node */
     unsigned n_data;
+    struct plim_work *work; /* NULL: it changes no values */
 };
 
 struct plim_cuda_graph {
@@ -56,8 +58,9 @@ struct plim_node *plim_node_of(const void *handle);
 
 /* All with the lock of the objects held. */
 struct plim_object *plim_cuda_graph_make(void);
-/* Nodes to wait for that are gone, or of another graph, are left out. call: of a host node. */
+/* Nodes to wait for that are gone, or of another graph, are left out. call: of a host node; work: may be NULL. */
 struct plim_object *plim_cuda_graph_add(struct plim_object *graph, enum plim_node_type type,
-                                        const struct plim_nodes *waits_for, const struct cu_host_call *call);
+                                        const struct plim_nodes *waits_for, const struct cu_host_call *call,
+                                        struct plim_work *work);
 
 #endif

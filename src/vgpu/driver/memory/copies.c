@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda.so.1: copies and fills. The bytes have moved when a call returns, also when it puts the copy into a stream.
+ * libcuda.so.1: copies and fills. The bytes have moved when a call returns, also when it puts the copy into a stream,
+ * unless the stream captures.
  */
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/driver/launches.h"
 #include "vgpu/driver/memory/values.h"
 #include "vgpu/driver/streams/schedule.h"
 
@@ -19,17 +19,15 @@ static status ready(void)
 /* A synchronous call: into the default stream, then wait for it. */
 static status done(status error)
 {
-    if (!error && !(error = plim_vgpu_note_copy(NULL)))
+    if (!error)
         plim_vgpu_wait_for_default();
     return error;
 }
 
-static status queued(status error, void *stream) { return error ? error : plim_vgpu_note_copy(stream); }
-
-static status copy(device_pointer to, device_pointer from, size_t size, enum plim_copy_kind kind)
+static status copy(device_pointer to, device_pointer from, size_t size, enum plim_copy_kind kind, void *stream)
 {
     status error = ready();
-    return error ? error : plim_vgpu_copy(pointer(to), pointer(from), size, kind);
+    return error ? error : plim_vgpu_copy(pointer(to), pointer(from), size, kind, stream);
 }
 
 static device_pointer address(const void *host) { return (device_pointer)(uintptr_t)host; }
@@ -37,10 +35,13 @@ static device_pointer address(const void *host) { return (device_pointer)(uintpt
 /* --- plain --- */
 
 #define COPIES(name, async_name, to_type, from_type, to_address, from_address, kind)                                   \
-    status name(to_type to, from_type from, size_t size) { return done(copy(to_address, from_address, size, kind)); }  \
+    status name(to_type to, from_type from, size_t size)                                                               \
+    {                                                                                                                  \
+        return done(copy(to_address, from_address, size, kind, NULL));                                                 \
+    }                                                                                                                  \
     status async_name(to_type to, from_type from, size_t size, void *stream)                                           \
     {                                                                                                                  \
-        return queued(copy(to_address, from_address, size, kind), stream);                                             \
+        return copy(to_address, from_address, size, kind, stream);                                                     \
     }
 COPIES(cuMemcpy, cuMemcpyAsync, device_pointer, device_pointer, to, from, PLIM_COPY_ANY)
 COPIES(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, device_pointer, const void *, to, address(from), PLIM_COPY_TO_DEVICE)
@@ -106,7 +107,7 @@ static enum plim_copy_kind kind_of(int from, int to)
                                : PLIM_COPY_ON_DEVICE;
 }
 
-static status copy_box(const struct cu_copy_3d *box, const void *caller)
+static status copy_box(const struct cu_copy_3d *box, const void *caller, void *stream)
 {
     const struct cu_copy_side_3d *from = &box->from, *to = &box->to;
     status error = ready();
@@ -127,19 +128,19 @@ static status copy_box(const struct cu_copy_3d *box, const void *caller)
                                                    .from_pitch = from->pitch,
                                                    .to_slice = plim_vgpu_slice(to->pitch, to->height),
                                                    .from_slice = plim_vgpu_slice(from->pitch, from->height) },
-                              kind_of(from->type, to->type));
+                              kind_of(from->type, to->type), stream);
 }
 
-static status box_of(const struct cu_copy_3d *box, const void *caller)
+static status box_of(const struct cu_copy_3d *box, const void *caller, void *stream)
 {
-    return box ? copy_box(box, caller) : PLIM_CUDA_INVALID_VALUE;
+    return box ? copy_box(box, caller, stream) : PLIM_CUDA_INVALID_VALUE;
 }
 
-status cuMemcpy3D_v2(const struct cu_copy_3d *box) { return done(box_of(box, __builtin_return_address(0))); }
+status cuMemcpy3D_v2(const struct cu_copy_3d *box) { return done(box_of(box, __builtin_return_address(0), NULL)); }
 
 status cuMemcpy3DAsync_v2(const struct cu_copy_3d *box, void *stream)
 {
-    return queued(box_of(box, __builtin_return_address(0)), stream);
+    return box_of(box, __builtin_return_address(0), stream);
 }
 
 status cuMemcpy3DPeer(const struct cu_copy_3d *box) { return cuMemcpy3D_v2(box); }
@@ -156,28 +157,29 @@ static struct cu_copy_side_3d widened(const struct cu_copy_side_2d *side)
                                      .pitch = side->pitch };
 }
 
-static status rows_of(const struct cu_copy_2d *rows, const void *caller)
+static status rows_of(const struct cu_copy_2d *rows, const void *caller, void *stream)
 {
     return rows ? copy_box(
                       &(struct cu_copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 },
-                      caller)
+                      caller, stream)
                 : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuMemcpy2DUnaligned_v2(const struct cu_copy_2d *rows)
 {
-    return done(rows_of(rows, __builtin_return_address(0)));
+    return done(rows_of(rows, __builtin_return_address(0), NULL));
 }
 status cuMemcpy2D_v2(const struct cu_copy_2d *rows) { return cuMemcpy2DUnaligned_v2(rows); }
 
 status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream)
 {
-    return queued(rows_of(rows, __builtin_return_address(0)), stream);
+    return rows_of(rows, __builtin_return_address(0), stream);
 }
 
 /* --- fills: the destination is aligned to the width --- */
 
-static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t n_rows)
+static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t n_rows,
+                   void *stream)
 {
     status error = ready();
     if (error)
@@ -190,26 +192,27 @@ static status fill(device_pointer to, size_t pitch, uint32_t value, unsigned wid
                                                .count = count,
                                                .height = n_rows,
                                                .depth = 1,
-                                               .pitch = pitch });
+                                               .pitch = pitch },
+                          stream);
 }
 
 #define FILLS(bits, type)                                                                                              \
     status cuMemsetD##bits##_v2(device_pointer to, type value, size_t count)                                           \
     {                                                                                                                  \
-        return done(fill(to, 0, value, bits / 8, count, 1));                                                           \
+        return done(fill(to, 0, value, bits / 8, count, 1, NULL));                                                     \
     }                                                                                                                  \
     status cuMemsetD##bits##Async(device_pointer to, type value, size_t count, void *stream)                           \
     {                                                                                                                  \
-        return queued(fill(to, 0, value, bits / 8, count, 1), stream);                                                 \
+        return fill(to, 0, value, bits / 8, count, 1, stream);                                                         \
     }                                                                                                                  \
     status cuMemsetD2D##bits##_v2(device_pointer to, size_t pitch, type value, size_t count, size_t n_rows)            \
     {                                                                                                                  \
-        return done(fill(to, pitch, value, bits / 8, count, n_rows));                                                  \
+        return done(fill(to, pitch, value, bits / 8, count, n_rows, NULL));                                            \
     }                                                                                                                  \
     status cuMemsetD2D##bits##Async(device_pointer to, size_t pitch, type value, size_t count, size_t n_rows,          \
                                     void *stream)                                                                      \
     {                                                                                                                  \
-        return queued(fill(to, pitch, value, bits / 8, count, n_rows), stream);                                        \
+        return fill(to, pitch, value, bits / 8, count, n_rows, stream);                                                \
     }
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)

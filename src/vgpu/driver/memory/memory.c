@@ -86,7 +86,7 @@ status cuMemFreeAsync(device_pointer address, void *stream)
     struct plim_device_memory memory;
     if (plim_device_memory_at(address, &memory) || memory.base != address)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, NULL, NULL);
+    status error = plim_capture_work(stream, PLIM_NODE_MEM_FREE, NULL, NULL, NULL);
     if (error)
         return error;
     return memory.kind == PLIM_DEVICE_MEMORY_POOL ? plim_pool_free(address) : cuMemFree_v2(address);

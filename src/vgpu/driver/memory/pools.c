@@ -342,7 +342,7 @@ status cuMemAllocFromPoolAsync(device_pointer *ret_address, size_t size, void *h
     status error = plim_context_need();
     if (error || !ret_address || size == 0 || !pool_of(handle))
         return error ? error : PLIM_CUDA_INVALID_VALUE;
-    if ((error = plim_capture_work(stream, PLIM_NODE_MEM_ALLOC, NULL, NULL)))
+    if ((error = plim_capture_work(stream, PLIM_NODE_MEM_ALLOC, NULL, NULL, NULL)))
         return error;
     pthread_mutex_lock(&lock);
     error = pool_of(handle) ? take(handle, size, &address) : PLIM_CUDA_INVALID_VALUE;

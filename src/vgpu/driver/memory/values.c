@@ -2,6 +2,7 @@
 #include "vgpu/driver/memory/values.h"
 
 #include "vgpu/core/space.h"
+#include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory/device_memory.h"
 #include "vgpu/driver/memory/host.h"
 #include "vgpu/values/reads.h"
@@ -138,41 +139,44 @@ static void write_box(const struct plim_copy *copy, enum place to, enum place fr
                       (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch, copy->width, to, from);
 }
 
-int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind)
+struct places {
+    enum place to, from;
+    size_t to_extent, from_extent;
+};
+
+static status check_copy(const struct plim_copy *copy, enum plim_copy_kind kind, struct places *ret_places)
+{
+    const size_t width = copy->width, height = copy->height, depth = copy->depth;
+    ret_places->to_extent = extent(width, height, depth, copy->to_pitch, copy->to_slice);
+    ret_places->from_extent = extent(width, height, depth, copy->from_pitch, copy->from_slice);
+    ret_places->to = place_of(copy->to, ret_places->to_extent);
+    ret_places->from = place_of(copy->from, ret_places->from_extent);
+    return copy->to && copy->from && is_right(ret_places->to, ret_places->from, kind) ? PLIM_CUDA_SUCCESS
+                                                                                      : PLIM_CUDA_INVALID_VALUE;
+}
+
+static void do_copy(const struct plim_copy *copy, const struct places *places)
 {
     struct plim_copy box = *copy;
-    if (box.width == 0 || box.height == 0 || box.depth == 0)
-        return PLIM_CUDA_SUCCESS;
-    const size_t to_extent = extent(box.width, box.height, box.depth, box.to_pitch, box.to_slice);
-    const size_t from_extent = extent(box.width, box.height, box.depth, box.from_pitch, box.from_slice);
-    const enum place to = place_of(box.to, to_extent), from = place_of(box.from, from_extent);
-    if (!box.to || !box.from || !is_right(to, from, kind))
-        return PLIM_CUDA_INVALID_VALUE;
     const size_t total = box.width * box.height * box.depth; /* within the extents */
-    if (to == PLACE_MANAGED && total > MANAGED_BYTES)
-        return PLIM_CUDA_SUCCESS;
-    if (to_extent == total && from_extent == total) { /* without gaps */
+    if (places->to == PLACE_MANAGED && total > MANAGED_BYTES)
+        return;
+    if (places->to_extent == total && places->from_extent == total) { /* without gaps */
         box.width = total;
         box.height = box.depth = 1;
     }
-    const bool is_kept = from == PLACE_DEVICE || total <= PLIM_SHADOW_BUFFER_BYTES;
-    if (to != PLACE_DEVICE && from == PLACE_DEVICE)
+    const bool is_kept = places->from == PLACE_DEVICE || total <= PLIM_SHADOW_BUFFER_BYTES;
+    const bool is_to_device = places->to == PLACE_DEVICE;
+    if (!is_to_device && places->from == PLACE_DEVICE)
         read_box(&box, total);
-    else if (to == PLACE_DEVICE && (has_too_many_rows(box.height * box.depth) || !is_kept))
-        plim_shadow_forget(box.to, to_extent);
+    else if (is_to_device && (has_too_many_rows(box.height * box.depth) || !is_kept))
+        plim_shadow_forget(box.to, places->to_extent);
     else
-        write_box(&box, to, from);
-    if (to == PLACE_DEVICE) {
-        plim_shadow_join(box.to, to_extent);
+        write_box(&box, places->to, places->from);
+    if (is_to_device) {
+        plim_shadow_join(box.to, places->to_extent);
         note_evictions();
     }
-    return PLIM_CUDA_SUCCESS;
-}
-
-int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind)
-{
-    return plim_vgpu_copy_box(&(struct plim_copy){ .to = to, .from = from, .width = size, .height = 1, .depth = 1 },
-                              kind);
 }
 
 static void fill_row(char *to, const struct plim_fill *fill, enum place place)
@@ -186,21 +190,22 @@ static void fill_row(char *to, const struct plim_fill *fill, enum place place)
             memcpy(to + i * fill->width, &fill->value, fill->width);
 }
 
-int plim_vgpu_fill(const struct plim_fill *fill)
+static status check_fill(const struct plim_fill *fill, enum place *ret_place, size_t *ret_extent)
+{
+    size_t width;
+    if (__builtin_mul_overflow(fill->count, fill->width, &width))
+        return PLIM_CUDA_INVALID_VALUE;
+    *ret_extent = extent(width, fill->height, fill->depth, fill->pitch, fill->slice);
+    *ret_place = place_of(fill->to, *ret_extent);
+    return *ret_place == PLACE_NONE || *ret_place == PLACE_HOST ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
+}
+
+static void do_fill(const struct plim_fill *fill, enum place place, size_t length)
 {
     struct plim_fill box = *fill;
-    size_t width;
-    if (box.count == 0 || box.height == 0 || box.depth == 0)
-        return PLIM_CUDA_SUCCESS;
-    if (__builtin_mul_overflow(box.count, box.width, &width))
-        return PLIM_CUDA_INVALID_VALUE;
-    const size_t length = extent(width, box.height, box.depth, box.pitch, box.slice);
-    const enum place place = place_of(box.to, length);
-    if (place == PLACE_NONE || place == PLACE_HOST)
-        return PLIM_CUDA_INVALID_VALUE;
-    const size_t total = width * box.height * box.depth; /* within the extent */
+    const size_t total = box.count * box.width * box.height * box.depth; /* within the extent */
     if (place == PLACE_MANAGED && total > MANAGED_BYTES)
-        return PLIM_CUDA_SUCCESS;
+        return;
     if (length == total) { /* without gaps */
         box.count = total / box.width;
         box.height = box.depth = 1;
@@ -215,5 +220,92 @@ int plim_vgpu_fill(const struct plim_fill *fill)
         plim_shadow_join(box.to, length);
         note_evictions();
     }
-    return PLIM_CUDA_SUCCESS;
+}
+
+/* --- at once, or at the launches of a graph --- */
+
+struct copy_work {
+    struct plim_copy copy;
+    enum plim_copy_kind kind;
+};
+
+/* The memory may have gone since the capture: on a card an error of the launch. */
+static void run_copy(const void *context)
+{
+    const struct copy_work *work = context;
+    struct places places;
+    if (!check_copy(&work->copy, work->kind, &places))
+        do_copy(&work->copy, &places);
+}
+
+static void run_fill(const void *context)
+{
+    const struct plim_fill *fill = context;
+    enum place place;
+    size_t length;
+    if (!check_fill(fill, &place, &length))
+        do_fill(fill, place, length);
+}
+
+static const struct plim_work_kind copy_kind = { run_copy, NULL }, fill_kind = { run_fill, NULL };
+
+/* size bytes of context: what the node does. */
+static status submit(void *stream, enum plim_node_type type, const struct plim_work_kind *kind, const void *context,
+                     size_t size, bool *ret_is_captured)
+{
+    const bool is_on = plim_capture_is_on(stream);
+    struct plim_work *work = is_on ? plim_work_make(kind, context, size) : NULL;
+    if (is_on && !work)
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    status error = plim_capture_work(stream, type, NULL, work, ret_is_captured);
+    plim_work_release(work);
+    return error;
+}
+
+int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind, void *stream)
+{
+    const struct copy_work work = { *copy, kind };
+    const bool is_empty = copy->width == 0 || copy->height == 0 || copy->depth == 0;
+    struct places places;
+    bool is_captured = false;
+    status error = is_empty ? PLIM_CUDA_SUCCESS : check_copy(copy, kind, &places);
+    if (!error && is_empty)
+        return plim_capture_work(stream, PLIM_NODE_MEMCPY, NULL, NULL, NULL);
+    if (!error && !(error = submit(stream, PLIM_NODE_MEMCPY, &copy_kind, &work, sizeof work, &is_captured)) &&
+        !is_captured)
+        do_copy(copy, &places);
+    return error;
+}
+
+int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind, void *stream)
+{
+    return plim_vgpu_copy_box(&(struct plim_copy){ .to = to, .from = from, .width = size, .height = 1, .depth = 1 },
+                              kind, stream);
+}
+
+int plim_vgpu_fill(const struct plim_fill *fill, void *stream)
+{
+    const bool is_empty = fill->count == 0 || fill->height == 0 || fill->depth == 0;
+    enum place place;
+    size_t length;
+    bool is_captured = false;
+    status error = is_empty ? PLIM_CUDA_SUCCESS : check_fill(fill, &place, &length);
+    if (!error && is_empty)
+        return plim_capture_work(stream, PLIM_NODE_MEMSET, NULL, NULL, NULL);
+    if (!error && !(error = submit(stream, PLIM_NODE_MEMSET, &fill_kind, fill, sizeof *fill, &is_captured)) &&
+        !is_captured)
+        do_fill(fill, place, length);
+    return error;
+}
+
+int plim_values_write_word(void *to, uint64_t value, unsigned width, void *stream)
+{
+    const struct plim_fill fill = { .to = to, .value = value, .width = width, .count = 1, .height = 1, .depth = 1 };
+    bool is_captured = false;
+    if (place_of(to, width) != PLACE_DEVICE)
+        return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, NULL, NULL, NULL);
+    status error = submit(stream, PLIM_NODE_BATCH_MEM_OP, &fill_kind, &fill, sizeof fill, &is_captured);
+    if (!error && !is_captured)
+        do_fill(&fill, PLACE_DEVICE, width);
+    return error;
 }

@@ -23,19 +23,25 @@ struct plim_copy {
 
 enum plim_copy_kind { PLIM_COPY_HOST, PLIM_COPY_TO_DEVICE, PLIM_COPY_TO_HOST, PLIM_COPY_ON_DEVICE, PLIM_COPY_ANY };
 
-/* kind: as the program gives it; INVALID_VALUE if the addresses contradict it. */
-PLIM_VGPU_EXPORT int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind);
-PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind);
+/*
+ * kind: as the program gives it; INVALID_VALUE if the addresses contradict it. If the stream captures, the bytes move
+ * at the launches of the graph.
+ */
+PLIM_VGPU_EXPORT int plim_vgpu_copy_box(const struct plim_copy *copy, enum plim_copy_kind kind, void *stream);
+PLIM_VGPU_EXPORT int plim_vgpu_copy(void *to, const void *from, size_t size, enum plim_copy_kind kind, void *stream);
 
-/* The same shape: rows of count values of width bytes (1, 2 or 4). */
+/* The same shape: rows of count values of width bytes (1, 2, 4 or 8). */
 struct plim_fill {
     void *to;
-    uint32_t value;
+    uint64_t value;
     unsigned width;
     size_t count, height, depth;
     size_t pitch, slice;
 };
-PLIM_VGPU_EXPORT int plim_vgpu_fill(const struct plim_fill *fill);
+PLIM_VGPU_EXPORT int plim_vgpu_fill(const struct plim_fill *fill, void *stream);
+
+/* A word of a stream's memory operation: 4 or 8 bytes. Of other memory than the cards' nothing is written. */
+int plim_values_write_word(void *to, uint64_t value, unsigned width, void *stream);
 
 /* From layer to layer of a box, and an address in it; SIZE_MAX and NULL: the sizes overflow, which is an error. */
 PLIM_VGPU_EXPORT size_t plim_vgpu_slice(size_t pitch, size_t height);

@@ -83,7 +83,7 @@ static void record_now(struct event *event)
 static status record(struct event *event, void *stream, unsigned flags)
 {
     bool is_captured = false;
-    status error = flags == EXTERNAL ? plim_capture_work(stream, PLIM_NODE_EVENT_RECORD, NULL, NULL)
+    status error = flags == EXTERNAL ? plim_capture_work(stream, PLIM_NODE_EVENT_RECORD, NULL, NULL, NULL)
                                      : plim_capture_record(stream, &event->capture, &is_captured);
     if (error || is_captured)
         return error;
@@ -115,7 +115,7 @@ static status wait_in(void *stream, const struct event *event, unsigned flags)
 {
     bool is_captured = false;
     if (flags == EXTERNAL)
-        return plim_capture_work(stream, PLIM_NODE_WAIT_EVENT, NULL, NULL);
+        return plim_capture_work(stream, PLIM_NODE_WAIT_EVENT, NULL, NULL, NULL);
     status error = plim_capture_wait(stream, &event->capture, &is_captured);
     if (!error && !is_captured)
         plim_schedule_order(plim_stream_of(stream), &event->moment);

@@ -5,7 +5,10 @@
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory/pools.h"
+#include "vgpu/driver/memory/values.h"
 #include "vgpu/driver/streams/schedule.h"
+
+#include <string.h>
 
 /* --- streams --- */
 
@@ -159,7 +162,7 @@ status cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
     bool is_captured = false;
     if (!function)
         return PLIM_CUDA_INVALID_VALUE;
-    status error = plim_capture_work(stream, PLIM_NODE_HOST, &call, &is_captured);
+    status error = plim_capture_work(stream, PLIM_NODE_HOST, &call, NULL, &is_captured);
     if (!error && !is_captured)
         function(data);
     return error;
@@ -182,35 +185,61 @@ status cuStreamAddCallback(void *handle, void (*function)(void *, status, void *
     return PLIM_CUDA_SUCCESS;
 }
 
-/* Streams that wait for a word in memory, or write it: no wait here. */
-static status memory_operation(void *stream) { return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, NULL, NULL); }
+/* --- streams that wait for a word in memory, or write it --- */
+
+static status write_word(void *stream, device_pointer address, uint64_t value, unsigned width)
+{
+    void *to = (void *)(uintptr_t)address;
+    return plim_values_write_word(to, value, width, stream);
+}
+
+/* No wait here. */
+static status wait_for_word(void *stream)
+{
+    return plim_capture_work(stream, PLIM_NODE_BATCH_MEM_OP, NULL, NULL, NULL);
+}
 
 status cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags)
 {
-    (void)address, (void)value, (void)flags;
-    return memory_operation(stream);
+    (void)flags;
+    return write_word(stream, address, value, 4);
 }
 
 status cuStreamWriteValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags)
 {
-    (void)address, (void)value, (void)flags;
-    return memory_operation(stream);
+    (void)flags;
+    return write_word(stream, address, value, 8);
 }
 
 status cuStreamWaitValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
-    return memory_operation(stream);
+    return wait_for_word(stream);
 }
 
 status cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags)
 {
     (void)address, (void)value, (void)flags;
-    return memory_operation(stream);
+    return wait_for_word(stream);
 }
 
 status cuStreamBatchMemOp_v2(void *stream, unsigned count, void *operations, unsigned flags)
 {
-    (void)count, (void)flags;
-    return operations ? memory_operation(stream) : PLIM_CUDA_INVALID_VALUE;
+    enum { WRITE_32 = 2, WRITE_64 = 5, MAX_OPERATIONS = 256 }; /* CUstreamBatchMemOpType; the driver's limit */
+    struct {
+        int type, pad;
+        device_pointer address;
+        uint64_t value, rest[3];
+    } operation;
+    _Static_assert(sizeof operation == 48, "CUstreamBatchMemOpParams");
+    (void)flags;
+    if (!operations || count > MAX_OPERATIONS)
+        return PLIM_CUDA_INVALID_VALUE;
+    status error = wait_for_word(stream);
+    for (unsigned i = 0; i < count && !error; i++) {
+        memcpy(&operation, (const char *)operations + i * sizeof operation, sizeof operation);
+        if (operation.type == WRITE_32 || operation.type == WRITE_64)
+            error = write_word(stream, operation.address, operation.value, operation.type == WRITE_32 ? 4 : 8);
+    }
+    return error;
 }

@@ -151,7 +151,7 @@ static status copy(void *to, int64_t to_step, const void *from, int64_t from_ste
                                    .depth = 1,
                                    .to_pitch = (size_t)(to_step * size),
                                    .from_pitch = (size_t)(from_step * size) };
-    return plim_vgpu_copy_box(&box, kind) == PLIM_CUDA_SUCCESS ? CUBLAS_SUCCESS : CUBLAS_MAPPING_ERROR;
+    return plim_vgpu_copy_box(&box, kind, NULL) == PLIM_CUDA_SUCCESS ? CUBLAS_SUCCESS : CUBLAS_MAPPING_ERROR;
 }
 
 #define COPY_VECTOR(name, integer, kind, more)                                                                         \
