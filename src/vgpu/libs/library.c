@@ -88,6 +88,15 @@ bool plim_library_work(int device, void *stream)
     return plim_vgpu_launch(stream, NULL, NULL, 0) == PLIM_CUDA_SUCCESS;
 }
 
+bool plim_library_compute(int device, void *stream, void (*run)(const void *context), const void *context, size_t size)
+{
+    (void)size;
+    if (!plim_library_work(device, stream))
+        return false;
+    run(context);
+    return true;
+}
+
 void plim_library_answer(void *result, size_t size)
 {
     memset(result, 0, size);

@@ -33,6 +33,12 @@ void plim_library_uncharge(struct plim_library_charge *charge);
 /* Put a kernel into a stream. False: no memory for its code, or the stream must not take work now. */
 bool plim_library_work(int device, void *stream);
 
+/*
+ * The same for work whose result is told by run(context), which gets a copy of `size` bytes (at most 256) of the
+ * context: now, or at each launch of the graph that captures the stream.
+ */
+bool plim_library_compute(int device, void *stream, void (*run)(const void *context), const void *context, size_t size);
+
 /* Return a result to the host at once: zero, and the receipt says so. */
 void plim_library_answer(void *result, size_t size);
 

@@ -75,7 +75,6 @@ CUBLAS_STATES(DECLARE)
 
 /* A matrix and a vector. */
 #define CUBLAS_MATRIX_VECTOR(X)                                                                                        \
-    CUBLAS_FOUR(X, gemv, _v2)                                                                                          \
     CUBLAS_FOUR(X, gbmv, _v2)                                                                                          \
     CUBLAS_FOUR(X, trmv, _v2)                                                                                          \
     CUBLAS_FOUR(X, tbmv, _v2)                                                                                          \
@@ -111,15 +110,8 @@ CUBLAS_STATES(DECLARE)
     CUBLAS_BOTH(X, TSTgemvStridedBatched)                                                                              \
     CUBLAS_BOTH(X, TSSgemvStridedBatched)
 
-/* Matrices. */
+/* Matrices; products and triangular systems are in cublas_gemm.c. */
 #define CUBLAS_MATRICES(X)                                                                                             \
-    CUBLAS_FOUR(X, gemm, _v2)                                                                                          \
-    CUBLAS_BOTH(X, Hgemm)                                                                                              \
-    CUBLAS_COMPLEX(X, gemm3m, )                                                                                        \
-    CUBLAS_BOTH(X, Cgemm3mEx)                                                                                          \
-    CUBLAS_BOTH(X, SgemmEx)                                                                                            \
-    CUBLAS_BOTH(X, CgemmEx)                                                                                            \
-    CUBLAS_BOTH(X, GemmEx)                                                                                             \
     CUBLAS_BOTH(X, Uint8gemmBias)                                                                                      \
     CUBLAS_FOUR(X, syrk, _v2)                                                                                          \
     CUBLAS_COMPLEX(X, herk, _v2)                                                                                       \
@@ -133,22 +125,12 @@ CUBLAS_STATES(DECLARE)
     CUBLAS_BOTH(X, Cherk3mEx)                                                                                          \
     CUBLAS_FOUR(X, symm, _v2)                                                                                          \
     CUBLAS_COMPLEX(X, hemm, _v2)                                                                                       \
-    CUBLAS_FOUR(X, trsm, _v2)                                                                                          \
     CUBLAS_FOUR(X, trmm, _v2)                                                                                          \
     CUBLAS_FOUR(X, geam, )                                                                                             \
     CUBLAS_FOUR(X, dgmm, )                                                                                             \
     CUBLAS_FOUR(X, bdmm, )                                                                                             \
-    CUBLAS_FOUR(X, gemmBatched, )                                                                                      \
-    CUBLAS_FOUR(X, gemmStridedBatched, )                                                                               \
-    CUBLAS_BOTH(X, HgemmBatched)                                                                                       \
-    CUBLAS_BOTH(X, HgemmStridedBatched)                                                                                \
-    CUBLAS_BOTH(X, Cgemm3mBatched)                                                                                     \
-    CUBLAS_BOTH(X, Cgemm3mStridedBatched)                                                                              \
-    CUBLAS_BOTH(X, GemmBatchedEx)                                                                                      \
-    CUBLAS_BOTH(X, GemmStridedBatchedEx)                                                                               \
     CUBLAS_REAL(X, gemmGroupedBatched, )                                                                               \
     CUBLAS_BOTH(X, GemmGroupedBatchedEx)                                                                               \
-    CUBLAS_FOUR(X, trsmBatched, )                                                                                      \
     CUBLAS_FOUR(X, tpttr, )                                                                                            \
     CUBLAS_FOUR(X, trttp, )
 

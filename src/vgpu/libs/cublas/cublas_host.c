@@ -6,6 +6,7 @@
 #include "vgpu/driver/memory/values.h"
 #include "vgpu/libs/cublas/cublas.h"
 #include "vgpu/libs/cublas/cublas_api.h"
+#include "vgpu/values/shadow.h"
 
 #include <string.h>
 
@@ -20,6 +21,8 @@ static status answer(const void *handle, void *result, size_t size)
         return CUBLAS_INVALID_VALUE;
     if (h->pointer_mode == CUBLAS_POINTER_HOST)
         plim_library_answer(result, size);
+    else
+        plim_shadow_forget(result, size);
     return CUBLAS_SUCCESS;
 }
 

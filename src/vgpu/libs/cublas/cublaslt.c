@@ -3,9 +3,11 @@
  * libcublasLt: descriptors, one algorithm for every product, products that compute nothing. The algorithm needs no
  * workspace: programs bring one of a size that they choose beforehand. One source serves both majors (PLIM_MAJOR).
  */
+#include "vgpu/kernels/matrix/product.h"
 #include "vgpu/libs/cublas/cublas.h"
 #include "vgpu/libs/cublas/cublas_api.h"
 #include "vgpu/libs/cublas/packed.h"
+#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,15 @@
 enum { HANDLE = 1 };
 
 /* Attributes by number, with the defaults of the manual; offsets that fit into the small structures of 12.8. */
-enum { LAYOUT_TYPE = 0, LAYOUT_ROWS = 2, LAYOUT_COLUMNS = 3, LAYOUT_STEP = 4 };
+enum {
+    LAYOUT_TYPE = 0,
+    LAYOUT_ORDER = 1,
+    LAYOUT_ROWS = 2,
+    LAYOUT_COLUMNS = 3,
+    LAYOUT_STEP = 4,
+    LAYOUT_N_BATCHES = 5,
+    LAYOUT_STRIDE = 6
+};
 static const struct plim_packed_attribute layout_attributes[] = {
     { 0, 4, 4, 0 },  { 1, 4, 8, 0 },   { 2, 8, 16, 0 },  { 3, 8, 24, 0 },  { 4, 8, 32, 0 },
     { 5, 4, 12, 1 }, { 6, 8, 40, 0 },  { 7, 8, 48, 0 },  { 8, 4, 56, 0 },
@@ -22,7 +32,17 @@ static const struct plim_packed_attribute layout_attributes[] = {
 #endif
 };
 
-enum { MATMUL_COMPUTE_TYPE = 0, MATMUL_SCALE_TYPE = 1 };
+enum {
+    MATMUL_COMPUTE_TYPE = 0,
+    MATMUL_SCALE_TYPE = 1,
+    MATMUL_POINTER_MODE = 2,
+    MATMUL_TRANSPOSES = 3, /* A, then B */
+    MATMUL_EPILOGUE = 7,
+    MATMUL_BIAS = 8,
+    MATMUL_EXTRA = 11,  /* a second output of the epilogue */
+    MATMUL_SCALES = 17, /* of A, B, C and D; then the largest magnitude of D */
+    MATMUL_BIAS_TYPE = 26
+};
 static const struct plim_packed_attribute matmul_attributes[] = {
     { 0, 4, 4, 0 },     { 1, 4, 8, 0 },    { 2, 4, 12, 0 },    { 3, 4, 16, 0 },   { 4, 4, 20, 0 },   { 5, 4, 24, 0 },
     { 6, 4, 28, 2 },    { 7, 4, 32, 1 },   { 8, 8, 40, 0 },    { 10, 8, 48, 0 },  { 11, 8, 56, 0 },  { 12, 8, 64, 0 },
@@ -291,32 +311,116 @@ status cublasLtMatmulAlgoCheck(const void *handle, const void *operation, const 
 
 /* --- work --- */
 
+struct product_work {
+    struct plim_product product;
+    const void *extra, *largest;
+};
+
+/* What a launch writes beside its result is forgotten. */
+static void run_product(const void *context)
+{
+    const struct product_work *work = context;
+    plim_product_apply(&work->product);
+    if (work->extra)
+        plim_shadow_lose(work->extra);
+    if (work->largest)
+        plim_shadow_forget(work->largest, sizeof(float));
+}
+
+static bool read_scale(const void *operation, const void *from, double *ret_value)
+{
+    const int type = (int)plim_packed_value(operation, &matmul, MATMUL_SCALE_TYPE);
+    return plim_packed_value(operation, &matmul, MATMUL_POINTER_MODE) == CUBLAS_POINTER_HOST &&
+           plim_product_scale(type, from, ret_value);
+}
+
+static unsigned char read_layout(const void *data, bool is_transposed, int64_t steps[3], unsigned char *ret_bytes)
+{
+    unsigned bytes;
+    const enum plim_element element = plim_product_type((int)plim_packed_value(data, &layout, LAYOUT_TYPE), &bytes);
+    const bool is_by_row = plim_packed_value(data, &layout, LAYOUT_ORDER) == 1;
+    const int64_t step = plim_packed_value(data, &layout, LAYOUT_STEP);
+    steps[0] = is_transposed != is_by_row ? step : 1;
+    steps[1] = is_transposed != is_by_row ? 1 : step;
+    steps[2] = plim_packed_value(data, &layout, LAYOUT_STRIDE);
+    *ret_bytes = (unsigned char)bytes;
+    return (unsigned char)element;
+}
+
+/* All but addresses and alpha and beta. Of epilogues only "none" and "bias" are plain; scales are not. */
+static struct product_work product_of(const void *operation, const void *a, const void *b, const void *d)
+{
+    enum { NONE = 1, BIAS = 4, N_SCALES = 4 };
+    struct product_work work = { .extra = NULL };
+    struct plim_product *p = &work.product;
+    unsigned char bytes;
+    const bool transposes_a = plim_packed_value(operation, &matmul, MATMUL_TRANSPOSES) != 0;
+    const bool transposes_b = plim_packed_value(operation, &matmul, MATMUL_TRANSPOSES + 1) != 0;
+    const int64_t epilogue = plim_packed_value(operation, &matmul, MATMUL_EPILOGUE);
+    p->a_type = read_layout(a, transposes_a, p->a_step, &bytes);
+    p->b_type = read_layout(b, transposes_b, p->b_step, &bytes);
+    p->c_type = read_layout(d, false, p->c_step, &p->c_bytes);
+    p->m = plim_packed_value(d, &layout, LAYOUT_ROWS);
+    p->n = plim_packed_value(d, &layout, LAYOUT_COLUMNS);
+    p->k = plim_packed_value(a, &layout, transposes_a ? LAYOUT_ROWS : LAYOUT_COLUMNS);
+    p->n_batches = plim_packed_value(d, &layout, LAYOUT_N_BATCHES);
+    p->is_plain = epilogue == NONE || epilogue == BIAS;
+    if (epilogue == BIAS) {
+        const int64_t type = plim_packed_value(operation, &matmul, MATMUL_BIAS_TYPE);
+        unsigned bias_bytes;
+        p->bias = (const void *)(uintptr_t)plim_packed_value(operation, &matmul, MATMUL_BIAS);
+        p->bias_type = type >= 0 ? (unsigned char)plim_product_type((int)type, &bias_bytes) : p->c_type;
+    }
+    for (int i = 0; i < N_SCALES; i++)
+        p->is_plain = p->is_plain && plim_packed_value(operation, &matmul, MATMUL_SCALES + i) == 0;
+    work.extra = (const void *)(uintptr_t)plim_packed_value(operation, &matmul, MATMUL_EXTRA);
+    work.largest = (const void *)(uintptr_t)plim_packed_value(operation, &matmul, MATMUL_SCALES + N_SCALES);
+    return work;
+}
+
 status cublasLtMatmul(const void *handle, const void *operation, const void *alpha, const void *a, const void *a_layout,
                       const void *b, const void *b_layout, const void *beta, const void *c, const void *c_layout,
                       void *d, const void *d_layout, const struct cublaslt_algorithm *chosen, void *workspace,
                       size_t size, void *stream)
 {
-    (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)d, (void)workspace, (void)size;
+    (void)workspace, (void)size;
     const status done = check(handle, operation, (const void *const[]){ a_layout, b_layout, c_layout, d_layout });
     if (done != CUBLAS_SUCCESS)
         return done;
     if (chosen && !plim_packed_is(chosen, &algorithm))
         return CUBLAS_INVALID_VALUE;
-    return plim_library_work(plim_library_device(), stream) ? CUBLAS_SUCCESS : CUBLAS_EXECUTION_FAILED;
+    struct product_work work = product_of(operation, a_layout, b_layout, d_layout);
+    work.product.a = a;
+    work.product.b = b;
+    work.product.c = d;
+    work.product.is_plain = work.product.is_plain && read_scale(operation, alpha, &work.product.alpha) &&
+                            read_scale(operation, beta, &work.product.beta) && (work.product.beta == 0 || c == d);
+    return plim_library_compute(plim_library_device(), stream, run_product, &work, sizeof work)
+               ? CUBLAS_SUCCESS
+               : CUBLAS_EXECUTION_FAILED;
 }
+
+static void forget_result(const void *product) { plim_product_apply(product); }
 
 /* b and its layout may be NULL. */
 status cublasLtMatrixTransform(const void *handle, const void *operation, const void *alpha, const void *a,
                                const void *a_layout, const void *beta, const void *b, const void *b_layout, void *c,
                                const void *c_layout, void *stream)
 {
-    (void)alpha, (void)a, (void)beta, (void)b, (void)c;
+    (void)alpha, (void)a, (void)beta, (void)b;
     if (!handle)
         return CUBLAS_NOT_INITIALIZED;
     if (!plim_packed_is(operation, &transform) || !plim_packed_is(a_layout, &layout) ||
         !plim_packed_is(c_layout, &layout) || (b_layout && !plim_packed_is(b_layout, &layout)))
         return CUBLAS_INVALID_VALUE;
-    return plim_library_work(plim_library_device(), stream) ? CUBLAS_SUCCESS : CUBLAS_EXECUTION_FAILED;
+    struct plim_product result = { .c = c, .is_plain = false };
+    result.c_type = read_layout(c_layout, false, result.c_step, &result.c_bytes);
+    result.m = plim_packed_value(c_layout, &layout, LAYOUT_ROWS);
+    result.n = plim_packed_value(c_layout, &layout, LAYOUT_COLUMNS);
+    result.n_batches = plim_packed_value(c_layout, &layout, LAYOUT_N_BATCHES);
+    return plim_library_compute(plim_library_device(), stream, forget_result, &result, sizeof result)
+               ? CUBLAS_SUCCESS
+               : CUBLAS_EXECUTION_FAILED;
 }
 
 /* --- the library --- */
