@@ -2,6 +2,11 @@
 #include "vgpu/kernels/forms.h"
 
 const struct plim_kernel_form *const plim_kernel_forms[] = {
+    &plim_form_vectorized,
+    &plim_form_unrolled,
+    &plim_form_strided,
+    &plim_form_multi_outputs,
+    &plim_form_indexed,
     &plim_form_reduce,
     &plim_form_scan_innermost,
     &plim_form_scan_outer,

@@ -8,6 +8,10 @@
 
 extern const struct plim_kernel_form *const plim_kernel_forms[]; /* NULL ends it */
 
+/* elementwise/ */
+extern const struct plim_kernel_form plim_form_vectorized, plim_form_unrolled, plim_form_strided,
+    plim_form_multi_outputs, plim_form_indexed;
+
 /* reduce/ */
 extern const struct plim_kernel_form plim_form_reduce;
 

@@ -24,7 +24,6 @@ TOLERANCE = {
     "complex64": (3e-6, 1e-5),
     "complex128": (1e-10, 1e-10),
 }
-NARROW_SLACK = 2.0  # at most, for the narrow types: their sums are made in wider ones
 MOST_ASKED = 2000  # different elements whose certainty is asked one by one
 
 
@@ -95,24 +94,23 @@ class Compared:
         self.least = min(self.least, least)
         values, truth = (got if flat is None else flat).detach().cpu().reshape(-1), truth.detach().reshape(-1)
         different = torch.nonzero(~equal(truth, values, self.slack)).reshape(-1).tolist()
-        for i in different[:: len(different) // MOST_ASKED + 1]:
-            known = least
-            if flat is not None:
-                known = self.certainty.of_memory(flat.data_ptr() + i * flat.element_size(), flat.element_size())
-            how_many = f"{len(different)} of {len(values)} differ"
-            self.differs(f"{place} has {values[i].item()} at {i}, not {truth[i].item()} ({how_many})", known)
+        for i in different[:MOST_ASKED]:
+            known = (
+                least
+                if flat is None
+                else self.certainty.of_memory(flat.data_ptr() + i * flat.element_size(), flat.element_size())
+            )
+            self.differs(
+                f"{place} has {values[i].item()} at {i}, not {truth[i].item()}"
+                f" ({len(different)} of {len(values)} differ)",
+                known,
+            )
             if self.wrong:
                 break
 
 
-def tolerance(dtype: str, slack: float) -> tuple[float, float]:
-    share, least = TOLERANCE[dtype]
-    slack = min(slack, NARROW_SLACK) if share > 1e-3 else slack
-    return share * slack, least * slack
-
-
 def near(truth: float, got: float, dtype: str, slack: float) -> bool:
-    share, least = tolerance(dtype, slack)
+    share, least = (one * slack for one in TOLERANCE[dtype])
     if math.isnan(truth) or math.isnan(got):
         return math.isnan(truth) and math.isnan(got)
     return truth == got or abs(truth - got) <= least + share * abs(truth)
@@ -126,7 +124,7 @@ def equal(truth, got, slack: float):
     if truth.is_complex():
         same = equal(torch.view_as_real(truth.to(torch.complex64)), torch.view_as_real(got.to(torch.complex64)), slack)
         return same.all(-1)
-    share, least = tolerance(name, slack)
+    share, least = (one * slack for one in TOLERANCE[name])
     truth, got = truth.double(), got.double()
     same = (truth == got) | (truth.isnan() & got.isnan())
     return same | ((truth - got).abs() <= least + share * truth.abs()) & truth.isfinite() & got.isfinite()
