@@ -66,4 +66,18 @@ extern const struct plim_kernel_form plim_form_nonzero_filler;
 extern const struct plim_kernel_form plim_form_scan_deterministic;
 extern const struct plim_kernel_form plim_form_masked_scatter_check;
 
+/* the largest of rows */
+extern const struct plim_kernel_form plim_form_top_k;
+
+/* random/ */
+extern const struct plim_kernel_form plim_form_distribution;
+
+/* random/: draws */
+extern const struct plim_kernel_form plim_form_bernoulli;
+extern const struct plim_kernel_form plim_form_permutation;
+extern const struct plim_kernel_form plim_form_dropout;
+extern const struct plim_kernel_form plim_form_dropout_vec;
+extern const struct plim_kernel_form plim_form_multinomial;
+extern const struct plim_kernel_form plim_form_multinomial_once;
+
 #endif

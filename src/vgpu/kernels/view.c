@@ -18,6 +18,20 @@ struct plim_view plim_view_flat(const void *address, enum plim_element element, 
     return view;
 }
 
+bool plim_view_add_fastest(struct plim_view *view, uint64_t n, int64_t stride_bytes)
+{
+    if (view->n_dimensions >= PLIM_VIEW_MAX_DIMENSIONS || n > INT64_MAX)
+        return false;
+    for (unsigned i = view->n_dimensions; i > 0; i--) {
+        view->size[i] = view->size[i - 1];
+        view->stride_bytes[i] = view->stride_bytes[i - 1];
+    }
+    view->size[0] = (int64_t)n;
+    view->stride_bytes[0] = stride_bytes;
+    view->n_dimensions++;
+    return true;
+}
+
 uint64_t plim_view_n(const struct plim_view *view)
 {
     uint64_t n = 1;

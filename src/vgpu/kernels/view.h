@@ -36,6 +36,9 @@ struct plim_array {
 /* n elements one after the other. */
 struct plim_view plim_view_flat(const void *address, enum plim_element element, uint64_t n);
 
+/* A dimension of n that becomes the fastest. False: there are too many. */
+bool plim_view_add_fastest(struct plim_view *view, uint64_t n, int64_t stride_bytes);
+
 /* The number of elements; UINT64_MAX: more than that. */
 uint64_t plim_view_n(const struct plim_view *view);
 

@@ -139,17 +139,9 @@ static void sort_row(const struct rows_sort *sort, bool is_descending, struct it
 static bool add_dimension(struct plim_view *view, uint64_t n, uint64_t step_elements)
 {
     int64_t step_bytes;
-    if (view->n_dimensions >= PLIM_VIEW_MAX_DIMENSIONS || n > INT64_MAX || step_elements > INT64_MAX ||
-        __builtin_mul_overflow((int64_t)step_elements, (int64_t)plim_element_bytes(view->element), &step_bytes))
-        return false;
-    for (unsigned i = view->n_dimensions; i > 0; i--) {
-        view->size[i] = view->size[i - 1];
-        view->stride_bytes[i] = view->stride_bytes[i - 1];
-    }
-    view->size[0] = (int64_t)n;
-    view->stride_bytes[0] = step_bytes;
-    view->n_dimensions++;
-    return true;
+    return step_elements <= INT64_MAX &&
+           !__builtin_mul_overflow((int64_t)step_elements, (int64_t)plim_element_bytes(view->element), &step_bytes) &&
+           plim_view_add_fastest(view, n, step_bytes);
 }
 
 static bool make_wide(const struct plim_array *from, struct plim_array *to)
