@@ -21,6 +21,7 @@ enum option {
     OPTION_LOG,
     OPTION_JSON,
     OPTION_GATE,
+    OPTION_ACCEPT_GUESS,
     OPTION_QUIET,
     OPTION_HELP,
     N_OPTIONS
@@ -36,9 +37,9 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program after this time: exit status 124" },
     [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
     [OPTION_VALUES] = { "--values", "", "HOW",
-                        "what the program reads back from a card, where nothing is computed: shadow (what the host "
-                        "wrote there, else zero; the default), zero, or max (shadow, and a selection selects all of "
-                        "its inputs instead of none)" },
+                        "what the program reads back from a card where nobody knows it: zero (the default; also: "
+                        "shadow), max (zero, and a selection selects all), both (two runs, and the larger peak), or "
+                        "off (nothing that was written or computed is kept)" },
     [OPTION_SCHEDULE] = { "--schedule", "", "WHEN",
                           "the work of streams completes at once (eager, the default), when the program waits for it "
                           "(lazy: memory held for another stream is held longer), or both: two runs, and the peak is "
@@ -46,7 +47,11 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
     [OPTION_LOG] = { "--log", "", "FILE", "write the output of the program there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
-    [OPTION_GATE] = { "--gate", "", NULL, "exit status 1 when it ran out of memory, whatever its own status is" },
+    [OPTION_GATE] = { "--gate", "", NULL,
+                      "exit status 1 when it ended for lack of memory, whatever its own status is, or when its path "
+                      "was "
+                      "guessed or incomplete" },
+    [OPTION_ACCEPT_GUESS] = { "--accept-guess", "", NULL, "a guessed or incomplete path passes --gate" },
     [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
@@ -141,9 +146,10 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
     case OPTION_FIND:
         return read_find(a, value);
     case OPTION_VALUES:
-        if (strcmp(value, "shadow") != 0 && strcmp(value, "zero") != 0 && strcmp(value, "max") != 0)
-            return usage("invalid value '%s' for --values: expected shadow, zero or max", value);
-        a->launch.values = value;
+        if (!plim_text_has_word("zero shadow max both off", value))
+            return usage("invalid value '%s' for --values: expected zero, max, both or off", value);
+        a->is_both_values = !strcmp(value, "both");
+        a->launch.values = a->is_both_values || !strcmp(value, "shadow") ? "zero" : value;
         return 0;
     case OPTION_SCHEDULE:
         if (strcmp(value, "eager") != 0 && strcmp(value, "lazy") != 0 && strcmp(value, "both") != 0)
@@ -162,6 +168,9 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
         return 0;
     case OPTION_GATE:
         a->is_gate = true;
+        return 0;
+    case OPTION_ACCEPT_GUESS:
+        a->accepts_guess = true;
         return 0;
     case OPTION_QUIET:
         a->is_quiet = true;
@@ -210,8 +219,10 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         return usage("no command to rehearse%s", "");
     if (a->machine.n_cards == 0)
         return usage("--card NAME is missing%s", "");
-    if (a->is_search && a->is_both)
-        return usage("--find runs the command once for each number: take --schedule lazy instead of %s", "both");
+    if (a->is_search && (a->is_both || a->is_both_values))
+        return usage("--find runs the command once for each number: not with %s", "both");
+    if (a->is_both && a->is_both_values)
+        return usage("--schedule both and --values both: one of them at a time%s", "");
     if (a->is_search && !plim_find_has_place(a->launch.arguments))
         return usage("--find: the command has no {} where the number goes%s", "");
     return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output belongs to the program%s", "")

@@ -19,7 +19,8 @@ struct plim_rehearse_options {
     struct plim_find find;
     const char *receipt_path;
     char card[160];
-    bool is_json, is_gate, is_quiet, is_help, is_search, is_both;
+    bool is_json, is_gate, accepts_guess, is_quiet, is_help, is_search;
+    bool is_both, is_both_values; /* two runs: of the schedules, of the values */
 };
 
 /* 0, or an exit status: then the reason was printed. */

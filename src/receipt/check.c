@@ -144,12 +144,13 @@ static uint64_t size_of_difference(const struct plim_check_line *line)
     return difference < 0 ? (uint64_t)0 - (uint64_t)difference : (uint64_t)difference;
 }
 
-static void judge_line(struct plim_check *check, uint32_t nth, struct plim_check_line *line)
+static void judge_line(struct plim_check *check, uint32_t nth, struct plim_check_line *line, bool is_lower_bound)
 {
     struct plim_check_device *device = &check->device[nth];
     if (!line->has_receipt)
         return;
-    line->is_in_band = line->receipt_low_bytes <= line->high_bytes && line->receipt_high_bytes >= line->low_bytes;
+    line->is_in_band =
+        line->receipt_low_bytes <= line->high_bytes && (is_lower_bound || line->receipt_high_bytes >= line->low_bytes);
     if (line->has_others)
         return;
     line->is_judged = true;
@@ -206,7 +207,8 @@ void plim_check(const struct plim_receipt *bill, const struct plim_receipt *rece
             compare_device(bill, receipt, receipt->device[i].id, check);
     for (uint32_t i = 0; i < check->n_devices; i++)
         for (uint32_t k = 0; k < check->device[i].n_lines; k++)
-            judge_line(check, i, &check->device[i].line[k]);
+            judge_line(check, i, &check->device[i].line[k], receipt->is_lower_bound);
     compare_setups(bill, receipt, check);
-    check->agrees = check->n_exact + check->n_bands > 0 && receipt->is_whole && check->n_outside == 0;
+    check->agrees =
+        check->n_exact + check->n_bands > 0 && receipt->is_whole && !receipt->is_lower_bound && check->n_outside == 0;
 }

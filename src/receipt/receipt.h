@@ -68,6 +68,7 @@ struct plim_receipt {
     const struct plim_receipt_labels *labels; /* of a log; NULL: those of a bill, and a missing line is unknown */
     uint32_t n_starts;                        /* of the engine in the log: the receipt is of the last one */
     bool is_whole;                            /* the engine came as far as its compute buffers */
+    bool is_lower_bound;                      /* of a rehearsal: its path was guessed, or did not come to its end */
     bool is_estimate;                         /* the engine's own forecast, from before it allocated anything */
     int64_t kv_n_tokens;                      /* that the KV cache holds; -1: unknown */
     uint32_t n_devices;

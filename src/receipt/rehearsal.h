@@ -16,6 +16,7 @@ enum {
     PLIM_REHEARSAL_MAX_CALL_SITES = 4096,
     PLIM_REHEARSAL_MAX_ALLOCATIONS = 256,
     PLIM_REHEARSAL_MAX_WARNINGS = 64,
+    PLIM_REHEARSAL_MAX_PLACES = 64,
     PLIM_REHEARSAL_WHERE_BYTES = 160,
     PLIM_REHEARSAL_HOST = PLIM_REHEARSAL_MAX_CARDS, /* as the number of a device */
 };
@@ -37,6 +38,7 @@ struct plim_rehearsal_card {
     uint64_t others_bytes;   /* held by other programs */
     uint64_t peak_us;
     uint64_t late_peak_bytes;         /* with the schedule "both": of the lazy run */
+    uint64_t other_peak_bytes;        /* with the values "both": of the other run */
     struct plim_receipt_device final; /* its lines and its sum (peak_bytes) when the program ended or was stopped */
     uint32_t n_points, n_phases;
     struct plim_rehearsal_point point[PLIM_REHEARSAL_MAX_POINTS];
@@ -81,14 +83,42 @@ struct plim_rehearsal_steps {
     uint64_t n_launches; /* of a cycle */
 };
 
+/* Which way the peak on a card may differ because of a guess. */
+enum plim_effect { PLIM_EFFECT_UNKNOWN, PLIM_EFFECT_NONE, PLIM_EFFECT_HIGHER, PLIM_EFFECT_LOWER };
+
+/* A place in the program where a value was read that nobody knows, and its use. */
+struct plim_rehearsal_place {
+    char where[PLIM_REHEARSAL_WHERE_BYTES];  /* in the program's own code; else in a package; empty: unknown */
+    char inside[PLIM_REHEARSAL_WHERE_BYTES]; /* the frame that read it, when that is another one */
+    char text[PLIM_REHEARSAL_WHERE_BYTES];   /* the line that uses it; empty: unknown */
+    char what[120];                          /* the value, or what was assumed */
+    const char *decided;                     /* what hung on it */
+    enum plim_effect effect;
+    bool is_harmless;
+    bool is_kept; /* written by the host before kernels ran that may have changed it */
+    uint32_t size_bytes;
+    uint64_t count;
+};
+
+enum plim_path_verdict {
+    PLIM_PATH_EXACT,      /* nothing was read that may have steered the program elsewhere */
+    PLIM_PATH_HARMLESS,   /* guesses were read, and none can matter to the memory */
+    PLIM_PATH_GUESSED,    /* a guess may have steered it: the peak is a lower bound */
+    PLIM_PATH_INCOMPLETE, /* it did not do all of its work: the peak is a lower bound */
+};
+
 /*
- * The basis of the program's path. Kernels compute nothing: a small value that was read back and that is not known may
- * have steered the program elsewhere than on a card; one of the host's that kernels may have changed is likely the
- * same.
+ * The basis of the program's path. A small value that was read back and that is not known may have steered the program
+ * elsewhere than on a card; one of the host's that kernels may have changed is likely the same.
  */
 struct plim_rehearsal_path {
     uint64_t n_assumed, n_kept;
     enum plim_basis basis; /* exact: no such value was read */
+    enum plim_path_verdict verdict;
+    const char *incomplete; /* the reason */
+    uint32_t n_places;      /* that are listed: the most important first */
+    uint32_t n_more;        /* the others */
+    struct plim_rehearsal_place place[PLIM_REHEARSAL_MAX_PLACES];
 };
 
 /* The first request that did not fit and was not met later. */
@@ -109,7 +139,7 @@ struct plim_rehearsal {
     /* the run */
     char *const *command; /* NULL-terminated; the caller's */
     char card_name[160];  /* as on the command line */
-    const char *values;   /* what copies from the card bring: "shadow", "zero", "max" */
+    const char *values;   /* what copies from the card bring: "zero", "max", "off" */
     const char *schedule; /* when the work of streams is done: "eager", "lazy", or "both": then this is the eager run */
     int exit_code;        /* of the program: 128 + N when signal N ended it */
     const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */
@@ -120,11 +150,18 @@ struct plim_rehearsal {
         int exit_code;
         const char *stopped_by;
     } late; /* with the schedule "both": of the lazy run */
+    struct plim_rehearsal_other {
+        bool is_set, is_out_of_memory;
+        int exit_code;
+        const char *values, *stopped_by;
+        enum plim_path_verdict verdict;
+    } other; /* with the values "both": of the run with the smaller peak */
 
     struct plim_rehearsal_steps steps;
     struct plim_rehearsal_path path;
     struct plim_rehearsal_oom oom;
-    uint64_t n_met_later; /* requests that did not fit at first */
+    uint64_t n_met_later;     /* requests that did not fit at first */
+    uint64_t n_out_of_memory; /* requests that did not fit */
     struct plim_rehearsal_host {
         uint64_t peak_rss_bytes, peak_anonymous_bytes, pinned_peak_bytes; /* of all processes together */
         size_t peak_n_processes;

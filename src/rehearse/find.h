@@ -27,6 +27,7 @@ struct plim_find_trial {
     enum plim_find_outcome outcome;
     int exit_code;
     uint64_t peak_bytes; /* of all cards together */
+    bool is_lower_bound; /* a card may take more: its path was guessed, or did not come to its end */
     double seconds;
 };
 

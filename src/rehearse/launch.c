@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "rehearse/bypass.h"
 #include "rehearse/nested.h"
+#include "rehearse/path/path.h"
 #include "rehearse/tree.h"
 #include "rehearse/usage.h"
 
@@ -124,7 +125,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ledger_fd);
     values[0] = path;
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_LEDGER=", values, 1);
-    values[0] = launch->values ? launch->values : "shadow";
+    values[0] = launch->values ? launch->values : "zero";
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_VALUES=", values, 1);
     values[0] = launch->schedule ? launch->schedule : "eager";
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_SCHEDULE=", values, 1);
@@ -317,6 +318,7 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &before[i], NULL);
     plim_rehearsal_finish(rehearsal);
+    plim_path_judge(rehearsal);
 }
 
 int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim_rehearsal *rehearsal,

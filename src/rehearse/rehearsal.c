@@ -159,20 +159,12 @@ void plim_rehearsal_warn(struct plim_rehearsal *rehearsal, const char *kind, con
 
 static void copy_warnings(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
 {
-    struct plim_rehearsal_path path = { .basis = PLIM_BASIS_EXACT };
     for (uint32_t i = 0; i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS; i++) {
         struct plim_ledger_warning from;
         memcpy(&from, &ledger->warning[i], sizeof from);
         from.kind[sizeof from.kind - 1] = from.what[sizeof from.what - 1] = '\0';
         plim_rehearsal_warn(rehearsal, from.kind, from.what, from.count);
-        if (!strcmp(from.kind, "value"))
-            path.n_assumed += from.count;
-        else if (!strcmp(from.kind, "value_kept"))
-            path.n_kept += from.count;
     }
-    if (path.n_assumed || path.n_kept)
-        path.basis = PLIM_BASIS_ASSUMED;
-    rehearsal->path = path;
 }
 
 static void copy_oom(const struct plim_ledger *ledger, struct plim_rehearsal *rehearsal)
@@ -201,6 +193,7 @@ void plim_rehearsal_finish(struct plim_rehearsal *rehearsal)
     copy_warnings(ledger, rehearsal);
     copy_oom(ledger, rehearsal);
     rehearsal->n_met_later = ledger->n_met_later;
+    rehearsal->n_out_of_memory = ledger->n_out_of_memory;
     rehearsal->host.pinned_peak_bytes = ledger->pinned_peak_bytes;
 }
 

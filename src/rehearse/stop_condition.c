@@ -45,7 +45,7 @@ static uint32_t count_cycles(const struct plim_ledger_cycle *cycle, uint64_t n, 
     return 0;
 }
 
-static bool has_backward(const struct plim_ledger *ledger)
+bool plim_steps_has_backward(const struct plim_ledger *ledger)
 {
     for (uint32_t i = 1; i < PLIM_LEDGER_MAX_SITES; i++) {
         struct plim_attribution attribution;
@@ -72,7 +72,7 @@ void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struc
             optimizer.n = n;
         const uint32_t wanted = process->has_optimizers ? n_wanted * PYTORCH_TIMES : n_wanted;
         uint32_t n_cycles = optimizer.n ? 0 : count_cycles(ledger->cycle[i], process->n_cycles, wanted, &launches);
-        if (n_cycles && process->has_optimizers && has_backward(ledger))
+        if (n_cycles && process->has_optimizers && plim_steps_has_backward(ledger))
             n_cycles = 0;
         if (n_cycles && (!cycles.n || n_cycles < cycles.n)) {
             cycles.n = n_cycles;

@@ -34,4 +34,7 @@ const char *plim_stop_reason(const struct plim_stop_condition *condition, const 
  */
 void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
 
+/* Whether memory was asked for in a backward pass of PyTorch. */
+bool plim_steps_has_backward(const struct plim_ledger *ledger);
+
 #endif

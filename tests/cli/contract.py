@@ -129,8 +129,8 @@ def check_receipt(answer: object) -> None:
     fields(root, "answer", **{"from": {"log", "rehearse"}})
     for i, device in enumerate(root["devices"]):
         row = fields(device, f"devices[{i}]", id=str, name=(str, NULL), total_bytes=(int, NULL), peak_bytes=int, peak_low=int,
-                     peak_high=int, lines=list)
-        need(row["peak_low"] <= row["peak_bytes"] <= row["peak_high"], f"devices[{i}].peak_bytes")
+                     peak_high=(int, NULL), peak_basis={"exact", "lower_bound"}, lines=list)
+        need(row["peak_low"] <= row["peak_bytes"] <= (row["peak_high"] or row["peak_bytes"]), f"devices[{i}].peak_bytes")
         for k, line in enumerate(row["lines"]):
             part = fields(line, f"devices[{i}].lines[{k}]", pillar=PILLARS, label=str, bytes=int, low=int, high=int, basis=BASES)
             need(0 <= part["low"] <= part["bytes"] <= part["high"], f"devices[{i}].lines[{k}].bytes")
@@ -138,8 +138,9 @@ def check_receipt(answer: object) -> None:
 
 def check_rehearsal_device(device: object, nth: int) -> None:
     where = f"devices[{nth}]"
-    row = fields(device, where, id={f"gpu{nth}"}, name=str, total_bytes=int, reserved_bytes=int, peak_bytes=int, peak_low=int, peak_high=int,
-                 peak_us=int, lines=list, end_bytes=int, end_lines=list, timeline=list, phases=list)
+    row = fields(device, where, id={f"gpu{nth}"}, name=str, total_bytes=int, reserved_bytes=int, peak_bytes=int, peak_low=int,
+                 peak_high=(int, NULL), peak_basis={"exact", "lower_bound"}, peak_us=int, lines=list,
+                 end_bytes=int, end_lines=list, timeline=list, phases=list)
     for lines, total in (("lines", "peak_bytes"), ("end_lines", "end_bytes")):
         for i, line in enumerate(row[lines]):
             part = fields(line, f"{where}.{lines}[{i}]", pillar=PILLARS | {None}, label=str, what=str, bytes=int, low=int, high=int,
@@ -147,7 +148,8 @@ def check_rehearsal_device(device: object, nth: int) -> None:
             need(0 <= part["low"] <= part["bytes"] <= part["high"], f"{where}.{lines}[{i}].bytes")
         held = sum(line["bytes"] for line in row[lines])
         need(held == row[total], f"{where}.{total} is {row[total]}, its lines are {held}")
-    need(row["peak_low"] <= row["peak_bytes"] <= row["peak_high"], f"{where}.peak_bytes")
+    need((row["peak_high"] is None) == (row["peak_basis"] == "lower_bound"), f"{where}.peak_high")
+    need(row["peak_low"] <= row["peak_bytes"] <= (row["peak_high"] or row["peak_bytes"]), f"{where}.peak_bytes")
     need(all(0 <= bytes <= row["peak_bytes"] for _, bytes in row["timeline"]), f"{where}.timeline goes above the peak")
     for phase in row["phases"]:
         fields(phase, f"{where}.phases", phase=(str, NULL), peak_bytes=int)
@@ -160,12 +162,33 @@ def check_site(site: object, where: str) -> None:
     need(all(isinstance(frame, str) and frame for frame in row["native"] + row["python"]), f"{where} has an empty frame")
 
 
+PATHS = {"exact", "guessed_harmless", "guessed", "incomplete"}
+
+
+def check_path(path: object, devices: list[dict]) -> None:
+    row = fields(path, "path", basis=BASES, verdict=PATHS, values={"zero", "max", "off"}, values_assumed=int, values_kept=int, why=str,
+                 places=list, more_places=int, other=(dict, NULL))
+    for i, value in enumerate(row["places"]):
+        place = fields(value, f"path.places[{i}]", where=(str, NULL), inside=(str, NULL), text=(str, NULL), what=str, bytes=int,
+                       decided=str, effect={"unknown", "none", "higher", "lower"}, matters=bool, kept=bool, count=int)
+        need(place["count"] > 0 and (place["matters"] or place["effect"] in ("none", "lower")), f"path.places[{i}]")
+    if not row["more_places"]:
+        counted = sum(place["count"] for place in row["places"])
+        need(counted == row["values_assumed"] + row["values_kept"], "path.places are not all values")
+    matters = any(place["matters"] for place in row["places"])
+    need(row["verdict"] == "incomplete" or row["more_places"] or matters == (row["verdict"] == "guessed"), "path.verdict")
+    need((row["basis"] == "exact") == (row["values_assumed"] + row["values_kept"] == 0), "path.basis")
+    is_least = row["verdict"] in ("guessed", "incomplete")
+    need(all((device["peak_basis"] == "lower_bound") == is_least for device in devices), "peak_basis is not of the path")
+
+
 def check_rehearsal(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, command=list, card=str, exit_code=int, oom=bool, seconds=(int, float),
                   stopped_by={"exit", "signal", "interrupt", "ready", "stable", "steps", "timeout"}, devices=list, host=dict,
                   oom_at=(dict, NULL), warnings=list, allocations=list, requests_met_later=int, sites=list, steps=(dict, NULL),
-                  find=(dict, NULL))
+                  find=(dict, NULL), path=dict)
     fields(root, "answer", **{"from": {"rehearse"}})
+    check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
     fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int)
     for i, device in enumerate(root["devices"]):
@@ -186,7 +209,7 @@ def check_rehearsal(answer: object) -> None:
 
 
 def check_check(answer: object) -> None:
-    root = fields(answer, "answer", schema={"plimsoll.check/1"}, devices=list, agrees=bool, complete=bool, setup_differs=list)
+    root = fields(answer, "answer", schema={"plimsoll.check/1"}, devices=list, agrees=bool, complete=bool, lower_bound=bool, setup_differs=list)
     counted = []
     for i, device in enumerate(root["devices"]):
         row = fields(device, f"devices[{i}]", id=str, name=(str, NULL), bill_bytes=int, receipt_bytes=int, lines=list)

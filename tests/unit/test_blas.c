@@ -46,6 +46,19 @@ static uint64_t n_remarks(const char *kind)
     return n;
 }
 
+/* The answers of a library that nobody knows. */
+static uint64_t n_answers(void)
+{
+    struct plim_ledger *(*open)(int *);
+    int error;
+    uint64_t n = 0;
+    take(driver, "plim_vgpu_ledger", &open);
+    const struct plim_ledger *ledger = open(&error);
+    for (uint32_t i = 0; ledger && i < PLIM_LEDGER_MAX_GUESSES; i++)
+        n += ledger->guess[i].is_answer ? ledger->guess[i].count : 0;
+    return n;
+}
+
 static void test_state_comes_back(void **state)
 {
     (void)state;
@@ -103,7 +116,7 @@ static void test_results_for_the_host(void **state)
     int64_t wide = -1;
     int (*dot_c)(void *, int, const void *, int, const void *, int, void *);
     take(blas, "cublasZdotc_v2", &dot_c);
-    const uint64_t before = n_remarks("value");
+    const uint64_t before = n_answers();
     assert_int_equal(CALL1("cublasCreate_v2", &handle), SUCCESS);
     assert_int_equal(dot_c(handle, 4, NULL, 1, NULL, 1, dot), SUCCESS);
     assert_true(dot[0] == 0 && dot[1] == 0);
@@ -111,12 +124,12 @@ static void test_results_for_the_host(void **state)
     assert_int_equal(at, 1);
     assert_int_equal(call(blas, "cublasIsamax_v2_64", P(handle), 0, 0, 1, P(&wide), 0), SUCCESS);
     assert_int_equal(wide, 0);
-    assert_int_equal(n_remarks("value"), before + 3);
+    assert_int_equal(n_answers(), before + 3);
     /* in the card's memory, which the host must not write */
     assert_int_equal(CALL2("cublasSetPointerMode_v2", handle, DEVICE), SUCCESS);
     assert_int_equal(call(blas, "cublasSnrm2_v2", P(handle), 4, 0, 1, 64, 0), SUCCESS);
     assert_int_equal(call(blas, "cublasSnrm2_v2", P(handle), 4, 0, 1, 0, 0), INVALID_VALUE);
-    assert_int_equal(n_remarks("value"), before + 3);
+    assert_int_equal(n_answers(), before + 3);
     assert_int_equal(CALL1("cublasDestroy_v2", handle), SUCCESS);
 }
 

@@ -31,6 +31,14 @@ static bool is_said(const char *kind, const char *text)
     return false;
 }
 
+static bool is_assumed(const char *text)
+{
+    for (uint32_t i = 1; i < PLIM_LEDGER_MAX_GUESSES; i++)
+        if (ledger->guess[i].is_answer && strstr(ledger->guess[i].what, text))
+            return true;
+    return false;
+}
+
 static void test_cufft(void **state)
 {
     (void)state;
@@ -155,7 +163,7 @@ static void test_cusparse(void **state)
     assert_int_equal(n_rows, 100);
     assert_int_equal(n_columns, 80);
     assert_int_equal(n_values, 400); /* 2 elements in each of 200 rows met */
-    assert_true(is_said("value", "product of sparse"));
+    assert_true(is_assumed("product of sparse"));
     assert_int_equal(drop(c), 0);
     assert_int_equal(drop(c), 3);
     assert_int_equal(size(c, &n_rows, &n_columns, &n_values), 3);

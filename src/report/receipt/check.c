@@ -93,7 +93,8 @@ static bool has_receipt(const struct plim_check_device *device)
     return false;
 }
 
-static void print_device(FILE *out, const struct plim_check_device *device, const struct plim_style *style)
+static void print_device(FILE *out, const struct plim_check_device *device, bool is_lower_bound,
+                         const struct plim_style *style)
 {
     if (!has_receipt(device))
         return;
@@ -103,7 +104,7 @@ static void print_device(FILE *out, const struct plim_check_device *device, cons
     print_sum(out, device, style);
     if (device->peak_bytes == 0)
         return;
-    plim_print(out, "  %-*s", LABEL_WIDTH, "peak of all");
+    plim_print(out, "  %-*s", LABEL_WIDTH, is_lower_bound ? "peak of all, at least" : "peak of all");
     print_mib(out, 0, false);
     print_mib(out, device->peak_bytes, true);
     plim_print(out, "\n");
@@ -170,7 +171,7 @@ static bool has_common_line(const struct plim_check *check)
     return false;
 }
 
-/* "EQUAL", "OFF" or "INCOMPLETE", with the reason. */
+/* "EQUAL", "OFF", "INCOMPLETE" or "AT LEAST", with the reason. */
 static const char *write_verdict(const struct plim_check_sides *sides, char *text, size_t size)
 {
     const struct plim_check *check = sides->check;
@@ -198,6 +199,12 @@ static const char *write_verdict(const struct plim_check_sides *sides, char *tex
     if (!sides->receipt->is_whole) {
         snprintf(text, size, "the log ends before the compute buffers; the lines that it has match the bill");
         return "INCOMPLETE";
+    }
+    if (sides->receipt->is_lower_bound) {
+        snprintf(text, size,
+                 "the rehearsal's path was guessed or incomplete: a card may take more; its lines do not exceed "
+                 "the bill");
+        return "AT LEAST";
     }
     if (check->n_bands)
         snprintf(bands, sizeof bands, "; %u %s", check->n_bands, check->n_bands == 1 ? "band holds" : "bands hold");
@@ -231,7 +238,7 @@ void plim_report_check_text(FILE *out, const struct plim_check_sides *sides, con
     print_source(out, receipt);
     plim_print(out, "\n");
     for (uint32_t i = 0; i < sides->check->n_devices; i++)
-        print_device(out, &sides->check->device[i], style);
+        print_device(out, &sides->check->device[i], receipt->is_lower_bound, style);
     plim_print(out, "\n");
     if (receipt->model[0] && sides->bill->model[0] && strcmp(receipt->model, sides->bill->model) != 0)
         plim_print(out, "The model in the receipt is named '%s'.\n", receipt->model);

@@ -41,14 +41,15 @@ json_t *plim_engine_json(const struct plim_receipt *receipt)
 
 /* --- receipt --- */
 
-static json_t *receipt_device_json(const struct plim_receipt_device *device)
+static json_t *receipt_device_json(const struct plim_receipt_device *device, bool is_lower_bound)
 {
     const struct plim_receipt_sums sums = plim_receipt_sum_lines(device);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[]}", "id", plim_text_json(device->id), "name",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:[]}", "id", plim_text_json(device->id), "name",
                      plim_text_or_null_json(device->name), "total_bytes",
                      bytes_or_null(device->total_bytes, device->total_bytes), "peak_bytes", plim_bytes_json(sums.bytes),
-                     "peak_low", plim_bytes_json(sums.low_bytes), "peak_high", plim_bytes_json(sums.high_bytes),
-                     "lines", plim_receipt_lines_json(device), "timeline");
+                     "peak_low", plim_bytes_json(sums.low_bytes), "peak_high",
+                     bytes_or_null(sums.high_bytes, !is_lower_bound), "peak_basis",
+                     is_lower_bound ? "lower_bound" : "exact", "lines", plim_receipt_lines_json(device), "timeline");
 }
 
 bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
@@ -56,7 +57,7 @@ bool plim_report_receipt_json(FILE *out, const struct plim_receipt *receipt)
     json_t *devices = json_array();
     for (uint32_t i = 0; devices && i < receipt->n_devices; i++)
         if (receipt->device[i].n_lines)
-            json_array_append_new(devices, receipt_device_json(&receipt->device[i]));
+            json_array_append_new(devices, receipt_device_json(&receipt->device[i], receipt->is_lower_bound));
     return dump(out,
                 json_pack("{s:s, s:o, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:n, s:[], s:o, s:{s:o}, s:o, s:b, "
                           "s:b, s:i, s:o}",
@@ -104,7 +105,8 @@ bool plim_report_check_json(FILE *out, const struct plim_check_sides *sides)
             differs, json_pack("{s:o, s:o, s:o}", "name", plim_text_json(check->differs[i]), "bill",
                                setting_json(plim_settings_find(&sides->bill->settings, check->differs[i])), "receipt",
                                setting_json(plim_settings_find(&sides->receipt->settings, check->differs[i]))));
-    return dump(out, json_pack("{s:s, s:o, s:b, s:b, s:o, s:o}", "schema", "plimsoll.check/1", "devices", devices,
-                               "agrees", check->agrees, "complete", sides->receipt->is_whole, "from",
-                               plim_text_json(sides->receipt->from), "setup_differs", differs));
+    return dump(out, json_pack("{s:s, s:o, s:b, s:b, s:b, s:o, s:o}", "schema", "plimsoll.check/1", "devices", devices,
+                               "agrees", check->agrees, "lower_bound", sides->receipt->is_lower_bound, "complete",
+                               sides->receipt->is_whole, "from", plim_text_json(sides->receipt->from), "setup_differs",
+                               differs));
 }

@@ -133,6 +133,13 @@ static int fail(int code, const char *what, const char *hint, struct plim_error 
     return code;
 }
 
+/* Of a rehearsal: the verdict on its path. */
+static bool is_lower_bound(const json_t *root)
+{
+    const char *verdict = json_string_value(json_object_get(json_object_get(root, "path"), "verdict"));
+    return verdict && (!strcmp(verdict, "guessed") || !strcmp(verdict, "incomplete"));
+}
+
 static int read_root(const json_t *root, struct plim_receipt *receipt, struct plim_error *reterr)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
@@ -158,6 +165,7 @@ static int read_root(const json_t *root, struct plim_receipt *receipt, struct pl
     read_host(json_object_get(root, "host"), receipt);
     const json_t *is_whole = json_object_get(root, "complete");
     receipt->is_whole = !is_whole || json_is_true(is_whole);
+    receipt->is_lower_bound = is_lower_bound(root);
     receipt->is_estimate = json_is_true(json_object_get(root, "is_estimate"));
     receipt->kv_n_tokens = (int64_t)count(root, "kv_tokens", (uint64_t)-1);
     receipt->n_starts = (uint32_t)(count(root, "n_starts", 1) & UINT32_MAX);

@@ -4,8 +4,10 @@
 
 #include "base/units.h"
 #include "rehearse/attribution.h"
+#include "rehearse/path/path.h"
 #include "report/columns.h"
 #include "report/print.h"
+#include "report/receipt/path.h"
 #include "report/receipt/timeline.h"
 
 #include <string.h>
@@ -131,10 +133,16 @@ static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32
     plim_print(out, "%s  %s, %s\n", peak->id, peak->name, plim_size_text(a, peak->total_bytes));
     for (uint32_t i = 0; i < peak->n_lines; i++)
         print_line(out, &peak->line[i]);
-    plim_print(out, "  %-22s %11s  of %s, after %.2f s\n", "peak", plim_size_text(a, peak->peak_bytes),
-               plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
+    plim_print(out, "  %-22s %11s  of %s, after %.2f s\n",
+               plim_path_is_lower_bound(&rehearsal->path) ? "peak, at least" : "peak",
+               plim_size_text(a, peak->peak_bytes), plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
     if (rehearsal->late.is_set)
         plim_print(out, "  %-22s %11s  with --schedule lazy\n", "", plim_size_text(a, card->late_peak_bytes));
+    if (rehearsal->other.is_set)
+        plim_print(out, "  %-22s %11s  with --values %s\n", "", plim_size_text(a, card->other_peak_bytes),
+                   rehearsal->other.values);
+    if (rehearsal->other.is_out_of_memory)
+        plim_print(out, "  OUT OF MEMORY with --values %s\n", rehearsal->other.values);
     if (rehearsal->late.is_set && rehearsal->late.is_out_of_memory)
         plim_print(out, "  OUT OF MEMORY with --schedule lazy\n");
     plim_report_timeline(out, rehearsal, nth, is_unicode);
@@ -195,17 +203,6 @@ static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
         plim_print(out, "no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n");
 }
 
-static void print_path(FILE *out, const struct plim_rehearsal_path *path)
-{
-    if (path->basis == PLIM_BASIS_EXACT)
-        return;
-    plim_print(out,
-               "path  %s: the program read back small values that may steer it:\n"
-               "      %llu computed by the card, which computes nothing here, and\n"
-               "      %llu written by the host before kernels ran\n",
-               plim_basis_name(path->basis), (unsigned long long)path->n_assumed, (unsigned long long)path->n_kept);
-}
-
 /* Else a peak of 0 B, and a search in which everything fits, look like an answer. */
 static void print_unused(FILE *out, const struct plim_rehearsal *rehearsal)
 {
@@ -222,6 +219,8 @@ static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)
     char text[sizeof rehearsal->warning[0].what + 64];
     for (uint32_t i = 0; i < rehearsal->n_warnings; i++) {
         const struct plim_rehearsal_warning *w = &rehearsal->warning[i];
+        if (!strcmp(w->kind, "value") || !strcmp(w->kind, "value_kept"))
+            continue; /* the places tell it */
         snprintf(text, sizeof text, "%s (%llu time%s)", w->what, (unsigned long long)w->count,
                  w->count == 1 ? "" : "s");
         plim_print(out, "%s:", w->kind);
@@ -279,9 +278,19 @@ static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
         print_call_sites(out, rehearsal, PLIM_REHEARSAL_HOST);
 }
 
+static bool has_ended_well(const struct plim_rehearsal *rehearsal)
+{
+    return strcmp(rehearsal->stopped_by, "signal") != 0 &&
+           (strcmp(rehearsal->stopped_by, "exit") != 0 || !rehearsal->exit_code);
+}
+
 static void print_end(FILE *out, const struct plim_rehearsal *rehearsal)
 {
-    if (rehearsal->oom.is_set)
+    const unsigned long long n = rehearsal->n_out_of_memory - rehearsal->n_met_later;
+    if (rehearsal->oom.is_set && has_ended_well(rehearsal) && !plim_path_is_cut_short(rehearsal))
+        plim_print(out, "ran out of memory %llu time%s, went on, and ended well after %.1f s\n", n, n == 1 ? "" : "s",
+                   rehearsal->seconds);
+    else if (rehearsal->oom.is_set)
         print_oom(out, &rehearsal->oom);
     else if (!strcmp(rehearsal->stopped_by, "exit") && rehearsal->exit_code)
         plim_print(out, "failed with exit status %d after %.1f s\n", rehearsal->exit_code, rehearsal->seconds);
@@ -301,12 +310,18 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
         print_card(out, rehearsal, i, is_unicode);
     print_host(out, rehearsal);
     print_unused(out, rehearsal);
-    print_path(out, &rehearsal->path);
     print_warnings(out, rehearsal);
+    plim_report_places(out, &rehearsal->path);
     print_steps(out, &rehearsal->steps);
     if (engine_log)
         print_engine_log(out, rehearsal, engine_log);
-    print_end(out, rehearsal);
+    if (has_ended_well(rehearsal)) {
+        print_end(out, rehearsal);
+        plim_report_path(out, rehearsal);
+    } else {
+        plim_report_path(out, rehearsal);
+        print_end(out, rehearsal);
+    }
 }
 
 /* --- a search --- */
@@ -320,6 +335,10 @@ void plim_report_find_text(FILE *out, const struct plim_find *find)
         plim_print(out, "%u trials; values above one that does not fit were not tried\n", find->n_trials);
     if (!find->is_decided)
         plim_print(out, "the search was broken off\n");
+    for (uint32_t i = 0; i < find->n_trials; i++)
+        if (find->has_largest && find->trial[i].value == find->largest && find->trial[i].is_lower_bound)
+            plim_print(out, "the path of %s=%llu is not exact: a card may take more than its peak\n", find->name,
+                       (unsigned long long)find->largest);
     if (find->has_largest)
         plim_print(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name,
                    (unsigned long long)find->largest, (unsigned long long)find->low, (unsigned long long)find->high,

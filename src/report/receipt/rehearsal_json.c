@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The receipt of a rehearsal as plimsoll.receipt/1. */
 #include "rehearse/attribution.h"
+#include "rehearse/path/path.h"
 #include "report/receipt/receipt_json.h"
 #include "report/receipt/rehearsal.h"
 #include "report/setup_json.h"
@@ -78,14 +79,17 @@ static json_t *card_json(const struct plim_rehearsal *rehearsal, uint32_t nth)
     struct plim_receipt_sums sums = plim_receipt_sum_lines(peak);
     if (rehearsal->late.is_set && card->late_peak_bytes > peak->peak_bytes) /* the same lines, and more held */
         sums.high_bytes += card->late_peak_bytes - peak->peak_bytes;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", device_json(nth),
-                     "name", plim_text_json(peak->name), "total_bytes", plim_bytes_json(peak->total_bytes),
-                     "reserved_bytes", plim_bytes_json(card->reserved_bytes), "peak_bytes",
-                     plim_bytes_json(peak->peak_bytes), "peak_low", plim_bytes_json(sums.low_bytes), "peak_high",
-                     plim_bytes_json(sums.high_bytes), "peak_us", plim_bytes_json(card->peak_us), "lines",
-                     plim_receipt_lines_json(peak), "end_bytes", plim_bytes_json(card->final.peak_bytes), "end_lines",
-                     plim_receipt_lines_json(&card->final), "timeline", timeline_json(card), "phases",
-                     phases_json(card));
+    if (rehearsal->other.is_set && card->other_peak_bytes > peak->peak_bytes)
+        sums.high_bytes += card->other_peak_bytes - peak->peak_bytes;
+    const bool is_least = plim_path_is_lower_bound(&rehearsal->path);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", device_json(nth), "name",
+        plim_text_json(peak->name), "total_bytes", plim_bytes_json(peak->total_bytes), "reserved_bytes",
+        plim_bytes_json(card->reserved_bytes), "peak_bytes", plim_bytes_json(peak->peak_bytes), "peak_low",
+        plim_bytes_json(sums.low_bytes), "peak_high", is_least ? json_null() : plim_bytes_json(sums.high_bytes),
+        "peak_basis", is_least ? "lower_bound" : "exact", "peak_us", plim_bytes_json(card->peak_us), "lines",
+        plim_receipt_lines_json(peak), "end_bytes", plim_bytes_json(card->final.peak_bytes), "end_lines",
+        plim_receipt_lines_json(&card->final), "timeline", timeline_json(card), "phases", phases_json(card));
 }
 
 static json_t *oom_json(const struct plim_rehearsal_oom *oom)
@@ -126,15 +130,50 @@ static json_t *steps_json(const struct plim_rehearsal_steps *steps)
                                   : "what is launched between waits for the card repeats, with the same memory held");
 }
 
+static json_t *place_json(const struct plim_rehearsal_place *place)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "where",
+                     plim_text_or_null_json(place->where), "inside", plim_text_or_null_json(place->inside), "text",
+                     plim_text_or_null_json(place->text), "what", plim_text_json(place->what), "bytes",
+                     plim_bytes_json(place->size_bytes), "decided", place->decided, "effect",
+                     plim_effect_name(place->effect), "matters", (int)!place->is_harmless, "kept",
+                     json_boolean(place->is_kept), "count", plim_bytes_json(place->count));
+}
+
+static const char *why_path(const struct plim_rehearsal_path *path)
+{
+    static const char *const whys[] = {
+        "the program read nothing back that may steer it",
+        "the program read back values that nobody knows, and only showed them",
+        "the program read back small values that kernels would have computed or may have changed",
+    };
+    return path->incomplete ? path->incomplete : whys[path->verdict];
+}
+
+/* With --values both: the run with the smaller peak. */
+static json_t *other_json(const struct plim_rehearsal *rehearsal)
+{
+    const struct plim_rehearsal_other *other = &rehearsal->other;
+    json_t *peaks = other->is_set ? json_array() : NULL;
+    for (uint32_t i = 0; peaks && i < rehearsal->n_cards; i++)
+        json_array_append_new(peaks, plim_bytes_json(rehearsal->card[i].other_peak_bytes));
+    return peaks ? json_pack("{s:s, s:o, s:b, s:i, s:s, s:s}", "values", other->values, "peak_bytes", peaks, "oom",
+                             (int)other->is_out_of_memory, "exit_code", other->exit_code, "stopped_by",
+                             other->stopped_by, "verdict", plim_path_verdict_name(other->verdict))
+                 : json_null();
+}
+
 static json_t *path_json(const struct plim_rehearsal *rehearsal)
 {
     const struct plim_rehearsal_path *path = &rehearsal->path;
-    return json_pack("{s:s, s:s, s:o, s:o, s:s}", "basis", plim_basis_name(path->basis), "values", rehearsal->values,
-                     "values_assumed", plim_bytes_json(path->n_assumed), "values_kept", plim_bytes_json(path->n_kept),
-                     "why",
-                     path->basis == PLIM_BASIS_EXACT ? "the program read nothing back that may steer it"
-                                                     : "the program read back small values that kernels would have "
-                                                       "computed or may have changed");
+    json_t *places = json_array();
+    for (uint32_t i = 0; places && i < path->n_places; i++)
+        json_array_append_new(places, place_json(&path->place[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o}", "basis", plim_basis_name(path->basis), "verdict",
+                     plim_path_verdict_name(path->verdict), "values", rehearsal->values, "values_assumed",
+                     plim_bytes_json(path->n_assumed), "values_kept", plim_bytes_json(path->n_kept), "why",
+                     why_path(path), "places", places, "more_places", plim_bytes_json(path->n_more), "other",
+                     other_json(rehearsal));
 }
 
 static json_t *schedule_json(const struct plim_rehearsal *rehearsal)
@@ -156,9 +195,10 @@ static json_t *find_json(const struct plim_find *find)
     json_t *trials = json_array();
     for (uint32_t i = 0; trials && i < find->n_trials; i++) {
         const struct plim_find_trial *t = &find->trial[i];
-        json_array_append_new(trials, json_pack("{s:o, s:s, s:i, s:o, s:f}", "value", plim_bytes_json(t->value),
+        json_array_append_new(trials, json_pack("{s:o, s:s, s:i, s:o, s:s, s:f}", "value", plim_bytes_json(t->value),
                                                 "outcome", outcomes[t->outcome], "exit_code", t->exit_code,
-                                                "peak_bytes", plim_bytes_json(t->peak_bytes), "seconds", t->seconds));
+                                                "peak_bytes", plim_bytes_json(t->peak_bytes), "peak_basis",
+                                                t->is_lower_bound ? "lower_bound" : "exact", "seconds", t->seconds));
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "name", plim_text_json(find->name), "low",
                      plim_bytes_json(find->low), "high", plim_bytes_json(find->high), "largest",

@@ -6,6 +6,8 @@
  */
 #include "vgpu/core/callsite.h"
 
+#include "vgpu/core/python.h"
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -38,7 +40,7 @@ static uint64_t clock_ns(void)
 }
 
 /* Finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mixed(uint64_t hash, uint64_t value)
+uint64_t plim_callsite_mixed(uint64_t hash, uint64_t value)
 {
     uint64_t z = (hash ^ value) + 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -147,12 +149,11 @@ static void function_name(const char *symbol, char name[NAME_BYTES])
     cut(name);
 }
 
-/* Returns how many frames were written. */
-static void write_native(void *const *frames, int n, char text[PLIM_LEDGER_STACK_BYTES])
+void plim_callsite_text(void *const *frames, int n, char *ret_text, size_t most)
 {
     size_t length = 0;
     int n_written = 0;
-    text[0] = '\0';
+    ret_text[0] = '\0';
     for (int i = 0; i < n && n_written < MAX_WRITTEN; i++) {
         Dl_info info = { 0 };
         char name[NAME_BYTES], line[2 * NAME_BYTES];
@@ -166,9 +167,9 @@ static void write_native(void *const *frames, int n, char text[PLIM_LEDGER_STACK
         else
             snprintf(name, sizeof name, "+0x%tx", address - (const char *)info.dli_fbase);
         int size = snprintf(line, sizeof line, "%.80s %.*s\n", base_name(info.dli_fname), NAME_BYTES, name);
-        if (size < 0 || length + (size_t)size >= PLIM_LEDGER_STACK_BYTES)
+        if (size < 0 || length + (size_t)size >= most)
             break;
-        memcpy(text + length, line, (size_t)size + 1);
+        memcpy(ret_text + length, line, (size_t)size + 1);
         length += (size_t)size;
         n_written++;
     }
@@ -184,9 +185,11 @@ static uint64_t hash_of_words(const struct plim_ledger_stack *stack, uint32_t de
         hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
     for (const char *p = stack->python; *p; p++)
         hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
-    hash = mixed(hash, (uint64_t)device << 8 | kind);
+    hash = plim_callsite_mixed(hash, (uint64_t)device << 8 | kind);
     return hash + !hash;
 }
+
+int plim_callsite_frames(void **ret_frames, int most) { return backtrace(ret_frames, most); }
 
 static uint32_t capture(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind)
 {
@@ -194,19 +197,19 @@ static uint32_t capture(struct plim_ledger *ledger, uint32_t device, enum plim_l
     char python[PLIM_LEDGER_STACK_BYTES];
     uint32_t number;
     const int n = backtrace(frames, MAX_FRAMES);
-    uint64_t hash = mixed(device, kind);
+    uint64_t hash = plim_callsite_mixed(device, kind);
     for (int i = 0; i < n; i++)
-        hash = mixed(hash, (uint64_t)(uintptr_t)frames[i]);
+        hash = plim_callsite_mixed(hash, (uint64_t)(uintptr_t)frames[i]);
     plim_python_stack(python, sizeof python);
     for (const char *p = python; *p; p++)
-        hash = mixed(hash, (unsigned char)*p);
+        hash = plim_callsite_mixed(hash, (unsigned char)*p);
     hash += !hash;
     if (find_cached(hash, &number))
         return number;
     struct plim_ledger_stack *stack = calloc(1, sizeof *stack);
     if (!stack)
         return 0;
-    write_native(frames, n, stack->native);
+    plim_callsite_text(frames, n, stack->native, sizeof stack->native);
     memcpy(stack->python, python, sizeof python);
     number = plim_ledger_site(ledger, device, kind, hash_of_words(stack, device, kind), stack);
     free(stack);
@@ -221,8 +224,9 @@ uint32_t plim_callsite_here(struct plim_ledger *ledger, uint32_t device, enum pl
     if (is_busy)
         return 0;
     const uint64_t start = clock_ns();
-    const uint64_t place = mixed(mixed((uint64_t)(uintptr_t)__builtin_frame_address(0), device << 8 | kind),
-                                 (uint64_t)(uintptr_t)__builtin_return_address(0));
+    const uint64_t place =
+        plim_callsite_mixed(plim_callsite_mixed((uint64_t)(uintptr_t)__builtin_frame_address(0), device << 8 | kind),
+                            (uint64_t)(uintptr_t)__builtin_return_address(0));
     atomic_compare_exchange_strong(&first_ns, &zero, start);
     const uint64_t allowed_ns = free_ns + (start - atomic_load_explicit(&first_ns, memory_order_relaxed)) / share;
     if (atomic_load_explicit(&spent_ns, memory_order_relaxed) > allowed_ns && find_cached(place, &number))

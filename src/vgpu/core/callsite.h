@@ -13,15 +13,11 @@
 /* The number of the call site in the ledger; 0: unknown. */
 uint32_t plim_callsite_here(struct plim_ledger *ledger, uint32_t device, enum plim_ledger_kind kind);
 
-/* --- the interpreter's part (callsite_python.c) --- */
+/* The functions of a native stack, "library function", a line for each frame, the innermost first. */
+int plim_callsite_frames(void **ret_frames, int most);
+void plim_callsite_text(void *const *frames, int n, char *ret_text, size_t size);
 
-/*
- * In a Python program: prepare, at the interpreter's next safe point, for plim_python_stack() and for counting
- * optimizer steps.
- */
-void plim_python_watch(struct plim_ledger *ledger, struct plim_ledger_process *process);
-
-/* "file:line function", a line for each frame of this thread, the innermost first; empty when it runs no Python. */
-void plim_python_stack(char *ret_text, size_t size);
+/* 64 bits of two hashes, well mixed. */
+uint64_t plim_callsite_mixed(uint64_t hash, uint64_t value);
 
 #endif

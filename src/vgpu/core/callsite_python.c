@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stack of a Python program and its optimizer steps, through documented interfaces of Python and PyTorch.
+ * The stack of a Python program.
  *
  * PyTorch releases the interpreter's lock before it allocates. Waiting for it here could deadlock: its holder may want
  * the allocator's lock that we were called under. Python's own answer to that is faulthandler: it writes the stack of a
  * thread from a signal handler, without the lock and without touching an object. So a signal that the program does not
  * use is given to faulthandler.register(), and a thread that allocates sends it to itself.
- *
- * Python code is only run where Python wants it to be: in a pending call (Py_AddPendingCall). There PyTorch is given a
- * hook that counts optimizer steps (torch.optim.optimizer.register_optimizer_step_post_hook), if the launcher waits
- * for steps.
  */
-#include "vgpu/core/callsite.h"
+#include "vgpu/core/python.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,87 +18,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32, MAX_OPTIMIZERS = 256, METH_VARARGS = 1 };
-
-/* Objects are opaque. */
-typedef struct object object;
-struct method {
-    const char *name;
-    object *(*function)(object *, object *);
-    int flags;
-    const char *doc;
-};
-
-/* All of them are in Python's stable ABI. */
-static struct {
-    int (*is_initialized)(void);
-    int (*add_pending_call)(int (*)(void *), void *);
-    object *(*import)(const char *);
-    object *(*modules)(void);
-    object *(*item)(object *, const char *);
-    object *(*attribute)(object *, const char *);
-    object *(*call)(object *, ...);
-    object *(*call_method)(object *, const char *, const char *, ...);
-    object *(*build)(const char *, ...);
-    object *(*function)(struct method *, object *, object *);
-    object *(*tuple_item)(object *, ssize_t);
-    object *(*error)(void);
-    void (*clear)(void);
-    void (*release)(object *);
-} python;
+enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32 };
 
 static struct {
-    struct plim_ledger *ledger;
-    struct plim_ledger_process *process;
     int fd, signal;
     dev_t device;
     ino_t inode;
     struct sigaction action; /* faulthandler's */
 } watch;
 
-enum { UNKNOWN, ABSENT, PRESENT };
-static atomic_int presence, is_called, has_stack, has_steps;
+static atomic_int has_stack;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool find_symbols(void)
-{
-    const struct {
-        void *to;
-        const char *name;
-    } symbols[] = {
-        { &python.is_initialized, "Py_IsInitialized" },
-        { &python.add_pending_call, "Py_AddPendingCall" },
-        { &python.import, "PyImport_ImportModule" },
-        { &python.modules, "PyImport_GetModuleDict" },
-        { &python.item, "PyDict_GetItemString" },
-        { &python.attribute, "PyObject_GetAttrString" },
-        { &python.call, "PyObject_CallFunctionObjArgs" },
-        { &python.call_method, "PyObject_CallMethod" },
-        { &python.build, "Py_BuildValue" },
-        { &python.function, "PyCFunction_NewEx" },
-        { &python.tuple_item, "PyTuple_GetItem" },
-        { &python.error, "PyErr_Occurred" },
-        { &python.clear, "PyErr_Clear" },
-        { &python.release, "Py_DecRef" },
-    };
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *found = dlsym(RTLD_DEFAULT, symbols[i].name);
-        if (!found)
-            return false;
-        memcpy(symbols[i].to, &found, sizeof found);
-    }
-    return true;
-}
-
 /* --- in the interpreter --- */
-
-static void done_with(object *value)
-{
-    if (value)
-        python.release(value);
-    else
-        python.clear();
-}
 
 /* Real-time signals have no fixed use; take one without a handler. */
 static int free_signal(void)
@@ -127,101 +54,25 @@ static bool make_file(void)
     return true;
 }
 
-static void register_stack(void)
+void plim_python_register_stack(void)
 {
     watch.signal = free_signal();
     if (!watch.signal || !make_file())
         return;
-    object *module = python.import("faulthandler");
-    object *result =
-        module ? python.call_method(module, "register", "iiii", watch.signal, watch.fd, /* all_threads */ 0, 0) : NULL;
-    done_with(result);
+    struct plim_python_object *module = plim_python.import("faulthandler");
+    struct plim_python_object *result =
+        module ? plim_python.call_method(module, "register", "iiii", watch.signal, watch.fd, /* all_threads */ 0, 0)
+               : NULL;
+    plim_python_done_with(result);
     if (result && sigaction(watch.signal, NULL, &watch.action) == 0)
         atomic_store_explicit(&has_stack, 1, memory_order_release);
     else
         close(watch.fd);
     if (module)
-        python.release(module);
+        plim_python.release(module);
 }
 
-/* A program may have several optimizers, even one per parameter: the one with the most steps counts. */
-static object *stepped(object *self, object *arguments)
-{
-    static struct {
-        const void *optimizer;
-        uint64_t n;
-    } steps[MAX_OPTIMIZERS]; /* guarded by the interpreter's lock */
-    const object *optimizer = python.tuple_item(arguments, 0);
-    (void)self;
-    if (!optimizer)
-        python.clear();
-    for (size_t i = 0; optimizer && i < MAX_OPTIMIZERS; i++) {
-        if (steps[i].optimizer && steps[i].optimizer != optimizer)
-            continue;
-        steps[i].optimizer = optimizer;
-        steps[i].n++;
-        if (steps[i].n > atomic_load(&watch.process->n_optimizer_steps))
-            atomic_store(&watch.process->n_optimizer_steps, steps[i].n);
-        break;
-    }
-    return python.build("");
-}
-
-static void register_steps(void)
-{
-    static struct method method = { "plimsoll_step", stepped, METH_VARARGS, NULL };
-    object *modules = python.modules(), *module = modules ? python.item(modules, "torch.optim.optimizer") : NULL;
-    if (!module)
-        return; /* too early, or a different program */
-    object *add = python.attribute(module, "register_optimizer_step_post_hook");
-    object *hook = add ? python.function(&method, NULL, NULL) : NULL;
-    object *result = hook ? python.call(add, hook, NULL) : NULL;
-    done_with(result);
-    if (result) {
-        atomic_store(&watch.process->has_optimizers, 1);
-        atomic_store(&has_steps, 1);
-    }
-    if (hook)
-        python.release(hook);
-    if (add)
-        python.release(add);
-}
-
-static int in_interpreter(void *unused)
-{
-    static bool is_tried;
-    (void)unused;
-    if (!python.error()) { /* otherwise later: a pending exception must not be lost */
-        if (!is_tried)
-            register_stack();
-        is_tried = true;
-        if (watch.ledger->wants_steps && !atomic_load(&has_steps))
-            register_steps();
-    }
-    atomic_store(&is_called, 0);
-    return 0;
-}
-
-void plim_python_watch(struct plim_ledger *ledger, struct plim_ledger_process *process)
-{
-    int expected = UNKNOWN;
-    if (atomic_load_explicit(&presence, memory_order_acquire) == UNKNOWN) {
-        pthread_mutex_lock(&lock);
-        if (atomic_load(&presence) == expected) {
-            watch.ledger = ledger;
-            watch.process = process;
-            atomic_store_explicit(&presence, find_symbols() ? PRESENT : ABSENT, memory_order_release);
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    const bool is_ready = atomic_load_explicit(&has_stack, memory_order_relaxed) &&
-                          (!ledger->wants_steps || atomic_load_explicit(&has_steps, memory_order_relaxed));
-    if (is_ready || atomic_load_explicit(&presence, memory_order_relaxed) != PRESENT || !python.is_initialized())
-        return;
-    expected = 0;
-    if (atomic_compare_exchange_strong(&is_called, &expected, 1) && python.add_pending_call(in_interpreter, NULL) < 0)
-        atomic_store(&is_called, 0);
-}
+bool plim_python_has_stack(void) { return atomic_load_explicit(&has_stack, memory_order_acquire); }
 
 /* --- reading a stack --- */
 
@@ -248,11 +99,42 @@ static bool dump(void)
     return is_sent;
 }
 
+/* The stack as faulthandler writes it. The lock is held. */
+static char *read_dump(void)
+{
+    static char buffer[MAX_DUMP];
+    buffer[0] = '\0';
+    if (is_still_ours() && dump()) {
+        const ssize_t n = pread(watch.fd, buffer, sizeof buffer - 1, 0);
+        buffer[n > 0 ? n : 0] = '\0';
+    }
+    return buffer;
+}
+
+struct frame {
+    const char *file, *line, *function;
+};
+
 /* These frames are in every call of a module. */
 static bool is_between(const char *function)
 {
     return !strcmp(function, "_call_impl") || !strcmp(function, "_wrapped_call_impl") ||
            !strcmp(function, "decorate_context");
+}
+
+/* The next `  File "a.py", line 12 in f` of a dump, which is cut into words. */
+static bool next_frame(char **rest, struct frame *ret_frame)
+{
+    for (char *line; (line = strsep(rest, "\n"));) {
+        char *file = strstr(line, "File \""), *number = strstr(line, "\", line "), *name = strstr(line, " in ");
+        if (!file || !number || !name || number < file || name < number)
+            continue;
+        *number = *name = '\0';
+        *ret_frame = (struct frame){ file + 6, number + 8, name + 4 };
+        if (!is_between(ret_frame->function))
+            return true;
+    }
+    return false;
 }
 
 /* Of an installed package: the path below the folder of packages. */
@@ -263,39 +145,70 @@ static const char *short_path(const char *file)
     return packages ? packages + 1 : file;
 }
 
-/* `  File "a.py", line 12 in f` becomes `a.py:12 f`. */
-static void rewrite(char *dump_text, char *text, size_t size)
-{
-    size_t length = 0;
-    int n = 0;
-    char *rest = NULL;
-    for (char *line = strtok_r(dump_text, "\n", &rest); line && n < MAX_FRAMES; line = strtok_r(NULL, "\n", &rest)) {
-        char *file = strstr(line, "File \""), *number = strstr(line, "\", line "), *name = strstr(line, " in ");
-        if (!file || !number || !name || number < file || name < number)
-            continue;
-        *number = *name = '\0';
-        if (is_between(name + 4))
-            continue;
-        int written = snprintf(text + length, size - length, "%s:%s %s\n", short_path(file + 6), number + 8, name + 4);
-        if (written < 0 || (size_t)written >= size - length) {
-            text[length] = '\0';
-            return;
-        }
-        length += (size_t)written;
-        n++;
-    }
-}
-
 void plim_python_stack(char *ret_text, size_t size)
 {
-    static char buffer[MAX_DUMP]; /* guarded by the lock */
+    size_t length = 0;
+    struct frame frame;
     memset(ret_text, 0, size);
-    if (!atomic_load_explicit(&has_stack, memory_order_acquire) || pthread_mutex_trylock(&lock) != 0)
+    if (!plim_python_has_stack() || pthread_mutex_trylock(&lock) != 0)
         return;
-    if (is_still_ours() && dump()) {
-        ssize_t n = pread(watch.fd, buffer, sizeof buffer - 1, 0);
-        buffer[n > 0 ? n : 0] = '\0';
-        rewrite(buffer, ret_text, size);
+    char *rest = read_dump();
+    for (int n = 0; n < MAX_FRAMES && next_frame(&rest, &frame); n++) {
+        int written = snprintf(ret_text + length, size - length, "%s:%s %s\n", short_path(frame.file), frame.line,
+                               frame.function);
+        if (written < 0 || (size_t)written >= size - length) {
+            ret_text[length] = '\0';
+            break;
+        }
+        length += (size_t)written;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- the frames that show how a value is used --- */
+
+enum owner { OWNER_USER, OWNER_PACKAGE, OWNER_TORCH, OWNER_PYTHON };
+
+/* A script in a folder of programs (torchrun, tune) was installed as well. */
+static bool is_installed_script(const struct frame *frame)
+{
+    const char *slash = strrchr(frame->file, '/');
+    return slash && slash - frame->file >= 4 && !strncmp(slash - 4, "/bin", 4) && !strcmp(frame->function, "<module>");
+}
+
+static enum owner owner_of(const struct frame *frame)
+{
+    const char *packages = strstr(frame->file, "/site-packages/");
+    packages = packages ? packages : strstr(frame->file, "/dist-packages/");
+    if (packages)
+        return !strncmp(packages + strlen("/site-packages/"), "torch/", 6) ? OWNER_TORCH : OWNER_PACKAGE;
+    return strstr(frame->file, "/lib/python3") || !strncmp(frame->file, "<frozen", 7) ? OWNER_PYTHON
+           : is_installed_script(frame)                                               ? OWNER_PACKAGE
+                                                                                      : OWNER_USER;
+}
+
+static void keep(char text[PLIM_LEDGER_FRAME_BYTES], const struct frame *frame)
+{
+    const int n = snprintf(text, PLIM_LEDGER_FRAME_BYTES, "%s:%s %s", frame->file, frame->line, frame->function);
+    if (n < 0 || n >= PLIM_LEDGER_FRAME_BYTES) /* a part of a path would be another file's */
+        snprintf(text, PLIM_LEDGER_FRAME_BYTES, "...:%.12s %.100s", frame->line, frame->function);
+}
+
+void plim_python_frames(struct plim_ledger_frames *ret_frames)
+{
+    struct frame frame;
+    memset(ret_frames, 0, sizeof *ret_frames);
+    if (!plim_python_has_stack())
+        return;
+    pthread_mutex_lock(&lock);
+    for (char *rest = read_dump(); !ret_frames->user[0] && next_frame(&rest, &frame);) {
+        const enum owner owner = owner_of(&frame);
+        if (!ret_frames->innermost[0])
+            keep(ret_frames->innermost, &frame);
+        if (owner == OWNER_PACKAGE && !ret_frames->package[0])
+            keep(ret_frames->package, &frame);
+        else if (owner == OWNER_USER)
+            keep(ret_frames->user, &frame);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677533; /* "plimvgu3": changes with the layout */
+static const uint64_t magic = 0x706c696d76677534; /* "plimvgu4": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -540,4 +540,37 @@ bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *
     }
     plim_ledger_unlock(ledger);
     return is_new;
+}
+
+/* --- guesses --- */
+
+void plim_ledger_guessed_again(struct plim_ledger *ledger, uint32_t number, bool is_zero)
+{
+    plim_ledger_lock(ledger);
+    ledger->guess[number < PLIM_LEDGER_MAX_GUESSES ? number : 0].count++;
+    ledger->guess[number < PLIM_LEDGER_MAX_GUESSES ? number : 0].n_zero += is_zero;
+    plim_ledger_unlock(ledger);
+}
+
+uint32_t plim_ledger_guessed(struct plim_ledger *ledger, uint64_t hash, const struct plim_ledger_guess *guess,
+                             bool is_zero)
+{
+    enum { PLACES = PLIM_LEDGER_MAX_GUESSES - 1 }; /* without number 0 */
+    uint32_t found = 0;
+    plim_ledger_lock(ledger);
+    for (uint32_t i = 0; i < PLACES && !found; i++) {
+        const uint32_t number = 1 + (uint32_t)((hash + i) % PLACES);
+        struct plim_ledger_guess *place = &ledger->guess[number];
+        if (!place->hash) {
+            *place = *guess;
+            place->hash = hash;
+            place->first_us = plim_ledger_now_us(ledger);
+            ledger->n_guesses++;
+        }
+        if (place->hash == hash)
+            found = number;
+    }
+    plim_ledger_unlock(ledger);
+    plim_ledger_guessed_again(ledger, found, is_zero);
+    return found;
 }

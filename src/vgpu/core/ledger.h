@@ -27,6 +27,8 @@ enum {
     PLIM_LEDGER_STACK_BYTES = 2560,
     PLIM_LEDGER_NAME_BYTES = 80,
     PLIM_LEDGER_WHAT_BYTES = 120,
+    PLIM_LEDGER_MAX_GUESSES = 512,
+    PLIM_LEDGER_FRAME_BYTES = 320,
 };
 
 /* The purpose of an allocation. */
@@ -118,13 +120,32 @@ struct plim_ledger_process {
     /* written without the lock (steps.h) */
     _Atomic uint64_t n_launches, cycle_launches, cycle_hash, n_cycles;
     _Atomic uint64_t n_optimizer_steps;
-    _Atomic uint32_t has_optimizers; /* PyTorch's optimizers are counted: launches need not be watched */
+    _Atomic uint32_t has_optimizers;     /* PyTorch's optimizers are counted: launches need not be watched */
+    _Atomic uint32_t has_made_optimizer; /* of PyTorch's */
+    _Atomic uint32_t n_without_states;   /* optimizers that have stepped and should have states */
 };
 
 struct plim_ledger_warning {
     uint64_t count;
     char kind[24];
     char what[PLIM_LEDGER_WHAT_BYTES];
+};
+
+/* Frames of a Python stack, "file:line function", with whole paths. */
+struct plim_ledger_frames {
+    char innermost[PLIM_LEDGER_FRAME_BYTES];
+    char package[PLIM_LEDGER_FRAME_BYTES]; /* the innermost one of an installed package other than PyTorch */
+    char user[PLIM_LEDGER_FRAME_BYTES];    /* the innermost one of the program's own code */
+};
+
+/* A place in the program where the host read a value that is a guess. Number 0: those that found no room. */
+struct plim_ledger_guess {
+    uint64_t hash, first_us;
+    uint64_t count, n_zero; /* n_zero: of them, those whose value was zero */
+    uint32_t size_bytes, known /* enum plim_shadow_known */, is_answer /* a library's result */;
+    char what[PLIM_LEDGER_WHAT_BYTES]; /* what was guessed; empty: a value of device memory */
+    char native[1024];                 /* as of a call site */
+    struct plim_ledger_frames python;
 };
 
 /* The first request that was refused and not granted later. */
@@ -146,6 +167,7 @@ struct plim_ledger {
     uint64_t pinned_bytes, pinned_peak_bytes, n_pinned_peaks;
     uint32_t is_listening; /* a process of the rehearsal accepts connections */
     uint32_t wants_steps;  /* the launcher waits for optimizer steps */
+    uint32_t n_guesses;    /* places */
     uint64_t n_out_of_memory, n_met_later;
     struct plim_ledger_oom oom;
     uint32_t n_warnings;
@@ -158,6 +180,7 @@ struct plim_ledger {
     struct plim_ledger_card card[PLIM_LEDGER_MAX_CARDS];
     struct plim_ledger_site site[PLIM_LEDGER_MAX_SITES];
     struct plim_ledger_stack stack[PLIM_LEDGER_MAX_SITES];
+    struct plim_ledger_guess guess[PLIM_LEDGER_MAX_GUESSES];
     struct plim_ledger_record record[PLIM_LEDGER_MAX_RECORDS];
 };
 
@@ -202,6 +225,14 @@ void plim_ledger_reap(struct plim_ledger *ledger);
 
 /* Count a remark: kind is a short word. Returns true the first time. */
 bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what);
+
+/*
+ * Count a read of a guess at the place with this hash (not 0); a new place is entered with what `guess` says of it.
+ * Returns its number, with which the next reads there are counted; 0: the table is full.
+ */
+uint32_t plim_ledger_guessed(struct plim_ledger *ledger, uint64_t hash, const struct plim_ledger_guess *guess,
+                             bool is_zero);
+void plim_ledger_guessed_again(struct plim_ledger *ledger, uint32_t number, bool is_zero);
 
 void plim_ledger_lock(struct plim_ledger *ledger);
 

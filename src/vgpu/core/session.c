@@ -10,6 +10,7 @@
 #include "vgpu/core/session.h"
 
 #include "vgpu/core/callsite.h"
+#include "vgpu/core/python.h"
 #include "vgpu/core/space.h"
 
 #include <dlfcn.h>
@@ -95,7 +96,7 @@ static void attach(void)
     }
     read_visible(getenv("CUDA_VISIBLE_DEVICES"));
     pthread_atfork(NULL, NULL, in_child);
-    plim_python_watch(session.ledger, &session.ledger->process[session.process]);
+    plim_python_watch(&session.ledger->process[session.process]);
 }
 
 struct plim_ledger *plim_vgpu_ledger(int *ret_error)
@@ -163,7 +164,7 @@ int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint
         return PLIM_CUDA_INVALID_DEVICE;
     uint32_t card = (uint32_t)session.card[device], site = 0;
     if (!is_fixed(kind)) {
-        plim_python_watch(ledger, &ledger->process[session.process]);
+        plim_python_watch(&ledger->process[session.process]);
         site = plim_callsite_here(ledger, card, kind);
     }
     switch (plim_ledger_take(ledger, session.process, card, kind, size, site, ret_record)) {

@@ -5,6 +5,8 @@
  * the number of elements of a sparse product or sum, and its workspace.
  */
 #include "vgpu/libs/cusparse_api.h"
+
+#include "vgpu/core/guesses.h"
 #include "vgpu/libs/library.h"
 
 #include <string.h>
@@ -478,7 +480,10 @@ status cusparseXcsrgeam2Nnz(const void *handle, int m, int n, const void *a, int
     if (!ret_n || m < 0 || n < 0 || a_values < 0 || b_values < 0)
         return INVALID_VALUE;
     if (h->pointer_mode == 0) {
-        plim_vgpu_remark("value", "a sum of sparse matrices is assumed to have the elements of both operands");
+        plim_vgpu_guessed(&(struct plim_vgpu_guess){
+            .is_answer = true,
+            .what = "a sum of sparse matrices is assumed to have the elements of both operands",
+            .size_bytes = sizeof *ret_n });
         *ret_n = (int)(all < room ? all : room);
     }
     return run(handle);
@@ -507,7 +512,10 @@ static status product(const void *handle, const void *a, const void *b, const vo
     if (!buffer)
         return workspace(handle, p->n_values, bytes);
     third->n_values = p->n_values;
-    plim_vgpu_remark("value", "a product of sparse matrices is assumed to be one of evenly filled matrices");
+    plim_vgpu_guessed(&(struct plim_vgpu_guess){
+        .is_answer = true,
+        .what = "a product of sparse matrices is assumed to be one of evenly filled matrices",
+        .size_bytes = sizeof third->n_values });
     return run(handle);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`batch.py N` takes 64 MiB for each of N, and fails when there is no more; `batch.py N fails-at M` fails with M for no reason."""
+"""`batch.py N` takes 64 MiB for each of N, and fails when there is no more; `batch.py N fails-at M` fails with M; `batch.py N caught` does not."""
 import sys
 
 import card
@@ -13,4 +13,5 @@ def forward(n: int) -> int:
     return 0
 
 
-sys.exit(3 if sys.argv[2:] == ["fails-at", sys.argv[1]] else forward(int(sys.argv[1])))
+error = 3 if sys.argv[2:] == ["fails-at", sys.argv[1]] else forward(int(sys.argv[1]))
+sys.exit(0 if sys.argv[2:] == ["caught"] else error)

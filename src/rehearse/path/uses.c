@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules. A value is harmless only by evidence: a function of a known library that shows it, or that takes it to
+ * what no memory hangs on; or a statement of the program that is seen to log it. All else may matter.
+ */
+#include "rehearse/path/uses.h"
+
+#include "rehearse/path/value_flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- functions of libraries that read --- */
+
+enum condition { ALWAYS, IF_ZERO, IF_NOT_ZERO };
+
+static const struct rule {
+    const char *file, *function; /* a part of the path; the name, "" for any */
+    enum condition when;         /* the value was */
+    bool is_harmless;
+    const char *decided;
+    enum plim_effect effect;
+} rules[] = {
+    /* PyTorch 2.5 to 2.15 */
+    { "/torch/_tensor_str.py", "", ALWAYS, true, "printed", PLIM_EFFECT_NONE },
+    { "/torch/_tensor.py", "__format__", ALWAYS, true, "printed", PLIM_EFFECT_NONE },
+    { "/torch/_tensor.py", "__repr__", ALWAYS, true, "printed", PLIM_EFFECT_NONE },
+    { "/torch/optim/lr_scheduler.py", "", ALWAYS, true, "the learning rate", PLIM_EFFECT_NONE },
+    /* GradScaler lowers the scale until a step is taken, so that one that is taken is what comes on a card, too */
+    { "/amp/grad_scaler.py", "_maybe_opt_step", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
+    { "/amp/grad_scaler.py", "<genexpr>", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
+    { "/amp/grad_scaler.py", "", IF_NOT_ZERO, false, "the optimizer's step: skipped", PLIM_EFFECT_HIGHER },
+    { "/amp/grad_scaler.py", "get_scale", ALWAYS, true, "the scale of the loss", PLIM_EFFECT_NONE },
+    /* a check of arguments that fails raises an error */
+    { "/torch/distributions/", "", IF_NOT_ZERO, true, "a check that passed", PLIM_EFFECT_NONE },
+    { "/torch/distributions/", "", IF_ZERO, false, "a check that failed", PLIM_EFFECT_HIGHER },
+    /* transformers: the loop goes on to the limit of the answer's length */
+    { "/transformers/generation/", "_has_unfinished_sequences", ALWAYS, true,
+      "the end of an answer: taken at its limit", PLIM_EFFECT_LOWER },
+    { "/transformers/trainer.py", "_maybe_log_save_evaluate", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+};
+
+static bool has_part(const char *text, const char *part) { return strstr(text, part) != NULL; }
+
+static const struct rule *find_rule(const struct plim_ledger_guess *guess, const char *file, const char *function)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const struct rule *rule = &rules[i];
+        const bool is_when = rule->when == ALWAYS || (rule->when == IF_ZERO && guess->n_zero == guess->count) ||
+                             (rule->when == IF_NOT_ZERO && guess->n_zero == 0);
+        if (is_when && has_part(file, rule->file) && (!*rule->function || !strcmp(function, rule->function)))
+            return rule;
+    }
+    return NULL;
+}
+
+/* --- functions of PyTorch that read --- */
+
+enum manner { MANNER_UNKNOWN, MANNER_NUMBER, MANNER_FLAG, MANNER_SELECTION, MANNER_SIZE };
+
+/* The innermost that is in the stack counts: a function that selects reads its count with a copy. */
+static enum manner manner_of(const char *native)
+{
+    static const struct {
+        const char *function;
+        enum manner manner;
+    } functions[] = {
+        { "at::_ops::nonzero", MANNER_SELECTION },
+        { "at::_ops::masked_select", MANNER_SELECTION },
+        { "at::_ops::_unique", MANNER_SELECTION },
+        { "at::_ops::unique", MANNER_SELECTION },
+        { "at::_ops::index_Tensor", MANNER_SELECTION },
+        { "at::_ops::index_put", MANNER_SELECTION },
+        { "at::_ops::repeat_interleave", MANNER_SIZE },
+        { "at::_ops::bincount", MANNER_SIZE },
+        { "at::_ops::one_hot", MANNER_SIZE },
+        { "at::_ops::_pack_padded_sequence", MANNER_SIZE },
+        { "at::_ops::is_nonzero", MANNER_FLAG },
+        { "at::_ops::equal", MANNER_FLAG },
+        { "at::_ops::allclose", MANNER_FLAG },
+        { "at::_ops::item", MANNER_NUMBER },
+        { "at::_ops::_local_scalar_dense", MANNER_NUMBER },
+        { "at::_ops::_to_copy", MANNER_NUMBER },
+        { "at::_ops::to_", MANNER_NUMBER },
+        { "at::_ops::copy_", MANNER_NUMBER },
+    };
+    enum manner manner = MANNER_UNKNOWN;
+    size_t n_most = 0;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const char *found = strstr(native, functions[i].function);
+        if (found && (functions[i].manner != MANNER_NUMBER || manner == MANNER_UNKNOWN) &&
+            (manner == MANNER_UNKNOWN || manner == MANNER_NUMBER || (size_t)(found - native) < n_most)) {
+            manner = functions[i].manner;
+            n_most = (size_t)(found - native);
+        }
+    }
+    return manner;
+}
+
+/* --- the source --- */
+
+bool plim_use_frame(const char *frame, char *ret_file, size_t size, uint32_t *ret_line, const char **ret_function)
+{
+    const char *space = strrchr(frame, ' '), *colon = space;
+    while (colon && colon > frame && *colon != ':')
+        colon--;
+    if (!space || !colon || *colon != ':' || (size_t)(colon - frame) >= size)
+        return false;
+    snprintf(ret_file, size, "%.*s", (int)(colon - frame), frame);
+    *ret_line = (uint32_t)strtoul(colon + 1, NULL, 10);
+    *ret_function = space + 1;
+    return *ret_line > 0;
+}
+
+/* The file that the command names: nothing but the program has its names. */
+static bool is_program(const char *file, char *const *command)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    for (; command && *command; command++) {
+        const char *other = strrchr(*command, '/');
+        if (!strcmp(other ? other + 1 : *command, name))
+            return true;
+    }
+    return false;
+}
+
+static void copy_line(const struct plim_python_source *source, uint32_t line, char *ret_text, size_t size)
+{
+    const char *p = source->text;
+    for (uint32_t i = 1; p && i < line; i++) {
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    if (!p)
+        return;
+    p += strspn(p, " \t");
+    snprintf(ret_text, size, "%.*s", (int)strcspn(p, "\r\n"), p);
+}
+
+static void read_source(const char *file, uint32_t line, char *const *command, enum manner manner,
+                        struct plim_rehearsal_place *place)
+{
+    struct plim_python_source source;
+    uint32_t at = line;
+    if (file[0] != '/' || !plim_python_source_open(file, &source))
+        return;
+    const enum plim_flow flow = manner == MANNER_NUMBER || manner == MANNER_UNKNOWN
+                                    ? plim_flow_from(&source, line, is_program(file, command), &at)
+                                    : PLIM_FLOW_UNKNOWN;
+    if (flow == PLIM_FLOW_LOGGED) {
+        place->is_harmless = true;
+        place->decided = "only printed, logged or added up";
+        place->effect = PLIM_EFFECT_NONE;
+    }
+    copy_line(&source, flow == PLIM_FLOW_DECIDES ? at : line, place->text, sizeof place->text);
+    plim_python_source_done(&source);
+}
+
+/* --- all of it --- */
+
+static void judge_selection(const struct plim_ledger_guess *guess, struct plim_rehearsal_place *place)
+{
+    const bool is_none = guess->n_zero == guess->count;
+    place->decided = is_none ? "a selection: taken as empty" : "a selection";
+    place->effect = is_none ? PLIM_EFFECT_HIGHER : PLIM_EFFECT_UNKNOWN;
+}
+
+void plim_use_of(const struct plim_ledger_guess *guess, char *const *command, struct plim_rehearsal_place *ret_place)
+{
+    static const char *const whats[] = { "a value", "a number", "a flag", "the number of selected elements", "a size" };
+    static const char *const decisions[] = { "nobody knows what hangs on it", "a number that may steer", "a condition",
+                                             "", "a size" };
+    struct plim_rehearsal_place *place = ret_place;
+    const enum manner manner = manner_of(guess->native);
+    char file[PLIM_LEDGER_FRAME_BYTES];
+    const char *function;
+    uint32_t line;
+    snprintf(place->what, sizeof place->what, "%s",
+             guess->what[0]     ? guess->what
+             : guess->is_answer ? "a library's answer"
+                                : whats[manner]);
+    place->decided = guess->is_answer ? "a library's answer" : decisions[manner];
+    place->effect = PLIM_EFFECT_UNKNOWN;
+    place->is_harmless = false;
+    if (manner == MANNER_SELECTION)
+        judge_selection(guess, place);
+    if (!plim_use_frame(guess->python.innermost, file, sizeof file, &line, &function))
+        return;
+    const struct rule *rule = find_rule(guess, file, function);
+    if (rule) {
+        place->is_harmless = rule->is_harmless;
+        place->decided = rule->decided;
+        place->effect = rule->effect;
+    } else if (!guess->is_answer) {
+        read_source(file, line, command, manner, place);
+    }
+}
