@@ -63,7 +63,8 @@ def too_long(number, frame) -> None:
 
 def not_on_a_card(error: Exception | None) -> bool:
     """PyTorch has no such kernel: a card would raise the same."""
-    return isinstance(error, (RuntimeError, NotImplementedError)) and "not implemented for" in str(error)
+    says = ("not implemented for", "the 'CUDA' backend", "does not support bool dtype on CUDA")
+    return isinstance(error, (RuntimeError, NotImplementedError)) and any(text in str(error) for text in says)
 
 
 def outcome_of(case, certainty: Certainty) -> dict:
