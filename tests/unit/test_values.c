@@ -6,6 +6,7 @@
 #include "vgpu/core/session.h"
 #include "vgpu/values/shadow.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,11 @@ static struct {
     int (*destroy_graph)(void *);
     int (*destroy_exec)(void *);
     int (*launch)(const void *, word, unsigned, word, unsigned, void **, size_t, void *);
+    int (*load)(void **, const void *);
+    int (*unload)(void *);
+    int (*function)(void **, void *, const char *);
+    int (*launch_function)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+                           void **, void **);
     void (*enter)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
     struct plim_ledger *(*ledger)(int *);
     enum plim_shadow_known (*read)(void *, const void *, size_t);
@@ -68,6 +74,10 @@ static int set_up(void **state)
     take(runtime, "cudaLaunchKernel", &cuda.launch);
     take(runtime, "__cudaRegisterFunction", &cuda.enter);
     take(driver, "cuStreamWriteValue32_v2", &cuda.write_word);
+    take(driver, "cuModuleLoadData", &cuda.load);
+    take(driver, "cuModuleUnload", &cuda.unload);
+    take(driver, "cuModuleGetFunction", &cuda.function);
+    take(driver, "cuLaunchKernel", &cuda.launch_function);
     take(driver, "cuStreamCreate", &cuda.make_stream);
     take(driver, "cuStreamDestroy_v2", &cuda.destroy_stream);
     take(driver, "cuStreamBeginCapture_v2", &cuda.begin_capture);
@@ -335,6 +345,85 @@ static void test_rows(void **state)
     assert_int_equal(cuda.free(a), SUCCESS);
 }
 
+/* --- kernels that nobody knows: the pointers among their parameters --- */
+
+/* Three values of which the kernel gets two; the last digit says how certain the third one is. */
+static void after_launch(const void *image, bool is_packed, const char *expected)
+{
+    void *module = NULL, *kernel = NULL;
+    uint32_t value = 3;
+    char *a = card_memory(4096);
+    struct {
+        char *first;
+        uint32_t n, pad;
+        void *nothing;
+        char *second;
+    } all = { a, 7, 0, NULL, a + 512 };
+    size_t size = sizeof all;
+    void *parameters[3] = { &all.first, &all.n, &all.nothing };
+    void *extra[5] = { (void *)1, &all, (void *)2, &size, NULL };
+    assert_int_equal(cuda.load(&module, image), SUCCESS);
+    assert_int_equal(cuda.function(&kernel, module, "work"), SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(cuda.copy(a + 512 * i, &value, 4, TO_DEVICE), SUCCESS);
+    assert_int_equal(cuda.launch_function(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, is_packed ? NULL : parameters,
+                                          is_packed ? extra : NULL),
+                     SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(cuda.known(a + 512 * i, 4), expected[i] - '0');
+    assert_int_equal(cuda.read(&value, a, 4), expected[0] - '0');
+    assert_int_equal(value, 3);
+    assert_int_equal(cuda.unload(module), SUCCESS);
+    assert_int_equal(cuda.free(a), SUCCESS);
+}
+
+/* The parameters of a kernel as ptxas writes them: a pointer, a word, and a structure with a pointer at its end. */
+static const void *cubin(uint16_t size_of_all)
+{
+    static struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr section[3];
+        uint32_t info[1 + 3 * 4];
+        char names[32];
+    } image;
+    memset(&image, 0, sizeof image);
+    memcpy(image.header.e_ident, (const char[]){ 0x7f, 'E', 'L', 'F', ELFCLASS64 }, 5);
+    image.header.e_machine = 190;
+    image.header.e_shoff = sizeof image.header;
+    image.header.e_shentsize = sizeof(Elf64_Shdr);
+    image.header.e_shnum = 3;
+    image.header.e_shstrndx = 2;
+    image.section[0] = (Elf64_Shdr){ .sh_name = 1 };
+    image.section[1] = (Elf64_Shdr){ .sh_name = 12,
+                                     .sh_type = 0x70000000,
+                                     .sh_offset = offsetof(__typeof__(image), info),
+                                     .sh_size = sizeof image.info };
+    image.section[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+                                     .sh_offset = offsetof(__typeof__(image), names),
+                                     .sh_size = sizeof image.names };
+    memcpy(image.names, "\0.text.work\0.nv.info.work", 26);
+    const uint32_t at[3] = { 0, 8, 16 }, bytes[3] = { 8, 4, 16 };
+    image.info[0] = 0x1903 | (uint32_t)size_of_all << 16;
+    for (uint32_t i = 0; i < 3; i++) {
+        image.info[1 + 4 * i] = 0x000c1704;
+        image.info[3 + 4 * i] = i | at[i] << 16;
+        image.info[4 + 4 * i] = bytes[i] << 18 | 0x1f000;
+    }
+    return &image;
+}
+
+static void test_pointers_of_kernels(void **state)
+{
+    static const char ptx[] = ".version 8.0\n.visible .entry work(\n .param .u64 .ptr .global a, .param .u32 n,\n"
+                              " .param .align 8 .b8 s[16]\n)\n{}\n.entry other(.param .u64 x) {}\n";
+    (void)state;
+    after_launch(ptx, false, "112");
+    after_launch(cubin(32), false, "112");
+    after_launch(cubin(40), false, "111"); /* one of them is not told: it may have got any pointer */
+    after_launch("a fat binary", false, "111");
+    after_launch(ptx, true, "112");
+}
+
 /* --- graphs: a capture changes nothing, a launch does --- */
 
 /* The graph of what is put into the stream until then. */
@@ -507,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_the_certainty_of_reads),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_pointers_of_kernels),
         cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_kernels_in_graphs),
         cmocka_unit_test(test_wrong_copies_are_refused),

@@ -8,6 +8,7 @@
 #include "vgpu/driver/cubin.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EM_CUDA_MACHINE = 190, FORMAT_VALUE = 4, REGISTER_COUNT = 0x2f, FRAME_SIZE = 0x11, MAX_THREADS = 0x05 };
@@ -125,15 +126,78 @@ static uint64_t attribute_of(const struct cubin_image *image, const Elf64_Shdr *
     return 0;
 }
 
+static void add_parameter(struct plim_cubin_kernel *kernel, unsigned i, uint64_t bytes)
+{
+    const bool is_kept = i < PLIM_CUBIN_MAX_PARAMETERS && bytes / 4 <= UINT8_MAX && kernel->n_parameters >= 0;
+    if (is_kept)
+        kernel->parameter_words[i] = (uint8_t)(bytes / 4);
+    kernel->n_parameters = !is_kept ? -1 : (int)i < kernel->n_parameters ? kernel->n_parameters : (int)i + 1;
+}
+
+/* All of them only if their sizes make up that of the whole. */
+static void read_parameters(const struct cubin_image *image, const Elf64_Shdr *section,
+                            struct plim_cubin_kernel *kernel)
+{
+    enum { FORMAT_SHORT = 3, PARAMETER = 0x17, ALL_PARAMETERS = 0x19 };
+    const unsigned char *p = section && section->sh_type != SHT_NOBITS ? image->start + section->sh_offset : NULL;
+    const unsigned char *end = p ? p + section->sh_size : NULL;
+    uint64_t reach = 0, whole = UINT64_MAX;
+    kernel->n_parameters = 0;
+    for (uint16_t size; end - p >= 4; p += 4 + (p[0] == FORMAT_VALUE ? size : 0)) {
+        struct {
+            uint32_t number;
+            uint16_t ordinal, offset;
+            uint32_t bits; /* the size from bit 18 on */
+        } parameter;
+        memcpy(&size, p + 2, sizeof size);
+        if (p[0] == FORMAT_VALUE && size > end - p - 4)
+            break;
+        if (p[0] == FORMAT_SHORT && p[1] == ALL_PARAMETERS)
+            whole = size;
+        if (p[0] != FORMAT_VALUE || p[1] != PARAMETER || size < sizeof parameter)
+            continue;
+        memcpy(&parameter, p + 4, sizeof parameter);
+        add_parameter(kernel, parameter.ordinal, parameter.bits >> 18);
+        const uint64_t last = parameter.offset + (parameter.bits >> 18);
+        reach = last > reach ? last : reach;
+    }
+    if (reach != whole)
+        kernel->n_parameters = -1;
+}
+
+/* The list after the name: ".param .u64 .ptr .global a, .param .align 4 .b8 b[12]". */
+static void read_ptx_parameters(const char *list, struct plim_cubin_kernel *kernel)
+{
+    static const char word[] = ".param";
+    const char *end = list + strspn(list, " \t\r\n");
+    kernel->n_parameters = *end == '(' ? 0 : -1;
+    end = *end == '(' ? strchr(end, ')') : NULL;
+    for (unsigned i = 0; end && (list = strstr(list, word)) && list < end; i++) {
+        const char *type = list += sizeof word - 1, *next = strstr(list, word);
+        uint64_t bits = 0, n = 1;
+        next = next && next < end ? next : end;
+        if ((type += strspn(type, " \t")) < next && !strncmp(type, ".align", strlen(".align")))
+            type = strchr(type + 1, '.');
+        if (type && type < next && strlen(type) > 2)
+            bits = strtoull(type + 2, NULL, 10); /* ".u64" */
+        const char *bracket = memchr(list, '[', (size_t)(next - list));
+        if (bracket)
+            n = strtoull(bracket + 1, NULL, 10);
+        add_parameter(kernel, i, bits && n < UINT16_MAX ? bits / 8 * n : UINT64_MAX);
+    }
+}
+
 /* ".entry NAME" in text. */
-static enum plim_cubin_answer in_ptx(const char *text, const char *name)
+static enum plim_cubin_answer in_ptx(const char *text, const char *name, struct plim_cubin_kernel *kernel)
 {
     const size_t n = strlen(name);
     for (const char *p = text; (p = strstr(p, ".entry")); p++) {
         const char *word = p + strlen(".entry");
         word += strspn(word, " \t\r\n");
-        if (!strncmp(word, name, n) && strchr(" \t\r\n(", word[n]))
+        if (!strncmp(word, name, n) && strchr(" \t\r\n(", word[n])) {
+            read_ptx_parameters(word + n, kernel);
             return PLIM_CUBIN_YES;
+        }
     }
     return PLIM_CUBIN_NO;
 }
@@ -154,9 +218,9 @@ enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, cons
     enum { MOST_REGISTERS = 255, MOST_THREADS = 1024, MOST_LOCAL_BYTES = 512 << 10, MOST_SHARED_BYTES = 1 << 20 };
     struct cubin_image image;
     const Elf64_Sym *symbol;
-    *ret_kernel = (struct plim_cubin_kernel){ 0, 0, 0, 0 };
+    *ret_kernel = (struct plim_cubin_kernel){ .n_parameters = -1 };
     if (!open_image(start, limit, &image))
-        return is_ptx(start) ? in_ptx(start, name) : PLIM_CUBIN_UNKNOWN;
+        return is_ptx(start) ? in_ptx(start, name, ret_kernel) : PLIM_CUBIN_UNKNOWN;
     const Elf64_Shdr *code = section_of(&image, ".text.", name), *shared = section_of(&image, ".nv.shared.", name);
     if (!code)
         return PLIM_CUBIN_NO;
@@ -166,6 +230,7 @@ enum plim_cubin_answer plim_cubin_kernel(const void *start, uint64_t limit, cons
     ret_kernel->n_registers = at_most(registers ? registers : code->sh_info >> 24, MOST_REGISTERS);
     ret_kernel->local_bytes = number < 0 ? 0 : at_most(attribute_of(&image, all, FRAME_SIZE, number), MOST_LOCAL_BYTES);
     ret_kernel->max_threads = at_most(attribute_of(&image, own, MAX_THREADS, -1), MOST_THREADS);
+    read_parameters(&image, own, ret_kernel);
     ret_kernel->shared_bytes = shared ? at_most(shared->sh_size, MOST_SHARED_BYTES) : 0;
     return PLIM_CUBIN_YES;
 }

@@ -7,6 +7,7 @@
 
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/core/space.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
@@ -19,9 +20,89 @@
 
 /* --- launches --- */
 
-static status launch(void *function, const unsigned grid[3], const unsigned block[3], uint64_t shared_bytes,
-                     void *stream)
+/* The pointers to device memory among the parameters of a kernel that has no meaning here. */
+struct pointers {
+    unsigned n;
+    bool is_all; /* they are not known, or too many */
+    const void *at[64];
+};
+
+static void add_words(struct pointers *found, const void *words, size_t size)
 {
+    for (size_t i = 0; i + sizeof(void *) <= size; i += sizeof(void *)) {
+        const void *pointer;
+        memcpy(&pointer, (const char *)words + i, sizeof pointer);
+        if (!plim_space_owner_of((uint64_t)(uintptr_t)pointer))
+            continue;
+        if (found->n == sizeof found->at / sizeof *found->at)
+            found->is_all = true;
+        else
+            found->at[found->n++] = pointer;
+    }
+}
+
+/* extra: CU_LAUNCH_PARAM_BUFFER_POINTER (1) and CU_LAUNCH_PARAM_BUFFER_SIZE (2), each with its value, and a zero. */
+static void add_extra(struct pointers *found, void **extra)
+{
+    const void *buffer = NULL;
+    size_t size = 0;
+    for (unsigned i = 0; i < 2 && (uintptr_t)extra[2 * i]; i++)
+        if ((uintptr_t)extra[2 * i] == 1)
+            buffer = extra[2 * i + 1];
+        else if ((uintptr_t)extra[2 * i] == 2)
+            memcpy(&size, extra[2 * i + 1], sizeof size);
+    if (buffer)
+        add_words(found, buffer, size);
+}
+
+static void find_pointers(const struct plim_cubin_kernel *code, void **parameters, void **extra,
+                          struct pointers *ret_found)
+{
+    ret_found->n = 0;
+    ret_found->is_all = parameters && code->n_parameters < 0;
+    for (int i = 0; parameters && i < code->n_parameters; i++)
+        add_words(ret_found, parameters[i], code->parameter_words[i] * (size_t)4);
+    if (!parameters && extra)
+        add_extra(ret_found, extra);
+}
+
+static void doubt_pointers(const void *context)
+{
+    const struct pointers *found = context;
+    if (found->is_all)
+        plim_shadow_doubt_all();
+    for (unsigned i = 0; i < found->n && !found->is_all; i++)
+        plim_shadow_doubt(found->at[i]);
+}
+
+/* A node whose launches change values. Takes the work over, which is NULL if there was no memory for it. */
+static status capture(void *stream, struct plim_work *work)
+{
+    status error = work ? plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, work, NULL) : PLIM_CUDA_OUT_OF_MEMORY;
+    plim_work_release(work);
+    return error;
+}
+
+static status put(void *stream, const struct pointers *found)
+{
+    static const struct plim_work_kind kind = { doubt_pointers, NULL };
+    if (plim_capture_is_on(stream))
+        return capture(stream, plim_work_make(&kind, found, sizeof *found));
+    status error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
+    if (!error)
+        doubt_pointers(found);
+    return error;
+}
+
+struct sizes {
+    unsigned grid[3], block[3];
+    uint64_t shared_bytes;
+};
+
+static status launch(void *function, const struct sizes *sizes, void *stream, void **parameters, void **extra)
+{
+    const unsigned *grid = sizes->grid, *block = sizes->block;
+    struct pointers found;
     const struct plim_kernel *kernel = plim_kernel_of(function);
     status error = plim_context_need();
     if (error || !kernel)
@@ -29,12 +110,12 @@ static status launch(void *function, const unsigned grid[3], const unsigned bloc
     if (!plim_card_takes(grid, block) || block[0] * block[1] * block[2] > (unsigned)kernel->code.max_threads)
         return PLIM_CUDA_INVALID_VALUE;
     int most = kernel->max_dynamic_shared_bytes;
-    if (shared_bytes > (uint64_t)most)
+    if (sizes->shared_bytes > (uint64_t)most)
         return PLIM_CUDA_INVALID_VALUE;
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
-    error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
-    if (!error)
+    find_pointers(&kernel->code, parameters, extra, &found);
+    if (!(error = put(stream, &found)))
         plim_vgpu_launched(function);
     return error;
 }
@@ -43,9 +124,8 @@ status cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned
                       unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **parameters,
                       void **extra)
 {
-    (void)parameters, (void)extra;
-    return launch(function, (const unsigned[]){ grid_x, grid_y, grid_z },
-                  (const unsigned[]){ block_x, block_y, block_z }, shared_bytes, stream);
+    const struct sizes sizes = { { grid_x, grid_y, grid_z }, { block_x, block_y, block_z }, shared_bytes };
+    return launch(function, &sizes, stream, parameters, extra);
 }
 
 status cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -68,14 +148,6 @@ status cuLaunchKernelEx(const struct cu_launch *c, void *function, void **parame
 
 static void run_snapshot(const void *context) { plim_snapshot_apply(*(struct plim_snapshot *const *)context); }
 static void drop_snapshot(void *context) { plim_snapshot_free(*(struct plim_snapshot **)context); }
-
-/* A node whose launches change values. Takes the work over, which is NULL if there was no memory for it. */
-static status capture(void *stream, struct plim_work *work)
-{
-    status error = work ? plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, work, NULL) : PLIM_CUDA_OUT_OF_MEMORY;
-    plim_work_release(work);
-    return error;
-}
 
 static status capture_kernel(void *stream, const struct plim_meaning *kernel, void **parameters, const unsigned grid[3],
                              const unsigned block[3])

@@ -14,6 +14,7 @@ enum { MAX_PARAMETERS = 64 };
 enum kind { SCALAR, READ, WRITTEN, STRUCTURE };
 
 struct signature {
+    bool is_given;
     unsigned n;
     uint8_t kind[MAX_PARAMETERS];
 };
@@ -46,13 +47,19 @@ void *plim_unknown_parse(struct plim_text name)
     struct plim_text type;
     for (unsigned i = 0; signature && i < MAX_PARAMETERS && plim_name_argument(parameters, i, &type); i++)
         signature->kind[signature->n++] = (uint8_t)kind_of(type);
+    if (signature)
+        signature->is_given = plim_unknown_n_parameters(name) >= 0;
     return signature;
 }
 
 void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launch)
 {
     const struct signature *signature = parsed;
-    for (unsigned i = 0; signature && i < signature->n; i++) {
+    if (!signature || !signature->is_given) { /* of C, or nobody in this process reads names of C++ */
+        plim_shadow_doubt_all();
+        return;
+    }
+    for (unsigned i = 0; i < signature->n; i++) {
         const void *pointer;
         if (signature->kind[i] == SCALAR || signature->kind[i] == READ)
             continue;

@@ -117,13 +117,20 @@ void plim_shadow_doubt(const void *pointer)
         return;
     pthread_mutex_lock(&lock);
     struct plim_extent *extent = plim_store_at(start);
-    if (extent && extent->start <= start && extent->known == PLIM_SHADOW_KNOWN && plim_store_make_room(1, 0))
+    if (extent && extent->start <= start && plim_store_known(extent) == PLIM_SHADOW_KNOWN && plim_store_make_room(1, 0))
         plim_store_cut(start);
     extent = plim_store_at(start);
     if (extent && extent->start <= start)
         for (; extent; extent = next_of_piece(extent))
             if (extent->start >= start && extent->known > PLIM_SHADOW_KEPT)
                 extent->known = PLIM_SHADOW_KEPT;
+    pthread_mutex_unlock(&lock);
+}
+
+void plim_shadow_doubt_all(void)
+{
+    pthread_mutex_lock(&lock);
+    plim_store_doubt_all();
     pthread_mutex_unlock(&lock);
 }
 
@@ -189,7 +196,7 @@ struct reading {
 static bool read_part(struct plim_extent *extent, uint64_t from, uint64_t end, void *context)
 {
     struct reading *reading = context;
-    const enum plim_shadow_known known = extent ? (enum plim_shadow_known)extent->known : PLIM_SHADOW_UNKNOWN;
+    const enum plim_shadow_known known = extent ? plim_store_known(extent) : PLIM_SHADOW_UNKNOWN;
     const size_t at = from - reading->start, n = end - from;
     if (extent) {
         plim_store_touch(extent);
@@ -233,11 +240,10 @@ void plim_shadow_read_each(void *to, uint8_t *ret_known, const void *from, size_
 
 static bool note_certainty(struct plim_extent *extent, uint64_t from, uint64_t end, void *context)
 {
-    enum plim_shadow_known *known = context;
+    enum plim_shadow_known *least = context, known = extent ? plim_store_known(extent) : PLIM_SHADOW_UNKNOWN;
     (void)from, (void)end;
-    if (!extent || extent->known < *known)
-        *known = extent ? (enum plim_shadow_known)extent->known : PLIM_SHADOW_UNKNOWN;
-    return *known != PLIM_SHADOW_UNKNOWN;
+    *least = known < *least ? known : *least;
+    return *least != PLIM_SHADOW_UNKNOWN;
 }
 
 enum plim_shadow_known plim_shadow_certainty(const void *from, size_t size)
@@ -326,6 +332,7 @@ static bool take_part(struct plim_extent *extent, uint64_t from, uint64_t end, v
     if (parts->n < parts->most) {
         struct plim_extent *part = &parts->part[parts->n];
         *part = *extent;
+        part->known = (uint8_t)plim_store_known(extent);
         part->start = from - parts->from + parts->to;
         part->end = part->start + (end - from);
         part->is_head = part->is_inner = false;

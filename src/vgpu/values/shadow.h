@@ -43,6 +43,9 @@ PLIM_VGPU_EXPORT void plim_shadow_forget(const void *start, size_t size);
  */
 PLIM_VGPU_EXPORT void plim_shadow_doubt(const void *start);
 
+/* The same for a kernel of which even the pointers are not known: everything. */
+PLIM_VGPU_EXPORT void plim_shadow_doubt_all(void);
+
 /* The same for a pointer through which it writes: the piece becomes unknown. */
 PLIM_VGPU_EXPORT void plim_shadow_lose(const void *start);
 

@@ -26,7 +26,7 @@ struct order {
 static struct plim_extent *extents; /* [PLIM_STORE_MAX_EXTENTS + 1] */
 static uint32_t root, free_extent, n_fresh, last_found;
 static size_t n_extents, n_bytes;
-static uint64_t now;
+static uint64_t now, doubted;
 static struct order constants, stored;
 static atomic_uint n_long, in_stretch[N_STRETCHES];
 static atomic_ullong n_evicted;
@@ -269,7 +269,21 @@ static void add_behind(uint32_t before, const struct plim_extent *what)
     last_found = i;
 }
 
-void plim_store_add(const struct plim_extent *what) { add_behind(floor_of(what->start), what); }
+void plim_store_add(const struct plim_extent *what)
+{
+    struct plim_extent extent = *what;
+    extent.written = ++now;
+    add_behind(floor_of(what->start), &extent);
+}
+
+/* Without a visit to each. */
+void plim_store_doubt_all(void) { doubted = ++now; }
+
+enum plim_shadow_known plim_store_known(const struct plim_extent *extent)
+{
+    const enum plim_shadow_known known = (enum plim_shadow_known)extent->known;
+    return known == PLIM_SHADOW_KNOWN && extent->written < doubted ? PLIM_SHADOW_KEPT : known;
+}
 
 /* To a part of itself, which stays in its place among the others. */
 static void narrow(struct plim_extent *extent, uint64_t start, uint64_t end)
@@ -341,6 +355,7 @@ static void replace(struct plim_extent *old, const struct plim_extent *new)
     memcpy(old->pattern, new->pattern, sizeof old->pattern); /* or the origin */
     old->piece = new->piece;
     old->known = new->known;
+    old->written = ++now;
     old->is_inner = was.is_inner && was.end == new->end;
     old->is_head = !old->is_inner && is_aligned(old);
     if (was.end != new->end) {

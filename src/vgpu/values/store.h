@@ -29,9 +29,9 @@ struct plim_extent {
         /* The byte at `address` is pattern[address % 16]: so a cut or a shift keeps its elements where they are. */
         uint8_t pattern[PLIM_STORE_PATTERN_BYTES];
     };
-    uint64_t used; /* the time of the last read or write */
+    uint64_t used, written; /* the times of the last read or write, and of the last write */
     uint32_t left, right, before, after, older, newer;
-    uint8_t known; /* enum plim_shadow_known */
+    uint8_t known; /* enum plim_shadow_known, for plim_store_known() */
     bool is_head;  /* a block of PyTorch may begin here */
     bool is_inner; /* none does: it was written into the middle of another extent */
 };
@@ -60,6 +60,11 @@ void plim_store_add(const struct plim_extent *extent);
 
 /* Write: the range of the extent is cleared, and it is added. */
 void plim_store_put(const struct plim_extent *extent);
+
+enum plim_shadow_known plim_store_known(const struct plim_extent *extent);
+
+/* What was written until now is no more than KEPT. */
+void plim_store_doubt_all(void);
 
 /* Note a use. */
 void plim_store_touch(struct plim_extent *extent);
