@@ -80,4 +80,24 @@ extern const struct plim_kernel_form plim_form_dropout_vec;
 extern const struct plim_kernel_form plim_form_multinomial;
 extern const struct plim_kernel_form plim_form_multinomial_once;
 
+/* cub/: temporary storage, merge sorts */
+extern const struct plim_kernel_form plim_form_scan_init;
+extern const struct plim_kernel_form plim_form_scan_by_key_init;
+extern const struct plim_kernel_form plim_form_difference_init;
+extern const struct plim_kernel_form plim_form_merge_partition;
+extern const struct plim_kernel_form plim_form_radix_histogram;
+extern const struct plim_kernel_form plim_form_radix_sum;
+extern const struct plim_kernel_form plim_form_radix_upsweep;
+extern const struct plim_kernel_form plim_form_radix_bins;
+extern const struct plim_kernel_form plim_form_top_k_fill;
+extern const struct plim_kernel_form plim_form_top_k_find;
+extern const struct plim_kernel_form plim_form_top_k_digits;
+extern const struct plim_kernel_form plim_form_top_k_digit_sums;
+extern const struct plim_kernel_form plim_form_top_k_within;
+extern const struct plim_kernel_form plim_form_top_k_kth;
+extern const struct plim_kernel_form plim_form_cub_merge_sort;
+extern const struct plim_kernel_form plim_form_cub_merge;
+extern const struct plim_kernel_form plim_form_cub_difference;
+extern const struct plim_kernel_form plim_form_top_k_scan;
+
 #endif
