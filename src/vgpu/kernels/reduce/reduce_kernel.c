@@ -44,13 +44,27 @@ static size_t config_offset(const struct plim_reduction *reduction, enum plim_el
     return 0;
 }
 
+/* func_wrapper_t<result, functor> accumulates in the type that its functor takes. */
+static enum plim_element type_of_wrapped(struct plim_text ops)
+{
+    static const struct {
+        const char *name;
+        unsigned argument;
+    } functors[] = { { "sum_functor", 1 },   { "prod_functor", 1 },   { "MaxNanFunctor", 0 },
+                     { "MinNanFunctor", 0 }, { "ReductionAddOp", 0 }, { "ReductionMulOp", 0 } };
+    for (size_t i = 0; i < sizeof functors / sizeof *functors; i++)
+        if (plim_text_has(ops, functors[i].name))
+            return plim_name_template_element(ops, functors[i].name, functors[i].argument);
+    return plim_name_template_element(ops, "func_wrapper_t", 0); /* any, all */
+}
+
 /* The type that the operation accumulates in: an argument of its own template, or the input's. */
 static enum plim_element type_of_arg(const struct plim_reduction *reduction, struct plim_text ops, enum plim_element in)
 {
     static const char *const with_acc[] = { "MeanOps",   "NormZeroOps", "NormOneOps", "NormTwoOps", "NormOps",
                                             "AbsMaxOps", "AbsMinOps",   "MinMaxOps",  "WelfordOps" };
     if (plim_text_starts(ops, "at::native::func_wrapper_t<"))
-        return plim_name_template_element(ops, "func_wrapper_t", 0);
+        return type_of_wrapped(ops);
     if (plim_text_starts(ops, "at::native::NanSumOps<"))
         return plim_name_template_element(ops, "NanSumOps", 0);
     for (size_t i = 0; i < sizeof with_acc / sizeof *with_acc; i++)
@@ -210,14 +224,28 @@ static void forget(const struct operation *operation)
         plim_view_forget(&operation->out[i]);
 }
 
+/* The members lie elsewhere than they should: nothing that the object points to is known any more. */
+static void doubt(const struct reduce_kernel *kernel, const char *object)
+{
+    const size_t end = kernel->config_at + CONFIG_BYTES + CALCULATOR_1_BYTES + CALCULATOR_2_BYTES + 64;
+    for (size_t at = 0; at < end; at += sizeof(void *)) {
+        const void *pointer;
+        memcpy(&pointer, object + at, sizeof pointer);
+        if (plim_view_is_memory(pointer))
+            plim_shadow_doubt(pointer);
+    }
+}
+
 static void run(const void *parsed, const struct plim_kernel_launch *launch)
 {
     const struct reduce_kernel *kernel = parsed;
     const char *object = launch->parameters[0];
     struct plim_array in, results[2] = { { 0 }, { 0 } };
     struct operation operation;
-    if (!read_operation(kernel, object, &operation))
+    if (!read_operation(kernel, object, &operation)) {
+        doubt(kernel, object);
         return;
+    }
     if (!operation.is_whole || !plim_view_read(&operation.in, &in)) {
         forget(&operation);
         return;
