@@ -2,6 +2,7 @@
 #include "vgpu/kernels/forms.h"
 
 const struct plim_kernel_form *const plim_kernel_forms[] = {
+    &plim_form_masked_scatter, /* before the elementwise ones, which know its form but not its functor */
     &plim_form_vectorized,
     &plim_form_unrolled,
     &plim_form_strided,

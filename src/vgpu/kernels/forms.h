@@ -100,4 +100,7 @@ extern const struct plim_kernel_form plim_form_cub_merge;
 extern const struct plim_kernel_form plim_form_cub_difference;
 extern const struct plim_kernel_form plim_form_top_k_scan;
 
+/* before elementwise/: one of its kernels with a functor of its own */
+extern const struct plim_kernel_form plim_form_masked_scatter;
+
 #endif
