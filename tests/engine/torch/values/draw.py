@@ -26,6 +26,7 @@ class Case:
     check: str = ""  # of a result that two devices draw differently: what holds of every valid r
     slack: float = 1.0  # factor on the dtype's tolerance: sums of many terms
     raises: bool = False  # it has to be refused, by both
+    cancels: bool = False  # terms of a few units may leave little: narrow types have an absolute tolerance
 
     def __str__(self) -> str:
         return f"{self.family}: {self.text}   {' '.join(map(str, self.inputs))}".rstrip()
@@ -64,6 +65,8 @@ class Draw:
     def input(
         self, name: str, dtype: str, shape: tuple[int, ...], kind: str, layouts: tuple[str, ...] = LAYOUTS
     ) -> Input:
+        if kind.startswith(("distinct", "permutation")):
+            layouts = tuple(one for one in layouts if one != "expanded")  # would repeat its values
         base, view = LAYOUT[self.rng.choice(layouts)](self.rng, tuple(shape))
         made = Input(name, dtype, base, kind, view, self.rng.randrange(1 << 31))
         self.inputs.append(made)
@@ -83,8 +86,8 @@ class Draw:
             return tuple(1 if self.rng.random() < 0.5 else size for size in shape)
         return shape[self.rng.randrange(len(shape)) :]
 
-    def case(self, family: str, text: str, check: str = "", slack: float = 1.0, raises: bool = False) -> Case:
-        return Case(family, text, tuple(self.inputs), check, slack, raises)
+    def case(self, family: str, text: str, check: str = "", slack: float = 1.0, **more: bool) -> Case:
+        return Case(family, text, tuple(self.inputs), check, slack, **more)
 
 
 def count(shape: tuple[int, ...]) -> int:

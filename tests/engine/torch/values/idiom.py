@@ -84,7 +84,7 @@ def draw_idiom(idiom: Idiom, seed: int, i: int) -> Case:
         name, dtype, shape, kind = filled(line).split()
         dims = () if shape == "-" else tuple(sizes[one] if one in sizes else int(one) for one in shape.split(","))
         draw.plain(name, dtypes.get(dtype, dtype), dims, kind)
-    return draw.case(idiom.library, filled(idiom.text), filled(idiom.check), idiom.slack, idiom.raises)
+    return draw.case(idiom.library, filled(idiom.text), filled(idiom.check), idiom.slack, raises=idiom.raises)
 
 
 def cases(seed: int) -> list[Case]:

@@ -18,6 +18,7 @@ DTYPES = {
     "w": ("int64", "int32"),
     "s": ("float32", "float64"),
     "4": ("float32",),
+    "h": ("float32", "bfloat16", "float16"),
 }
 
 

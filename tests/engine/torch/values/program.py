@@ -81,12 +81,12 @@ def outcome_of(case, certainty: Certainty) -> dict:
         return {"outcome": "wrong" if path == KNOWN else "guess", "why": f"is not refused: {short(refused)}"}
     if error:
         return {"outcome": "raised", "why": short(error) + marked}
-    compared = Compared(certainty, case.slack, path, path)
+    compared = Compared(certainty, case.slack, case.cancels, path, path)
     if case.check:
         check(case, truth, got, compared)
     else:
         compared.value(truth, got, "r")
-    of_inputs = Compared(certainty, 1.0, path)
+    of_inputs = Compared(certainty, case.slack, case.cancels, path)
     for name, base in bases.items():
         of_inputs.value(base, got_bases[name], name)
     wrong = compared.wrong + of_inputs.wrong

@@ -47,8 +47,8 @@ ARITHMETIC = [
     *(Row(f"x {sign} y", "fi", "normal:2", 3, {"y": "normal:2"}) for sign in ("+", "-", "*")),
     Row("x + y", "fib", "normal:2", 3, {"y": "normal:2 fib"}),  # promoted
     Row("x * y", "fi", "normal:2", 2, {"y": "normal:2 fi"}),
-    Row("torch.add(x, y, alpha=3)", "fi", "normal", 2, {"y": "normal"}),
-    Row("torch.sub(x, y, alpha=2)", "fi", "normal", 1, {"y": "normal"}),
+    Row("torch.add(x, y, alpha=3)", "fi", "normal", 2, {"y": "normal"}, cancels=True),
+    Row("torch.sub(x, y, alpha=2)", "fi", "normal", 1, {"y": "normal"}, cancels=True),
     Row("x / y", "fi", "normal:2", 3, {"y": "nonzero:8"}),
     Row("x // y", "fi", "normal:9", 3, {"y": "nonzero:8"}),
     Row("torch.div(x, y, rounding_mode='trunc')", "fi", "normal:9", 2, {"y": "nonzero:8"}),
@@ -69,10 +69,10 @@ ARITHMETIC = [
         for name in ("atan2", "hypot", "copysign", "logaddexp")
     ),
     Row("torch.gcd(x, y)", "w", "whole:1:60", 1, {"y": "whole:1:60"}),
-    Row("torch.addcmul(x, y, z, value=0.5)", "f", "normal", 2, {"y": "normal", "z": "normal"}),
-    Row("torch.addcdiv(x, y, z, value=-2)", "f", "normal", 2, {"y": "normal", "z": "nonzero:5"}),
-    Row("torch.lerp(x, y, 0.3)", "f", "normal", 2, {"y": "normal"}),
-    Row("torch.lerp(x, y, z)", "f", "normal", 1, {"y": "normal", "z": "uniform"}),
+    Row("torch.addcmul(x, y, z, value=0.5)", "f", "normal", 2, {"y": "normal", "z": "normal"}, cancels=True),
+    Row("torch.addcdiv(x, y, z, value=-2)", "f", "normal", 2, {"y": "normal", "z": "nonzero:5"}, cancels=True),
+    Row("torch.lerp(x, y, 0.3)", "f", "normal", 2, {"y": "normal"}, cancels=True),
+    Row("torch.lerp(x, y, z)", "f", "normal", 1, {"y": "normal", "z": "uniform"}, cancels=True),
     *(
         Row(text, "fi", "normal", 2, {"y": "normal"}, in_place=True, is_empty=False)
         for text in ("x.add_(y.expand_as(x))", "x.mul_(y.expand_as(x))", "x.sub_(1)")
@@ -109,7 +109,7 @@ FUNCTIONS = [
     *(Row(f"torch.{name}(x)", "f", "normal:2", 2) for name in ("tanh", "sigmoid", "erf", "erfc", "relu")),
     *(Row(f"torch.{name}(x)", "f", "special", 1) for name in ("sqrt", "exp", "log", "abs", "sigmoid", "nan_to_num")),
     Row("torch.nan_to_num(x, nan=-1.0, posinf=7.0, neginf=-7.0)", "f", "special", 2),
-    Row("torch.logit(x, eps=1e-3)", "f", "uniform:0:1", 1),
+    Row("torch.logit(x, eps=1e-3)", "f", "uniform:0:1", 1, cancels=True),
     *(
         Row(f"F.{name}(x)", "f", "normal:3", 1)
         for name in (

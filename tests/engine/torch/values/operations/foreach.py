@@ -73,7 +73,8 @@ def case(seed: int, text: str, i: int) -> Case:
             draw.plain(f"{letter}{j}", dtype, shape, "normal")
         names.append(j)
     lists = f"l = [{', '.join(f'a{j}' for j in names)}]; m = [{', '.join(f'm{j}' for j in names)}]; "
-    return draw.case("foreach", lists + (text if "r = " in text else f"r = {text}"), slack=10 if "norm" in text else 1)
+    full = lists + (text if "r = " in text else f"r = {text}")
+    return draw.case("foreach", full, slack=10 if "norm" in text else 1, cancels=True)
 
 
 def cases(seed: int) -> list[Case]:

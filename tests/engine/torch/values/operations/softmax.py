@@ -9,7 +9,7 @@ from .table import Row, draw_rows
 
 ROWS = [
     Row("x.softmax({d})", "f", "normal:2", 6),
-    Row("x.log_softmax({d})", "f", "normal:2", 5),
+    Row("x.log_softmax({d})", "f", "normal:2", 5, cancels=True),
     Row("F.softmax(x, -1, dtype=torch.float32)", "f", "normal:2", 4),
     Row("F.log_softmax(x.float(), -1)", "f", "normal:2", 2),
     Row("x.masked_fill(c, -inf).softmax(-1)", "f", "normal", 3, {"c": "flags:0.3 b"}),

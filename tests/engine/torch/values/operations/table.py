@@ -21,6 +21,7 @@ class Row:
     is_empty: bool = True
     in_place: bool = False
     slack: float = 1.0
+    cancels: bool = False
 
 
 def draw_row(family: str, row: Row, seed: int, i: int) -> Case:
@@ -33,7 +34,7 @@ def draw_row(family: str, row: Row, seed: int, i: int) -> Case:
         other = draw.dtype(classes) if classes else dtype
         draw.input(name, other, draw.like(shape), kind_for(kind, other))
     text = row.text.format(d=draw.dim(shape), keep=draw.rng.random() < 0.5, k=draw.rng.randrange(1, 4))
-    return draw.case(family, text, slack=row.slack)
+    return draw.case(family, text, slack=row.slack, cancels=row.cancels)
 
 
 def kind_for(kind: str, dtype: str) -> str:
