@@ -90,11 +90,8 @@ bool plim_library_work(int device, void *stream)
 
 bool plim_library_compute(int device, void *stream, void (*run)(const void *context), const void *context, size_t size)
 {
-    (void)size;
-    if (!plim_library_work(device, stream))
-        return false;
-    run(context);
-    return true;
+    (void)device;
+    return plim_vgpu_launch(stream, run, context, size) == PLIM_CUDA_SUCCESS;
 }
 
 void plim_library_answer(void *result, size_t size)
