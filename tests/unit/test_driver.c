@@ -335,6 +335,40 @@ static void test_sharing(void **state)
     assert_int_equal(free_mib(), before);
 }
 
+/* What another process, or another mapping, may overwrite is never known. */
+static void test_values_of_shared_memory(void **state)
+{
+    (void)state;
+    enum { KEPT = 1, KNOWN = 2 };
+    const int plain[8] = { 1, 0, 1, 0 }, access[3] = { 1, 0, 3 };
+    unsigned char token[64];
+    word address, handle, space;
+    assert_int_equal(CALL2("cuMemAlloc_v2", &address, 2 * MIB), SUCCESS);
+    assert_int_equal(CALL3("cuMemsetD8_v2", address, 1, 64), SUCCESS);
+    assert_int_equal(CALL2("plim_values_known", address, 64), KNOWN);
+    assert_int_equal(CALL2("cuIpcGetMemHandle", token, address), SUCCESS);
+    assert_int_equal(CALL2("plim_values_known", address, 64), KEPT);
+    assert_int_equal(CALL3("cuMemsetD8_v2", address, 1, 64), SUCCESS);
+    assert_int_equal(CALL2("plim_values_known", address, 64), KEPT);
+    assert_int_equal(CALL2("cuMemFree_v2", address, 0), SUCCESS);
+    assert_int_equal(CALL2("cuMemAlloc_v2", &space, 2 * MIB), SUCCESS); /* not shared */
+    assert_int_equal(CALL3("cuMemsetD8_v2", space, 1, 64), SUCCESS);
+    assert_int_equal(CALL2("plim_values_known", space, 64), KNOWN);
+    assert_int_equal(CALL2("cuMemFree_v2", space, 0), SUCCESS);
+
+    assert_int_equal(CALL4("cuMemCreate", &handle, 2 * MIB, plain, 0), SUCCESS);
+    assert_int_equal(call("cuMemAddressReserve", W(&space), 4 * MIB, 0, 0, 0, 0, 0), SUCCESS);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(call("cuMemMap", space + 2 * i * MIB, 2 * MIB, 0, handle, 0, 0, 0), SUCCESS);
+        assert_int_equal(CALL4("cuMemSetAccess", space + 2 * i * MIB, 2 * MIB, access, 1), SUCCESS);
+        assert_int_equal(CALL3("cuMemsetD8_v2", space, 1, 64), SUCCESS);
+        assert_int_equal(CALL2("plim_values_known", space, 64), i ? KEPT : KNOWN);
+    }
+    assert_int_equal(CALL2("cuMemUnmap", space, 4 * MIB), SUCCESS);
+    assert_int_equal(CALL2("cuMemRelease", handle, 0), SUCCESS);
+    assert_int_equal(CALL2("cuMemAddressFree", space, 4 * MIB), SUCCESS);
+}
+
 static void test_pointers(void **state)
 {
     (void)state;
@@ -541,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_handles_stay_stale),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_sharing),
+        cmocka_unit_test(test_values_of_shared_memory),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_functions_by_version),
         cmocka_unit_test(test_modules),

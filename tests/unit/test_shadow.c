@@ -16,7 +16,10 @@ static struct {
     void (*forget)(const void *, size_t);
     void (*doubt)(const void *);
     void (*lose)(const void *);
+    void (*doubt_all)(void);
     void (*join)(const void *, size_t);
+    void (*share)(const void *, size_t);
+    void (*release)(const void *, size_t);
     enum plim_shadow_known (*read)(void *, const void *, size_t);
     void (*read_each)(void *, uint8_t *, const void *, size_t);
     bool (*constant)(const void *, size_t, unsigned, void *, enum plim_shadow_known *);
@@ -34,7 +37,10 @@ static int set_up(void **state)
     take(driver, "plim_shadow_forget", &shadow.forget);
     take(driver, "plim_shadow_doubt", &shadow.doubt);
     take(driver, "plim_shadow_lose", &shadow.lose);
+    take(driver, "plim_shadow_doubt_all", &shadow.doubt_all);
     take(driver, "plim_shadow_join", &shadow.join);
+    take(driver, "plim_shadow_share", &shadow.share);
+    take(driver, "plim_shadow_release", &shadow.release);
     take(driver, "plim_shadow_read", &shadow.read);
     take(driver, "plim_shadow_read_each", &shadow.read_each);
     take(driver, "plim_shadow_constant", &shadow.constant);
@@ -339,6 +345,46 @@ static void test_pieces(void **state)
     known_are("100011", at);
 }
 
+/* Another process writes there as well. */
+static void test_shared_memory(void **state)
+{
+    uint32_t value = 5, back = 0;
+    (void)state;
+    shadow.fill(address(0), &value, 4, 1024, PLIM_SHADOW_KNOWN);
+    shadow.share(address(1024), 1024);
+    for (unsigned i = 0; i < 2000; i++) /* as often as a program asks for a handle */
+        shadow.share(address(1024), 512);
+    assert_int_equal(shadow.certainty(address(0), 1024), PLIM_SHADOW_KNOWN);
+    assert_int_equal(shadow.certainty(address(1024), 1024), PLIM_SHADOW_KEPT);
+    assert_int_equal(shadow.certainty(address(2048), 2048), PLIM_SHADOW_KNOWN);
+    shadow.write(address(1024), &value, 4, PLIM_SHADOW_KNOWN);
+    shadow.move(address(1028), address(0), 4);
+    assert_int_equal(shadow.read(&back, address(1024), 4), PLIM_SHADOW_KEPT);
+    assert_int_equal(back, 5);
+    assert_int_equal(shadow.certainty(address(1028), 4), PLIM_SHADOW_KEPT);
+    shadow.move(address(8192), address(1024), 4); /* what may be wrong stays so elsewhere */
+    assert_int_equal(shadow.certainty(address(8192), 4), PLIM_SHADOW_KEPT);
+    shadow.release(address(0), 4096);
+    shadow.write(address(1024), &value, 4, PLIM_SHADOW_KNOWN);
+    assert_int_equal(shadow.certainty(address(1024), 4), PLIM_SHADOW_KNOWN);
+    assert_int_equal(shadow.certainty(address(0), 4), PLIM_SHADOW_UNKNOWN);
+}
+
+/* A kernel of which nothing is known may have written anything that was there. */
+static void test_doubt_of_everything(void **state)
+{
+    uint32_t value = 5;
+    (void)state;
+    shadow.fill(address(0), &value, 4, 4, PLIM_SHADOW_KNOWN);
+    shadow.fill(address(16), &value, 4, 4, PLIM_SHADOW_UNKNOWN);
+    shadow.doubt_all();
+    shadow.fill(address(32), &value, 4, 4, PLIM_SHADOW_KNOWN);
+    shadow.move(address(48), address(0), 32);
+    shadow.forget(address(4), 4);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(shadow.certainty(address(16 * i + 8), 8), "10210"[i] - '0');
+}
+
 static void test_what_was_not_read_for_longest_goes_first(void **state)
 {
     enum { N = PLIM_SHADOW_STORE_BYTES / MIB };
@@ -393,6 +439,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_constants, empty, empty),
         cmocka_unit_test_setup_teardown(test_addresses_at_the_end, empty, empty),
         cmocka_unit_test_setup_teardown(test_pieces, empty, empty),
+        cmocka_unit_test_setup_teardown(test_shared_memory, empty, empty),
+        cmocka_unit_test_setup_teardown(test_doubt_of_everything, empty, empty),
         cmocka_unit_test_setup_teardown(test_what_was_not_read_for_longest_goes_first, empty, empty),
         cmocka_unit_test_setup_teardown(test_the_number_of_extents_is_bounded, empty, empty),
     };

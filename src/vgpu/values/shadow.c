@@ -100,6 +100,34 @@ void plim_shadow_forget(const void *start, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
+/* --- memory that others write --- */
+
+void plim_shadow_share(const void *start, size_t size)
+{
+    const uint64_t from = address_of(start), end = end_of(from, size);
+    pthread_mutex_lock(&lock);
+    if (plim_store_make_room(2, 0)) {
+        plim_store_cut(from);
+        plim_store_cut(end);
+    }
+    plim_store_share(from, end);
+    for (struct plim_extent *extent = plim_store_at(from); extent && extent->start < end;
+         extent = plim_store_after(extent))
+        extent->known = extent->known > PLIM_SHADOW_KEPT ? PLIM_SHADOW_KEPT : extent->known;
+    pthread_mutex_unlock(&lock);
+}
+
+void plim_shadow_release(const void *start, size_t size)
+{
+    const uint64_t from = address_of(start), end = end_of(from, size);
+    if (plim_store_is_shared(from, end)) {
+        pthread_mutex_lock(&lock);
+        plim_store_unshare(from, end);
+        pthread_mutex_unlock(&lock);
+    }
+    plim_shadow_forget(start, size);
+}
+
 /* --- kernels that nobody knows --- */
 
 /* NULL: the end of the piece. A gap does not end it: some of it was lost before, or never written. */

@@ -33,8 +33,17 @@ PLIM_VGPU_EXPORT void plim_shadow_write(void *to, const void *from, size_t size,
 PLIM_VGPU_EXPORT void plim_shadow_fill(void *to, const void *value, unsigned width, size_t count,
                                        enum plim_shadow_known known);
 
-/* The memory was freed, or overwritten with values that nobody knows. */
+/* The memory was overwritten with values that nobody knows. */
 PLIM_VGPU_EXPORT void plim_shadow_forget(const void *start, size_t size);
+
+/*
+ * Memory that another process, or another address, may write as well: what is written here is never more than KEPT.
+ * What is written there stays unknown here.
+ */
+PLIM_VGPU_EXPORT void plim_shadow_share(const void *start, size_t size);
+
+/* The memory was freed: forget it, and that it is shared. */
+PLIM_VGPU_EXPORT void plim_shadow_release(const void *start, size_t size);
 
 /*
  * A kernel that nobody knows got this pointer. What may be one piece from here on keeps its value, but is no longer

@@ -62,6 +62,49 @@ bool plim_store_may_hold(uint64_t start, uint64_t end)
     return false;
 }
 
+/* --- shared memory --- */
+
+enum { MAX_SHARED = 1024 };
+
+static struct range {
+    _Atomic uint64_t start, end;
+} shared[MAX_SHARED];
+static atomic_uint n_shared; /* MAX_SHARED: everything counts as shared */
+
+void plim_store_share(uint64_t start, uint64_t end)
+{
+    const unsigned n = atomic_load(&n_shared);
+    for (unsigned i = 0; i < n; i++)
+        if (atomic_load(&shared[i].start) <= start && end <= atomic_load(&shared[i].end))
+            return;
+    if (n == MAX_SHARED)
+        return;
+    atomic_store(&shared[n].start, start);
+    atomic_store(&shared[n].end, end);
+    atomic_store(&n_shared, n + 1);
+}
+
+void plim_store_unshare(uint64_t start, uint64_t end)
+{
+    const unsigned n = atomic_load(&n_shared);
+    for (unsigned i = n < MAX_SHARED ? n : 0; i-- > 0;)
+        if (shared[i].start >= start && shared[i].end <= end) {
+            const unsigned last = atomic_load(&n_shared) - 1;
+            atomic_store(&shared[i].start, atomic_load(&shared[last].start));
+            atomic_store(&shared[i].end, atomic_load(&shared[last].end));
+            atomic_store(&n_shared, last);
+        }
+}
+
+bool plim_store_is_shared(uint64_t start, uint64_t end)
+{
+    const unsigned n = atomic_load_explicit(&n_shared, memory_order_acquire);
+    for (unsigned i = 0; i < n && n < MAX_SHARED; i++)
+        if (start < atomic_load(&shared[i].end) && atomic_load(&shared[i].start) < end)
+            return true;
+    return n == MAX_SHARED;
+}
+
 /* --- pieces --- */
 
 struct plim_piece *plim_piece_make(const void *bytes, size_t size)
@@ -269,10 +312,18 @@ static void add_behind(uint32_t before, const struct plim_extent *what)
     last_found = i;
 }
 
+/* What a write makes of an extent. */
+static void note_write(struct plim_extent *extent)
+{
+    extent->written = ++now;
+    if (extent->known > PLIM_SHADOW_KEPT && plim_store_is_shared(extent->start, extent->end))
+        extent->known = PLIM_SHADOW_KEPT;
+}
+
 void plim_store_add(const struct plim_extent *what)
 {
     struct plim_extent extent = *what;
-    extent.written = ++now;
+    note_write(&extent);
     add_behind(floor_of(what->start), &extent);
 }
 
@@ -355,7 +406,6 @@ static void replace(struct plim_extent *old, const struct plim_extent *new)
     memcpy(old->pattern, new->pattern, sizeof old->pattern); /* or the origin */
     old->piece = new->piece;
     old->known = new->known;
-    old->written = ++now;
     old->is_inner = was.is_inner && was.end == new->end;
     old->is_head = !old->is_inner && is_aligned(old);
     if (was.end != new->end) {
@@ -363,6 +413,7 @@ static void replace(struct plim_extent *old, const struct plim_extent *new)
         count(old, 1);
         count(&was, (unsigned)-1);
     }
+    note_write(old);
     plim_piece_release(was.piece);
     shrink(old);
     list_as_newest(old);

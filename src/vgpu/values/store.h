@@ -66,6 +66,13 @@ enum plim_shadow_known plim_store_known(const struct plim_extent *extent);
 /* What was written until now is no more than KEPT. */
 void plim_store_doubt_all(void);
 
+/* Extents in the range are made no more than KEPT from here on. */
+void plim_store_share(uint64_t start, uint64_t end);
+void plim_store_unshare(uint64_t start, uint64_t end);
+
+/* Without a lock; false: no part of it is shared. */
+bool plim_store_is_shared(uint64_t start, uint64_t end);
+
 /* Note a use. */
 void plim_store_touch(struct plim_extent *extent);
 

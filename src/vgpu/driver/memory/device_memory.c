@@ -22,6 +22,7 @@ struct handle {
     int device;
     unsigned share, n_references,
         n_held;                     /* n_references: 0 is free; n_held: the program's own, until it releases them */
+    bool is_shared;                 /* another process, or another mapping, may write it */
     uint32_t generation, next_free; /* 1 + the next free one */
 };
 
@@ -141,7 +142,7 @@ int plim_device_memory_unplace(enum plim_device_memory_kind kind, uint64_t addre
     struct memory_block *block = block_at(address);
     if (block && block->address == address && block->kind == kind) {
         describe(block, ret_memory);
-        plim_shadow_forget((const void *)(uintptr_t)address, block->size);
+        plim_shadow_release((const void *)(uintptr_t)address, block->size);
         plim_space_own(address, block->size, 0);
         drop_block(block);
         error = PLIM_CUDA_SUCCESS;
@@ -190,7 +191,7 @@ int plim_device_memory_free(uint64_t address)
     const struct plim_ledger_record *record = record_at(address);
     const bool is_ours = record && record->address == address;
     if (is_ours) {
-        plim_shadow_forget((const void *)(uintptr_t)address, record->size);
+        plim_shadow_release((const void *)(uintptr_t)address, record->size);
         plim_space_own(address, record->size, 0);
     }
     pthread_mutex_unlock(&lock);
@@ -392,6 +393,24 @@ int plim_device_memory_handle_at(uint64_t number, struct plim_device_memory_hand
     return handle ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
+/* What is written in one place, here or elsewhere, may be read in another. */
+static void share_mappings(struct handle *handle)
+{
+    handle->is_shared = true;
+    for (uint32_t i = 0; i < n_blocks; i++)
+        if (blocks[i].is_used && blocks[i].handle == handle)
+            plim_shadow_share((const void *)(uintptr_t)blocks[i].address, blocks[i].size);
+}
+
+void plim_device_memory_share(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    struct handle *handle = handle_of(number);
+    if (handle)
+        share_mappings(handle);
+    pthread_mutex_unlock(&lock);
+}
+
 int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t number)
 {
     int error = PLIM_CUDA_INVALID_VALUE;
@@ -409,6 +428,8 @@ int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t number)
         block->handle = handle;
         handle->n_references++;
         plim_space_own(address, size, owner_for(block));
+        if (handle->is_shared || handle->n_references > handle->n_held + 1) /* it has another mapping */
+            share_mappings(handle);
     }
     pthread_mutex_unlock(&lock);
     return error;
@@ -443,7 +464,7 @@ int plim_device_memory_unmap(uint64_t address, uint64_t size)
         drop_block(block);
     }
     if (is_right)
-        plim_shadow_forget((const void *)(uintptr_t)address, size);
+        plim_shadow_release((const void *)(uintptr_t)address, size);
     pthread_mutex_unlock(&lock);
     return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }

@@ -50,6 +50,8 @@ int plim_device_memory_create(int device, uint64_t size, unsigned share, uint64_
 int plim_device_memory_adopt(int device, uint64_t size, uint64_t *ret_handle);
 int plim_device_memory_retain(uint64_t handle);
 int plim_device_memory_release(uint64_t handle);
+/* Another process gets this memory, or gave it. */
+void plim_device_memory_share(uint64_t handle);
 int plim_device_memory_map(uint64_t address, uint64_t size, uint64_t handle);
 int plim_device_memory_unmap(uint64_t address, uint64_t size);
 

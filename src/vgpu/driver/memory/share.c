@@ -2,11 +2,13 @@
 /*
  * libcuda: memory for other processes of the rehearsal. The process that made it is charged; here it is address space
  * of the same size. A POSIX handle is a real file descriptor, of a small file in memory that describes the allocation,
- * so that programs can send it through sockets.
+ * so that programs can send it through sockets. Values do not cross: what one process writes is unknown to the other,
+ * and its own values are no more than kept.
  */
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/memory/device_memory.h"
+#include "vgpu/values/shadow.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -51,6 +53,7 @@ status cuMemExportToShareableHandle(int *ret_fd, unsigned long long number, int 
         return PLIM_CUDA_OUT_OF_MEMORY;
     }
     *ret_fd = fd;
+    plim_device_memory_share(number);
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -68,8 +71,10 @@ status cuMemImportFromShareableHandle(unsigned long long *ret_handle, void *os_h
         return PLIM_CUDA_SUCCESS;
     }
     status error = plim_device_memory_adopt(plim_vgpu_device_of(memory.card), memory.size, &handle);
-    if (!error)
+    if (!error) {
+        plim_device_memory_share(handle);
         *ret_handle = handle;
+    }
     return error;
 }
 
@@ -85,6 +90,7 @@ status cuIpcGetMemHandle(struct cu_ipc_handle *ret_handle, device_pointer addres
     };
     memcpy(shared.magic, magic_ipc, sizeof shared.magic);
     memcpy(ret_handle, &shared, sizeof *ret_handle);
+    plim_shadow_share((const void *)(uintptr_t)memory.base, memory.size);
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -104,8 +110,10 @@ status cuIpcOpenMemHandle_v2(device_pointer *ret_address, struct cu_ipc_handle h
         return PLIM_CUDA_INVALID_CONTEXT;
     error =
         plim_device_memory_place(PLIM_DEVICE_MEMORY_IPC, plim_vgpu_device_of(memory.card), memory.size, NULL, &address);
-    if (!error)
+    if (!error) {
+        plim_shadow_share((const void *)(uintptr_t)address, memory.size);
         *ret_address = address;
+    }
     return error;
 }
 

@@ -83,6 +83,7 @@ static void read_box(const struct plim_copy *copy, size_t total)
     plim_values_note_read(&read);
 }
 
+/* Kernels write managed memory too, and nothing of that is done here. */
 static void write_row(char *to, const char *from, size_t size, enum place to_place, enum place from_place)
 {
     if (to_place != PLACE_DEVICE)
@@ -90,7 +91,7 @@ static void write_row(char *to, const char *from, size_t size, enum place to_pla
     else if (from_place == PLACE_DEVICE)
         plim_shadow_move(to, from, size);
     else
-        plim_shadow_write(to, from, size, PLIM_SHADOW_KNOWN);
+        plim_shadow_write(to, from, size, from_place == PLACE_MANAGED ? PLIM_SHADOW_KEPT : PLIM_SHADOW_KNOWN);
 }
 
 size_t plim_vgpu_slice(size_t pitch, size_t height)
