@@ -97,7 +97,9 @@ static void fill(const struct application *application, const struct plim_array 
                 in[i] = plim_element_convert(application->taken[i], application->in_memory[i], in[i]);
         }
         const enum plim_shadow_known known = certainty_at(functor, inputs, in, at);
-        output->number[at] = rounded(functor->result, compute(application, in));
+        output->number[at] = functor->row->operation == plim_op_copy
+                                 ? plim_element_convert(functor->result, functor->input[0], in[0])
+                                 : rounded(functor->result, compute(application, in));
         output->known = plim_less_known(output->known, known);
         if (output->each)
             output->each[at] = (uint8_t)known;
