@@ -316,6 +316,20 @@ static bool compare(struct plim_extent *extent, uint64_t from, uint64_t end, voi
     return comparison->is_equal;
 }
 
+/* The usual case of plim_shadow_constant(): one constant holds the range, and its elements are of this width. */
+static bool is_of_constant(struct plim_extent *extent, uint64_t start, uint64_t end, unsigned width, uint8_t *ret_value)
+{
+    uint8_t expected[PLIM_SHADOW_MAX_WIDTH];
+    if (!extent || extent->piece || extent->start > start || extent->end < end || sizeof expected % width)
+        return false;
+    for (unsigned i = 0; i < width; i++)
+        ret_value[i] = extent->pattern[(start + i) % sizeof expected];
+    for (size_t i = 0; i < sizeof expected; i++)
+        expected[(start + i) % sizeof expected] = ret_value[i % width];
+    plim_store_touch(extent);
+    return memcmp(expected, extent->pattern, sizeof expected) == 0;
+}
+
 bool plim_shadow_constant(const void *from, size_t size, unsigned width, void *ret_value,
                           enum plim_shadow_known *ret_known)
 {
@@ -330,6 +344,13 @@ bool plim_shadow_constant(const void *from, size_t size, unsigned width, void *r
         return true;
     }
     pthread_mutex_lock(&lock);
+    struct plim_extent *first = plim_store_at(start);
+    if (end - start >= sizeof element && is_of_constant(first, start, end, width, element)) {
+        *ret_known = plim_store_known(first);
+        pthread_mutex_unlock(&lock);
+        memcpy(ret_value, element, width);
+        return true;
+    }
     struct reading reading = { start, element, NULL, PLIM_SHADOW_KNOWN };
     walk(start, start + width, read_part, &reading);
     for (size_t i = 0; i < sizeof comparison.pattern; i++)
