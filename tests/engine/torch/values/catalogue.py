@@ -9,6 +9,7 @@ import idiom
 from draw import Case
 from operations import (
     casts,
+    constants,
     copies,
     creation,
     elementwise,
@@ -26,6 +27,7 @@ ROOMS = (
     elementwise,
     casts,
     creation,
+    constants,
     copies,
     reductions,
     scans,
