@@ -12,6 +12,10 @@ extern const struct plim_kernel_form *const plim_kernel_forms[]; /* NULL ends it
 extern const struct plim_kernel_form plim_form_vectorized, plim_form_unrolled, plim_form_strided,
     plim_form_multi_outputs, plim_form_indexed;
 
+/* foreach/ */
+extern const struct plim_kernel_form plim_form_foreach, plim_form_foreach_norm, plim_form_foreach_norm_cleanup,
+    plim_form_foreach_max_cleanup, plim_form_amp_update;
+
 /* reduce/ */
 extern const struct plim_kernel_form plim_form_reduce;
 

@@ -45,6 +45,7 @@ static union plim_scalar held(const struct plim_operands *o, unsigned number)
 /* What is too large is NaN or the largest number, depending on the version of CUDA: see certainty_at(). */
 OPERATION(to_e4m3fn) { return in[0]; }
 
+OPERATION(zero) { return whole(0); }
 OPERATION(copy) { return in[0]; }
 
 OPERATION(hold) { return held(o, 0); }
@@ -59,6 +60,14 @@ static union plim_scalar sum(const struct plim_operands *o, union plim_scalar a,
 
 OPERATION(add) { return sum(o, in[0], in[1], held(o, 0)); }
 OPERATION(add_held) { return sum(o, in[0], held(o, 0), held(o, 1)); }
+OPERATION(add_plain) { return is_float(o) ? real(in[0].f + in[1].f) : whole(added(in[0].i, in[1].i)); }
+OPERATION(sub_plain) { return is_float(o) ? real(in[0].f - in[1].f) : whole(added(in[0].i, negated(in[1].i))); }
+OPERATION(sub) /* holds the factor of what is subtracted */
+{
+    const union plim_scalar alpha = held(o, 0);
+    return is_float(o) ? real(in[0].f - alpha.f * in[1].f)
+                       : whole(added(in[0].i, negated(multiplied(alpha.i, in[1].i))));
+}
 OPERATION(held_add) { return sum(o, held(o, 0), in[0], held(o, 1)); }
 
 OPERATION(mul) { return is_float(o) ? real(in[0].f * in[1].f) : whole(multiplied(in[0].i, in[1].i)); }
@@ -152,6 +161,7 @@ static union plim_scalar power(const struct plim_operands *o, union plim_scalar 
 }
 
 OPERATION(pow) { return power(o, in[0], in[1]); }
+OPERATION(reverse_pow) { return power(o, in[1], in[0]); }
 OPERATION(held_pow) { return power(o, held(o, 0), in[0]); }
 OPERATION(pow_held)
 {
