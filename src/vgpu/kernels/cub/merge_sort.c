@@ -14,6 +14,7 @@
 #include "vgpu/kernels/cub/relation.h"
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
+#include "vgpu/values/policy.h"
 
 #include <stdlib.h>
 
@@ -67,7 +68,8 @@ static const uint64_t *order_of(const struct plim_judge *less, const struct plim
     uint64_t *from = room, *to = room + n;
     for (uint64_t i = 0; i < n; i++)
         from[i] = i;
-    for (uint64_t length = 1; length < n && !keys->is_constant; length *= 2) {
+    const bool is_sorted = keys->is_constant || plim_judge_is_constant(less);
+    for (uint64_t length = 1; length < n && !is_sorted; length *= 2) {
         for (uint64_t i = 0; i < n; i += 2 * length) {
             const uint64_t middle = i + length < n ? i + length : n, end = middle + length < n ? middle + length : n;
             merge(less, keys, from, to, i, middle, end);
@@ -189,6 +191,12 @@ static union plim_scalar subtract(bool is_float, union plim_scalar a, union plim
     return result;
 }
 
+/* By the policy, rows that are guesses differ, as unique takes them. */
+static bool is_guess_taken(enum plim_shadow_known known)
+{
+    return known != PLIM_SHADOW_KNOWN && plim_values_policy() == PLIM_VALUES_MAX;
+}
+
 static void differ(const struct difference *difference, const struct plim_judge *judge, const struct plim_array *in,
                    struct plim_array *out)
 {
@@ -203,7 +211,7 @@ static void differ(const struct difference *difference, const struct plim_judge 
             if (is_minus)
                 out->number[i] = subtract(is_float, number, before);
             else
-                out->number[i].i = plim_judge_holds(judge, number, before);
+                out->number[i].i = plim_judge_holds(judge, number, before) || is_guess_taken(known);
         }
         out->each[i] = (uint8_t)known;
     }

@@ -57,6 +57,11 @@ bool plim_judge_begin(const struct plim_relation *relation, const void *functor,
     return true;
 }
 
+bool plim_judge_is_constant(const struct plim_judge *judge)
+{
+    return judge->relation.kind >= PLIM_RELATION_ROWS_LESS && judge->rows.is_constant;
+}
+
 void plim_judge_end(struct plim_judge *judge)
 {
     if (judge->relation.kind >= PLIM_RELATION_ROWS_LESS)

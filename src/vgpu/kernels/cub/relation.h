@@ -49,6 +49,9 @@ bool plim_judge_begin(const struct plim_relation *relation, const void *functor,
 /* Whether the relation holds. Elements that are no row of the tensor are in no relation. */
 bool plim_judge_holds(const struct plim_judge *judge, union plim_scalar a, union plim_scalar b);
 
+/* Whether all rows are alike. */
+bool plim_judge_is_constant(const struct plim_judge *judge);
+
 void plim_judge_end(struct plim_judge *judge);
 
 #endif

@@ -250,6 +250,51 @@ static bool select_all(const struct selection *selection, void **parameters, uin
     return true;
 }
 
+/* --- values that are all alike --- */
+
+static bool write_one(const struct selection *selection, unsigned lane, void **parameters, uint64_t n,
+                      enum plim_shadow_known known)
+{
+    struct plim_array one;
+    const bool is_sum = selection->is_sum && lane == 1;
+    if ((is_sum && selection->in[lane].kind != PLIM_ITERATOR_CONSTANT) ||
+        !plim_iterator_read(&selection->in[lane], parameters[selection->in_at[lane]], 1, &one))
+        return false;
+    if (is_sum && plim_element_is_float(one.element))
+        one.number[0].f *= (double)n;
+    else if (is_sum)
+        one.number[0].i *= (int64_t)n;
+    one.known = plim_less_known(one.known, known);
+    if (one.each)
+        one.each[0] = (uint8_t)one.known;
+    plim_iterator_write(&selection->out[lane], parameters[selection->out_at[lane]], &one);
+    plim_array_free(&one);
+    return true;
+}
+
+/* No element by flags, or the first of equal ones. False: it is something else. */
+static bool select_of_constant(const struct selection *selection, void **parameters, uint64_t n)
+{
+    const bool is_by_flags = selection->relation.kind == PLIM_RELATION_NONE;
+    struct plim_array keys;
+    if ((!is_by_flags && selection->relation.kind != PLIM_RELATION_EQUAL) ||
+        !(is_by_flags ? plim_iterator_read(&selection->flags, parameters[selection->flags_at], n, &keys)
+                      : plim_iterator_read(&selection->in[0], parameters[selection->in_at[0]], n, &keys)))
+        return false;
+    const union plim_scalar number = keys.one;
+    const bool is_float = plim_element_is_float(keys.element), is_constant = keys.is_constant && !keys.each;
+    const enum plim_shadow_known known = keys.known;
+    plim_array_free(&keys);
+    if (!is_constant || is_taken(is_by_flags && (is_float ? number.f != 0 : number.i != 0), known) ||
+        (is_float && number.f != number.f))
+        return false;
+    for (unsigned i = 0; !is_by_flags && i < selection->n_lanes; i++)
+        if (!write_one(selection, i, parameters, n, known))
+            return false;
+    write_number(selection, parameters, !is_by_flags, known);
+    return true;
+}
+
 static bool select_of(const struct selection *selection, void **parameters, uint64_t n)
 {
     struct plim_array in[MAX_LANES];
@@ -274,7 +319,8 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
     const uint64_t n = plim_parameter_count(selection->n_type, launch->parameters[selection->n_at]);
     if (n == 0)
         write_number(selection, launch->parameters, 0, PLIM_SHADOW_KNOWN);
-    else if (n > PLIM_VIEW_MAX_ELEMENTS || !select_of(selection, launch->parameters, n))
+    else if (!select_of_constant(selection, launch->parameters, n) &&
+             (n > PLIM_VIEW_MAX_ELEMENTS || !select_of(selection, launch->parameters, n)))
         forget_most(selection, launch->parameters, n);
 }
 

@@ -20,7 +20,7 @@ struct plim_philox {
 };
 
 /* A tensor with more random numbers is not worth its memory: nobody decides by that many. */
-enum { PLIM_PHILOX_MAX_NUMBERS = 1 << 18 };
+enum { PLIM_PHILOX_MAX_NUMBERS = 1 << 16 };
 
 struct plim_philox plim_philox_of(const void *parameter);
 

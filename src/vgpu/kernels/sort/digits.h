@@ -6,6 +6,9 @@
 
 #include "vgpu/kernels/element.h"
 
+/* The most values that are moved by keys of which nothing is known. */
+enum { PLIM_SORT_MAX_GUESSES = 1 << 16 };
+
 struct plim_digits {
     enum plim_element key;
     bool is_descending;

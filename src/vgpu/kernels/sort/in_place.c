@@ -188,6 +188,10 @@ static bool keep_order(const struct plim_array *keys, const struct plim_view *va
 {
     if (keys->known == PLIM_SHADOW_KNOWN)
         return true;
+    if (values->n > PLIM_SORT_MAX_GUESSES) {
+        plim_view_forget(value_view);
+        return true;
+    }
     for (uint64_t i = 0; values->each && i < values->n; i++)
         values->each[i] = (uint8_t)plim_less_known(keys->known, (enum plim_shadow_known)values->each[i]);
     values->known = plim_less_known(keys->known, values->known);

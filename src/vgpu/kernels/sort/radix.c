@@ -115,7 +115,10 @@ static void forget(const struct radix *radix, const struct buffers *out, uint64_
         plim_shadow_forget(out->values_out, n * radix->digits.value_bytes);
 }
 
-/* Keys that are all alike stay where they are, and so do the values, which are only as certain as the keys. */
+/*
+ * Keys that are all alike stay where they are, and so do the values, which are only as certain as the keys. Very many
+ * values in an order that is a guess are not worth their time: they become unknown.
+ */
 static bool copy_constant(const struct radix *radix, const struct buffers *buffers, uint64_t n)
 {
     uint8_t key[8];
@@ -125,8 +128,10 @@ static bool copy_constant(const struct radix *radix, const struct buffers *buffe
         return false;
     if (value_bytes && known == PLIM_SHADOW_KNOWN) {
         plim_shadow_move(buffers->values_out, buffers->values, n * value_bytes);
+    } else if (value_bytes && n > PLIM_SORT_MAX_GUESSES) {
+        plim_shadow_forget(buffers->values_out, n * value_bytes);
     } else if (value_bytes) {
-        uint8_t *values = n <= PLIM_VIEW_MAX_ELEMENTS ? malloc(n * value_bytes) : NULL;
+        uint8_t *values = malloc(n * value_bytes);
         if (!values)
             return false;
         known = plim_less_known(known, plim_shadow_read(values, buffers->values, n * value_bytes));

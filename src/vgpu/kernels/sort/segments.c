@@ -24,15 +24,22 @@ static void run_fill(const struct plim_kernel_launch *launch, bool has_segment)
     void *const *p = launch->parameters;
     const uint64_t n = plim_count_at(p, 1, 4), length = plim_count_at(p, 2, 4);
     const struct plim_view view = plim_view_flat(plim_pointer_at(p, 0), PLIM_ELEMENT_I64, n);
-    struct plim_array out;
-    if (length == 0 || !plim_array_make(&out, PLIM_ELEMENT_I64, n, false)) {
+    uint64_t *out = length > 0 && n <= PLIM_VIEW_MAX_ELEMENTS ? malloc((n + 1) * sizeof *out) : NULL;
+    if (!out || !plim_view_is_memory(plim_pointer_at(p, 0))) {
         plim_view_forget(&view);
+        free(out);
         return;
     }
-    for (uint64_t i = 0; i < n; i++)
-        out.number[i].i = (int64_t)(has_segment ? (i % length) << 32 | i / length : i % length);
-    plim_view_write(&view, &out);
-    plim_array_free(&out);
+    for (uint64_t i = 0, place = 0, segment = 0; i < n; i++) {
+        out[i] = has_segment ? place << 32 | segment : place;
+        if (++place == length) {
+            place = 0;
+            segment++;
+        }
+    }
+    if (n > 0)
+        plim_shadow_write((void *)(uintptr_t)plim_pointer_at(p, 0), out, n * sizeof *out, PLIM_SHADOW_KNOWN);
+    free(out);
 }
 
 static void run_indices(const void *parsed, const struct plim_kernel_launch *launch)
@@ -60,6 +67,21 @@ static void *parse_postprocess(struct plim_text name)
         return type;
     free(type);
     return NULL;
+}
+
+/* Numbers that are all alike: those of the first row. */
+static void put_constant(const struct plim_array *in, const struct plim_array *sorted, const struct plim_view *out_view,
+                         const struct plim_view *index_view)
+{
+    struct plim_array index;
+    struct plim_array out = *in;
+    out.number = &out.one;
+    out.known = plim_less_known(in->known, sorted->known);
+    plim_view_write(out_view, &out);
+    plim_array_make(&index, PLIM_ELEMENT_I64, in->n, true);
+    index.one.i = (int64_t)((uint64_t)sorted->one.i >> 32);
+    index.known = sorted->known;
+    plim_view_write(index_view, &index);
 }
 
 static bool put_back(const struct plim_array *in, const struct plim_array *sorted, uint64_t length,
@@ -99,7 +121,11 @@ static void run_postprocess(const void *parsed, const struct plim_kernel_launch 
     bool is_done = false;
     if (n > 0 && plim_view_read(&in_view, &in)) {
         if (plim_view_read(&sorted_view, &sorted)) {
-            is_done = put_back(&in, &sorted, length, &out_view, &index_view);
+            is_done = in.is_constant && sorted.is_constant;
+            if (is_done)
+                put_constant(&in, &sorted, &out_view, &index_view);
+            else
+                is_done = put_back(&in, &sorted, length, &out_view, &index_view);
             plim_array_free(&sorted);
         }
         plim_array_free(&in);

@@ -36,14 +36,20 @@ static void *parse_difference(struct plim_text name)
     return NULL;
 }
 
+/* By the policy, neighbours that are guesses differ. */
+static bool is_guess_taken(enum plim_shadow_known known)
+{
+    return known != PLIM_SHADOW_KNOWN && plim_values_policy() == PLIM_VALUES_MAX;
+}
+
 static void differ(const struct plim_array *in, struct plim_array *out)
 {
-    const bool is_float = plim_element_is_float(in->element), take_guesses = plim_values_policy() == PLIM_VALUES_MAX;
+    const bool is_float = plim_element_is_float(in->element);
     for (uint64_t i = 1; i < in->n; i++) {
         const union plim_scalar a = plim_array_at(in, i - 1), b = plim_array_at(in, i);
         const enum plim_shadow_known known =
             plim_less_known(plim_array_known_at(in, i), plim_array_known_at(in, i - 1));
-        out->number[i].i = (is_float ? a.f != b.f : a.i != b.i) || (take_guesses && known != PLIM_SHADOW_KNOWN);
+        out->number[i].i = (is_float ? a.f != b.f : a.i != b.i) || is_guess_taken(known);
         out->each[i] = (uint8_t)known;
     }
 }
@@ -59,7 +65,11 @@ static void run_difference(const void *parsed, const struct plim_kernel_launch *
         plim_view_forget(&view);
         return;
     }
-    if (plim_array_make(&out, PLIM_ELEMENT_I64, n, false)) {
+    const bool is_same = in.is_constant && !in.each && !is_guess_taken(in.known);
+    if (is_same && plim_array_make(&out, PLIM_ELEMENT_I64, n, true)) {
+        out.known = in.known;
+        plim_view_write(&view, &out);
+    } else if (plim_array_make(&out, PLIM_ELEMENT_I64, n, false)) {
         if (plim_array_make_each(&out)) {
             differ(&in, &out);
             plim_view_write(&view, &out);
@@ -85,7 +95,10 @@ static void run_scatter(const void *parsed, const struct plim_kernel_launch *lau
     if (n > PLIM_VIEW_MAX_ELEMENTS || !plim_view_read(&in_view, &in))
         return;
     if (plim_view_read(&index_view, &index)) {
-        if (plim_array_make(&out, PLIM_ELEMENT_I64, n, false)) {
+        if (in.is_constant) {
+            in.known = plim_less_known(in.known, index.known);
+            plim_view_write(&view, &in);
+        } else if (plim_array_make(&out, PLIM_ELEMENT_I64, n, false)) {
             for (uint64_t i = 0; plim_array_make_each(&out) && i < n; i++) {
                 const uint64_t at = (uint64_t)plim_array_at(&index, i).i;
                 if (at >= n)
