@@ -14,7 +14,8 @@ deepspeed = {
     "train_micro_batch_size_per_gpu": "auto",
 }
 arguments = TrainingArguments(output_dir=tempfile.mkdtemp(), per_device_train_batch_size=2, max_steps=3, bf16=True, deepspeed=deepspeed,
-                              logging_steps=1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0)
+                              logging_steps=1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0,
+                              use_cpu=not torch.cuda.is_available())
 torch.manual_seed(0)
 config = LlamaConfig(vocab_size=512, hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=8,
                      num_key_value_heads=2, max_position_embeddings=512)

@@ -24,13 +24,13 @@ def texts(n: int, least: int = 5, most: int = 40) -> list[str]:
 
 def tokenizer() -> PreTrainedTokenizerFast:
     """A byte-level BPE of about 500 tokens with a chat template."""
-    bpe = Tokenizer(models.BPE())
+    bpe = Tokenizer(models.BPE(unk_token="<unk>"))
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
-    special = ["<pad>", "<s>", "</s>", "<|user|>", "<|assistant|>", "<|system|>"]
-    bpe.train_from_iterator(texts(400), trainers.BpeTrainer(vocab_size=500, special_tokens=special, show_progress=False,
+    special = ["<unk>", "<pad>", "<s>", "</s>", "<|user|>", "<|assistant|>", "<|system|>"]
+    bpe.train_from_iterator(texts(400), trainers.BpeTrainer(vocab_size=501, special_tokens=special, show_progress=False,
                                                             initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
-    return PreTrainedTokenizerFast(tokenizer_object=bpe, bos_token="<s>", eos_token="</s>", pad_token="<pad>",
+    return PreTrainedTokenizerFast(tokenizer_object=bpe, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
                                    padding_side="right", chat_template=CHAT, model_max_length=512)
 
 

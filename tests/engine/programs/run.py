@@ -11,10 +11,11 @@ manifest.json has an entry for each program:
     card      default: RTX 4090
     run       torchrun: one process per card; default: one process
     path      the verdict of the receipt: exact, guessed_harmless, guessed
-    guesses   patterns: each place of the receipt where a guess decided matches one of them
-    why       the guess, explained
+    guesses   each place of the receipt where a guess decides matches one of these patterns, each of which has a reason
     says      patterns that its output must match: that it took the way it would take on a card
     environment   NAME: VALUE
+    as_on_a_card  functions of a library that chooses by the type of the device, for the run on the CPU beside which
+                  operators.py puts the rehearsal: "true": it answers true; "kernel": it stands for a kernel of the card
 """
 from __future__ import annotations
 
@@ -42,10 +43,10 @@ class Program:
     path: str
     card: str = "RTX 4090"
     run: str = ""
-    why: str = ""
-    guesses: list[str] = field(default_factory=list)
+    guesses: dict[str, str] = field(default_factory=dict)
     says: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    as_on_a_card: dict[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -72,13 +73,12 @@ def environment_of(program: Program) -> dict[str, str]:
 
 def check_path(receipt: dict, program: Program) -> list[str]:
     path = receipt["path"]
-    verdict = path.get("verdict", "none")
-    places = [place if isinstance(place, str) else json.dumps(place) for place in path.get("places", [])]
-    wrong = [] if verdict == program.path else [f"path: {verdict}, not {program.path}: {'; '.join(places)}"]
-    if verdict == "guessed":
-        strange = [place for place in places if not any(re.search(guess, place) for guess in program.guesses)]
-        wrong += [f"nobody explains the guess at {place}" for place in strange]
-    return wrong
+    wrong = [] if path["verdict"] == program.path else [f"path: {path['verdict']}, not {program.path}"]
+    for place in path["places"]:
+        words = f"{place['inside'] or place['where']}: {place['what']}, {place['decided']}"
+        if place["matters"] and not any(re.search(guess, words) for guess in program.guesses):
+            wrong.append(f"nobody explains the guess in {words}: {place['text']}")
+    return wrong + ([f"{path['more_places']} more places than the receipt lists"] if path["more_places"] else [])
 
 
 def rehearse(options: argparse.Namespace, program: Program, folder: str) -> tuple[int, str, dict]:
@@ -109,29 +109,44 @@ def check(options: argparse.Namespace, program: Program, folder: str) -> tuple[l
     return wrong, receipt
 
 
-def main() -> int:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all of the group")
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--python", required=True, help="of the virtual environment (fetch.sh)")
     parser.add_argument("--group", required=True)
-    parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
+    return parser
+
+
+def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Paths are absolute, for programs run in folders of their own. Without the packages: the test is skipped."""
     options = parser.parse_args()
     options.plimsoll, options.python = (os.path.abspath(path) for path in (options.plimsoll, options.python))
     if not os.path.exists(options.python):
         print(f"skipped: no {options.python}; tests/engine/programs/fetch.sh brings it")
-        return 77
-    manifest, n_wrong = read_manifest(), 0
+        sys.exit(77)
+    return options
+
+
+def chosen(options: argparse.Namespace) -> list[Program]:
+    manifest = read_manifest()
     names = options.programs or [name for name, program in manifest.items() if program.group == options.group]
+    return [manifest[name] for name in names]
+
+
+def main() -> int:
+    parser = arguments()
+    parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
+    options, n_wrong = parse(parser), 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = os.path.abspath(options.keep or temporary)
         os.makedirs(folder, exist_ok=True)
-        for name in names:
+        for program in chosen(options):
             started = time.monotonic()
-            wrong, receipt = check(options, manifest[name], folder)
+            wrong, receipt = check(options, program, folder)
             peak = sum(card["peak_bytes"] for card in receipt.get("devices", []))
             verdict = receipt.get("path", {}).get("verdict", "-")
-            print(f"{'FAIL' if wrong else 'ok  '}  {name:<24} {time.monotonic() - started:5.1f} s  peak {peak / 2**30:7.3f} GiB  "
+            print(f"{'FAIL' if wrong else 'ok  '}  {program.name:<24} {time.monotonic() - started:5.1f} s  peak {peak / 2**30:7.3f} GiB  "
                   f"path {verdict}", flush=True)
             for line in wrong:
                 print("      " + line.replace("\n", "\n      "), flush=True)

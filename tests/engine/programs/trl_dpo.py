@@ -21,7 +21,8 @@ dataset = Dataset.from_list([{"prompt": prompt, "chosen": chosen, "rejected": re
 trainer = DPOTrainer(
     model=model,
     args=DPOConfig(output_dir=tempfile.mkdtemp(), per_device_train_batch_size=4, max_steps=3, max_length=64, logging_steps=1,
-                   beta=0.1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0),
+                   beta=0.1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0,
+                   use_cpu=not torch.cuda.is_available()),
     train_dataset=dataset,
     processing_class=tokenizer,
     peft_config=LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"),

@@ -25,7 +25,8 @@ trainer = GRPOTrainer(
     model=folder,
     reward_funcs=reward_unique_letters,
     args=GRPOConfig(output_dir=tempfile.mkdtemp(), per_device_train_batch_size=4, num_generations=4, max_completion_length=16,
-                    max_steps=2, logging_steps=1, learning_rate=1e-5, beta=0.04, save_strategy="no", report_to="none", seed=0),
+                    max_steps=2, logging_steps=1, learning_rate=1e-5, beta=0.04, save_strategy="no", report_to="none", seed=0,
+                    use_cpu=not torch.cuda.is_available()),
     train_dataset=dataset,
     processing_class=tokenizer,
 )

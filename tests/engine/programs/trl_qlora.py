@@ -23,7 +23,8 @@ dataset = Dataset.from_list([{"text": text} for text in made.texts(64)])
 trainer = SFTTrainer(
     model=model,
     args=SFTConfig(output_dir=tempfile.mkdtemp(), per_device_train_batch_size=2, max_steps=3, max_length=64, packing=True,
-                   optim="paged_adamw_8bit", logging_steps=1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0),
+                   optim="paged_adamw_8bit", logging_steps=1, learning_rate=1e-4, save_strategy="no", report_to="none", seed=0,
+                   use_cpu=not torch.cuda.is_available()),
     train_dataset=dataset,
     processing_class=tokenizer,
     peft_config=LoraConfig(r=64, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM"),

@@ -23,3 +23,7 @@ def tell() -> None:
 
 if "PLIM_TEST_TELL" in os.environ:
     atexit.register(tell)
+if "PLIM_TEST_OPERATORS" in os.environ:
+    import recorder
+
+    recorder.record_when_torch_is_loaded(os.environ["PLIM_TEST_OPERATORS"])
