@@ -248,26 +248,93 @@ static bool write_each(const struct plim_view *view, const struct span *span, co
     return true;
 }
 
+/*
+ * The bytes of the innermost dimensions follow each other: what is the same for all of them is written run by run, if
+ * there are few runs.
+ */
+struct runs {
+    unsigned first_dimension; /* that is not of a run */
+    uint64_t bytes, n;
+};
+
+enum { MAX_RUNS_OF_VIEW = 1024 };
+
+static struct runs runs_of(const struct plim_view *view, uint64_t n)
+{
+    struct runs runs = { 0, plim_element_bytes(view->element), 0 };
+    while (runs.first_dimension < view->n_dimensions && view->stride_bytes[runs.first_dimension] == (int64_t)runs.bytes)
+        runs.bytes *= (uint64_t)view->size[runs.first_dimension++];
+    runs.n = n / (runs.bytes / plim_element_bytes(view->element));
+    return runs;
+}
+
+/* value: NULL forgets. */
+static void write_runs(const struct plim_view *view, const struct runs *runs, const void *value,
+                       enum plim_shadow_known known)
+{
+    const unsigned width = plim_element_bytes(view->element);
+    struct plim_walk walk = { .offset = 0 };
+    struct plim_view outer = { .n_dimensions = view->n_dimensions - runs->first_dimension };
+    for (unsigned i = 0; i < outer.n_dimensions; i++) {
+        outer.size[i] = view->size[runs->first_dimension + i];
+        outer.stride_bytes[i] = view->stride_bytes[runs->first_dimension + i];
+    }
+    for (uint64_t i = 0; i < runs->n; i++) {
+        void *start = pointer_to(view->address + (uint64_t)walk.offset);
+        if (value)
+            plim_shadow_fill(start, value, width, runs->bytes / width, known);
+        else
+            plim_shadow_forget(start, runs->bytes);
+        plim_walk_on(&walk, &outer);
+    }
+}
+
+/* All elements alike. False: it is too much work. */
+static bool write_uniform(const struct plim_view *view, const struct span *span, uint64_t n,
+                          const struct plim_array *array)
+{
+    enum { MOST_BYTES_OF_GUESSES = 256 << 10 };
+    const unsigned width = plim_element_bytes(view->element);
+    uint8_t bytes[8], before[PLIM_SHADOW_MAX_WIDTH];
+    enum plim_shadow_known known;
+    encode(view->element, array, 0, bytes);
+    if (is_flat(view) || span->is_dense) {
+        plim_shadow_fill(pointer_to(span->start), bytes, width, n, array->known);
+        return true;
+    }
+    if ((view->address - span->start) % width == 0 &&
+        plim_shadow_constant(pointer_to(span->start), span->size, width, before, &known) && known == array->known &&
+        memcmp(before, bytes, width) == 0)
+        return true;
+    const struct runs runs = runs_of(view, n);
+    if (runs.n <= MAX_RUNS_OF_VIEW) {
+        write_runs(view, &runs, bytes, array->known);
+        return true;
+    }
+    return (array->known != PLIM_SHADOW_UNKNOWN || span->size <= MOST_BYTES_OF_GUESSES) &&
+           write_each(view, span, array);
+}
+
 void plim_view_write(const struct plim_view *view, const struct plim_array *array)
 {
-    uint8_t bytes[8];
     struct span span;
     const uint64_t n = plim_view_n(view);
     if (n == 0 || !plim_view_is_memory(pointer_to(view->address)) || !span_of(view, n, &span))
         return;
-    const bool is_uniform = array->is_constant && !array->each;
-    if (is_uniform && (is_flat(view) || span.is_dense)) {
-        encode(view->element, array, 0, bytes);
-        plim_shadow_fill(pointer_to(span.start), bytes, plim_element_bytes(view->element), n, array->known);
-    } else if (array->n != n || !write_each(view, &span, array)) {
+    const bool is_uniform = array->is_constant && !array->each && array->n == n;
+    if (is_uniform ? !write_uniform(view, &span, n, array) : array->n != n || !write_each(view, &span, array))
         plim_view_forget(view);
-    }
 }
 
 void plim_view_forget(const struct plim_view *view)
 {
     struct span span;
     const uint64_t n = plim_view_n(view);
-    if (n > 0 && plim_view_is_memory(pointer_to(view->address)) && span_of(view, n, &span))
+    if (n == 0 || !plim_view_is_memory(pointer_to(view->address)) || !span_of(view, n, &span))
+        return;
+    const struct runs runs = runs_of(view, n);
+    if (!span.is_dense && runs.n <= MAX_RUNS_OF_VIEW)
+        write_runs(view, &runs, NULL, PLIM_SHADOW_UNKNOWN);
+    else
         plim_shadow_forget(pointer_to(span.start), span.size);
 }
