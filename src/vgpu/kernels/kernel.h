@@ -41,6 +41,9 @@ PLIM_VGPU_EXPORT const struct plim_meaning *plim_meaning_of(const char *name);
 PLIM_VGPU_EXPORT void plim_meaning_apply(const struct plim_meaning *kernel, void **parameters, const unsigned grid[3],
                                          const unsigned block[3]);
 
+/* A library writes through the addresses of device memory among these words, or through an array of such addresses. */
+PLIM_VGPU_EXPORT void plim_meaning_lose(const uintptr_t *words, unsigned n);
+
 /* As its name says; -1: it does not. */
 int plim_meaning_n_parameters(const struct plim_meaning *kernel);
 

@@ -167,6 +167,16 @@ static void lose_at(const void *parameter, bool is_table)
         plim_shadow_lose(pointer);
 }
 
+void plim_meaning_lose(const uintptr_t *words, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const void *address = (const void *)words[i];
+        lose_table(address);
+        if (plim_view_is_memory(address))
+            plim_shadow_lose(address);
+    }
+}
+
 void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launch)
 {
     const struct signature *signature = parsed;

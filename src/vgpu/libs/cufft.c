@@ -278,21 +278,38 @@ status cufftSetStream(int number, void *stream)
     return plan ? SUCCESS : INVALID_PLAN;
 }
 
-static status run(int number)
+static status run(int number, const void *in, const void *out)
 {
     const struct fft_plan *plan = plan_of(number);
-    return !plan || !plan->is_made                         ? INVALID_PLAN
-           : plim_library_work(plan->device, plan->stream) ? SUCCESS
-                                                           : ALLOC_FAILED;
+    return !plan || !plan->is_made                                      ? INVALID_PLAN
+           : plim_library_write_to(plan->device, plan->stream, in, out) ? SUCCESS
+                                                                        : ALLOC_FAILED;
 }
 
-status cufftExecC2C(int plan) { return run(plan); }
-status cufftExecR2C(int plan) { return run(plan); }
-status cufftExecC2R(int plan) { return run(plan); }
-status cufftExecZ2Z(int plan) { return run(plan); }
-status cufftExecD2Z(int plan) { return run(plan); }
-status cufftExecZ2D(int plan) { return run(plan); }
-status cufftXtExec(int plan) { return run(plan); }
+/* Transforms to real numbers may overwrite their input. */
+status cufftExecC2C(int plan, void *in, void *out)
+{
+    (void)in;
+    return run(plan, NULL, out);
+}
+status cufftExecR2C(int plan, void *in, void *out)
+{
+    (void)in;
+    return run(plan, NULL, out);
+}
+status cufftExecC2R(int plan, void *in, void *out) { return run(plan, in, out); }
+status cufftExecZ2Z(int plan, void *in, void *out)
+{
+    (void)in;
+    return run(plan, NULL, out);
+}
+status cufftExecD2Z(int plan, void *in, void *out)
+{
+    (void)in;
+    return run(plan, NULL, out);
+}
+status cufftExecZ2D(int plan, void *in, void *out) { return run(plan, in, out); }
+status cufftXtExec(int plan, void *in, void *out) { return run(plan, in, out); }
 
 static const int version[] = { PLIM_MAJOR, PLIM_MAJOR == 12 ? 2 : 3, PLIM_MAJOR == 12 ? 0 : 3 };
 

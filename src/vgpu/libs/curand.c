@@ -61,12 +61,12 @@ status curandSetStream(const void *handle, void *stream)
     return generator ? SUCCESS : NOT_INITIALIZED;
 }
 
-static status run(const void *handle)
+static status run(const void *handle, const void *out)
 {
     const struct generator *generator = plim_handle_body(handle, GENERATOR);
-    return !generator                                                ? NOT_INITIALIZED
-           : plim_library_work(generator->device, generator->stream) ? SUCCESS
-                                                                     : LAUNCH_FAILURE;
+    return !generator                                                               ? NOT_INITIALIZED
+           : plim_library_write_to(generator->device, generator->stream, out, NULL) ? SUCCESS
+                                                                                    : LAUNCH_FAILURE;
 }
 
 static status set(const void *handle) { return plim_handle_body(handle, GENERATOR) ? SUCCESS : NOT_INITIALIZED; }
@@ -75,16 +75,16 @@ status curandSetPseudoRandomGeneratorSeed(const void *generator) { return set(ge
 status curandSetGeneratorOffset(const void *generator) { return set(generator); }
 status curandSetGeneratorOrdering(const void *generator) { return set(generator); }
 status curandSetQuasiRandomGeneratorDimensions(const void *generator) { return set(generator); }
-status curandGenerate(const void *generator) { return run(generator); }
-status curandGenerateLongLong(const void *generator) { return run(generator); }
-status curandGenerateUniform(const void *generator) { return run(generator); }
-status curandGenerateUniformDouble(const void *generator) { return run(generator); }
-status curandGenerateNormal(const void *generator) { return run(generator); }
-status curandGenerateNormalDouble(const void *generator) { return run(generator); }
-status curandGenerateLogNormal(const void *generator) { return run(generator); }
-status curandGenerateLogNormalDouble(const void *generator) { return run(generator); }
-status curandGeneratePoisson(const void *generator) { return run(generator); }
-status curandGenerateSeeds(const void *generator) { return run(generator); }
+status curandGenerate(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateLongLong(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateUniform(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateUniformDouble(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateNormal(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateNormalDouble(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateLogNormal(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateLogNormalDouble(const void *generator, void *out) { return run(generator, out); }
+status curandGeneratePoisson(const void *generator, void *out) { return run(generator, out); }
+status curandGenerateSeeds(const void *generator) { return run(generator, NULL); }
 
 static const int version[] = { 10, 4, 2 };
 

@@ -192,21 +192,21 @@ CUSOLVER_SIZES(SIZE)
 
 /* --- work --- */
 
-static status run(const void *handle)
+static status run(const void *handle, const uintptr_t words[PLIM_N_WORDS])
 {
     const struct solver *h = plim_handle_body(handle, HANDLE);
-    return !h ? NOT_INITIALIZED : plim_library_work(h->device, h->stream) ? SUCCESS : EXECUTION_FAILED;
+    return !h ? NOT_INITIALIZED : plim_library_write(h->device, h->stream, words) ? SUCCESS : EXECUTION_FAILED;
 }
 
 #define RUN(name)                                                                                                      \
-    status cusolverDn##name(const void *handle) { return run(handle); }
+    status cusolverDn##name(const void *handle, PLIM_WORDS) { return run(handle, PLIM_WORDS_GIVEN); }
 #define RUN_GESVDA(name)                                                                                               \
     CUSOLVER_RUN_GESVDA(name)                                                                                          \
     {                                                                                                                  \
-        IGNORE job, IGNORE rank, IGNORE m, IGNORE n, IGNORE a, IGNORE step, IGNORE a_next, IGNORE s, IGNORE s_next;    \
-        IGNORE u, IGNORE u_step, IGNORE u_next, IGNORE v, IGNORE v_step, IGNORE v_next, IGNORE work, IGNORE size;      \
-        IGNORE info;                                                                                                   \
-        const status done = run(h);                                                                                    \
+        IGNORE job, IGNORE rank, IGNORE m, IGNORE n, IGNORE a, IGNORE step, IGNORE a_next, IGNORE s_next;              \
+        IGNORE u_step, IGNORE u_next, IGNORE v_step, IGNORE v_next, IGNORE work, IGNORE size;                          \
+        const status done =                                                                                            \
+            run(h, (const uintptr_t[PLIM_N_WORDS]){ (uintptr_t)s, (uintptr_t)u, (uintptr_t)v, (uintptr_t)info });      \
         if (done == SUCCESS && h_norms && count > 0)                                                                   \
             plim_library_answer(h_norms, (size_t)count * sizeof *h_norms);                                             \
         return done;                                                                                                   \

@@ -8,6 +8,7 @@
  */
 
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/libs/words.h"
 
 #define CUSOLVER_EACH_TYPE(X, real, complex) X(S##real) X(D##real) X(C##complex) X(Z##complex)
 #define CUSOLVER_EACH(X, name)               CUSOLVER_EACH_TYPE(X, name, name)
@@ -167,7 +168,7 @@ CUSOLVER_SIZES(DECLARE)
     X(Xgeev)                                                                                                           \
     X(Xgesvd)                                                                                                          \
     X(Xtrtri)
-#define DECLARE(name)        status cusolverDn##name(const void *handle);
+#define DECLARE(name)        status cusolverDn##name(const void *handle, PLIM_WORDS);
 #define DECLARE_GESVDA(name) CUSOLVER_RUN_GESVDA(name);
 CUSOLVER_WORK(DECLARE)
 CUSOLVER_EACH(DECLARE_GESVDA, gesvdaStridedBatched)

@@ -8,6 +8,7 @@
 
 #include "vgpu/core/guesses.h"
 #include "vgpu/libs/library.h"
+#include "vgpu/values/shadow.h"
 
 #include <string.h>
 
@@ -326,10 +327,19 @@ OBJECT(SpGEMM_createDescr, SpGEMM_destroyDescr, PRODUCT, sizeof(struct product))
 
 /* --- work --- */
 
+/* Addresses are in descriptors and arguments that are not told apart: whatever is known may be overwritten. */
+static void doubt(const void *unused)
+{
+    (void)unused;
+    plim_shadow_doubt_all();
+}
+
 static status run(const void *handle)
 {
     const struct sparse_handle *h = plim_handle_body(handle, HANDLE);
-    return !h ? NOT_INITIALIZED : plim_library_work(h->device, h->stream) ? SUCCESS : EXECUTION_FAILED;
+    return !h                                                             ? NOT_INITIALIZED
+           : plim_library_compute(h->device, h->stream, doubt, handle, 0) ? SUCCESS
+                                                                          : EXECUTION_FAILED;
 }
 
 #define RUN(name)                                                                                                      \

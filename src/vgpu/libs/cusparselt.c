@@ -192,22 +192,22 @@ status cusparseLtMatmulGetWorkspace(const struct cusparselt_object *handle, cons
 }
 
 static status work(const struct cusparselt_object *handle, const struct cusparselt_object *plan, void *const *streams,
-                   int n_streams)
+                   int n_streams, const void *result)
 {
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
     if (!is(plan, PLAN))
         return INVALID_VALUE;
     void *stream = streams && n_streams > 0 ? streams[0] : NULL;
-    return plim_library_work(handle->device, stream) ? SUCCESS : EXECUTION_FAILED;
+    return plim_library_write_to(handle->device, stream, result, NULL) ? SUCCESS : EXECUTION_FAILED;
 }
 
 status cusparseLtMatmul(const struct cusparselt_object *handle, const struct cusparselt_object *plan, const void *alpha,
                         const void *a, const void *b, const void *beta, const void *c, void *d, void *workspace,
                         void *const *streams, int n_streams)
 {
-    (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)d, (void)workspace;
-    return work(handle, plan, streams, n_streams);
+    (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)workspace;
+    return work(handle, plan, streams, n_streams, d);
 }
 
 /* The search finds the only algorithm. */
@@ -239,12 +239,12 @@ status cusparseLtSpMMACompress2(const struct cusparselt_object *handle, const st
                                 int is_sparse_a, int operation, const void *dense, void *compressed, void *buffer,
                                 void *stream)
 {
-    (void)is_sparse_a, (void)operation, (void)dense, (void)compressed, (void)buffer;
+    (void)is_sparse_a, (void)operation, (void)dense;
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
     if (!is(matrix, MATRIX) || !matrix->is_structured)
         return INVALID_VALUE;
-    return plim_library_work(handle->device, stream) ? SUCCESS : EXECUTION_FAILED;
+    return plim_library_write_to(handle->device, stream, compressed, buffer) ? SUCCESS : EXECUTION_FAILED;
 }
 
 /* --- texts, versions --- */

@@ -94,6 +94,19 @@ bool plim_library_compute(int device, void *stream, void (*run)(const void *cont
     return plim_vgpu_launch(stream, run, context, size) == PLIM_CUDA_SUCCESS;
 }
 
+static void lose_words(const void *words) { plim_meaning_lose(words, PLIM_N_WORDS); }
+
+bool plim_library_write(int device, void *stream, const uintptr_t words[PLIM_N_WORDS])
+{
+    return plim_library_compute(device, stream, lose_words, words, PLIM_N_WORDS * sizeof *words);
+}
+
+bool plim_library_write_to(int device, void *stream, const void *first, const void *second)
+{
+    const uintptr_t words[PLIM_N_WORDS] = { (uintptr_t)first, (uintptr_t)second };
+    return plim_library_write(device, stream, words);
+}
+
 void plim_library_answer(void *result, size_t size)
 {
     memset(result, 0, size);

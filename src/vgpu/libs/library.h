@@ -10,6 +10,7 @@
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/session.h"
 #include "vgpu/core/slots.h"
+#include "vgpu/libs/words.h"
 
 /* A handle (core/slots.h) and its body: size bytes, zeros at first. NULL: no memory. */
 void *plim_handle_make(int type, size_t size, void **ret_body);
@@ -38,6 +39,12 @@ bool plim_library_work(int device, void *stream);
  * context: now, or at each launch of the graph that captures the stream.
  */
 bool plim_library_compute(int device, void *stream, void (*run)(const void *context), const void *context, size_t size);
+
+/* The same for a function whose words may lead to what it writes: that is forgotten. */
+bool plim_library_write(int device, void *stream, const uintptr_t words[PLIM_N_WORDS]);
+
+/* The same for work that writes to one address, or to two; NULL: to none. */
+bool plim_library_write_to(int device, void *stream, const void *first, const void *second);
 
 /* Return a result to the host at once: zero, and the receipt says so. */
 void plim_library_answer(void *result, size_t size);

@@ -17,6 +17,14 @@ status plim_cublas_run(const void *handle)
     return !h ? CUBLAS_NOT_INITIALIZED : plim_library_work(h->device, h->stream) ? CUBLAS_SUCCESS : CUBLAS_ALLOC_FAILED;
 }
 
+status plim_cublas_write(const void *handle, const uintptr_t words[PLIM_N_WORDS])
+{
+    const struct plim_cublas *h = plim_cublas_of(handle);
+    return !h                                                ? CUBLAS_NOT_INITIALIZED
+           : plim_library_write(h->device, h->stream, words) ? CUBLAS_SUCCESS
+                                                             : CUBLAS_ALLOC_FAILED;
+}
+
 status cublasCreate_v2(void **ret_handle)
 {
     if (!ret_handle)

@@ -36,4 +36,7 @@ struct plim_cublas *plim_cublas_of(const void *handle);
 /* A function that writes device memory only: checks the handle and runs nothing. */
 status plim_cublas_run(const void *handle);
 
+/* The same for one that writes through some of its words. */
+status plim_cublas_write(const void *handle, const uintptr_t words[PLIM_N_WORDS]);
+
 #endif

@@ -9,6 +9,7 @@
  */
 
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/libs/words.h"
 
 /* Each function has a form for 64-bit sizes. S and D are real, C and Z complex. */
 #define CUBLAS_BOTH(X, name)            X(name) X(name##_64)
@@ -141,7 +142,7 @@ CUBLAS_STATES(DECLARE)
     CUBLAS_FOUR(X, matinvBatched, )
 
 #define CUBLAS_WORK(X) CUBLAS_VECTORS(X) CUBLAS_MATRIX_VECTOR(X) CUBLAS_MATRICES(X) CUBLAS_FACTORIZATIONS(X)
-#define DECLARE(name)  status cublas##name(const void *handle);
+#define DECLARE(name)  status cublas##name(const void *handle, PLIM_WORDS);
 CUBLAS_WORK(DECLARE)
 #undef DECLARE
 

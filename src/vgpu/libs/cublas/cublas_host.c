@@ -103,34 +103,39 @@ TYPED_DOT(DotcEx_64, int64_t)
 
 /* --- batched solvers: *info is in host memory and says whether the arguments are valid --- */
 
+static status write_to(const void *handle, const void *first, const void *second)
+{
+    return plim_cublas_write(handle, (const uintptr_t[PLIM_N_WORDS]){ (uintptr_t)first, (uintptr_t)second });
+}
+
 #define SOLVER(name)                                                                                                   \
     CUBLAS_SOLVER(name)                                                                                                \
     {                                                                                                                  \
-        (void)operation, (void)n, (void)n_right, (void)a, (void)a_step, (void)pivots, (void)b, (void)b_step;           \
-        (void)count;                                                                                                   \
+        (void)operation, (void)n, (void)n_right, (void)a, (void)a_step, (void)pivots, (void)b_step, (void)count;       \
+                                                                                                                       \
         if (!info)                                                                                                     \
             return CUBLAS_INVALID_VALUE;                                                                               \
         *info = 0;                                                                                                     \
-        return plim_cublas_run(handle);                                                                                \
+        return write_to(handle, b, NULL);                                                                              \
     }
 #define ORTHOGONAL(name)                                                                                               \
     CUBLAS_ORTHOGONAL(name)                                                                                            \
     {                                                                                                                  \
-        (void)m, (void)n, (void)a, (void)a_step, (void)tau, (void)count;                                               \
+        (void)m, (void)n, (void)a_step, (void)count;                                                                   \
         if (!info)                                                                                                     \
             return CUBLAS_INVALID_VALUE;                                                                               \
         *info = 0;                                                                                                     \
-        return plim_cublas_run(handle);                                                                                \
+        return write_to(handle, a, tau);                                                                               \
     }
 #define LEAST_SQUARES(name)                                                                                            \
     CUBLAS_LEAST_SQUARES(name)                                                                                         \
     {                                                                                                                  \
-        (void)operation, (void)m, (void)n, (void)n_right, (void)a, (void)a_step, (void)c, (void)c_step;                \
+        (void)operation, (void)m, (void)n, (void)n_right, (void)a_step, (void)c_step;                                  \
         (void)device_info, (void)count;                                                                                \
         if (!info)                                                                                                     \
             return CUBLAS_INVALID_VALUE;                                                                               \
         *info = 0;                                                                                                     \
-        return plim_cublas_run(handle);                                                                                \
+        return write_to(handle, a, c);                                                                                 \
     }
 
 CUBLAS_EACH(SOLVER, getrsBatched)

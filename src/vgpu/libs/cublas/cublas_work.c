@@ -7,5 +7,5 @@
 #include "vgpu/libs/cublas/cublas_api.h"
 
 #define DEFINE(name)                                                                                                   \
-    status cublas##name(const void *handle) { return plim_cublas_run(handle); }
+    status cublas##name(const void *handle, PLIM_WORDS) { return plim_cublas_write(handle, PLIM_WORDS_GIVEN); }
 CUBLAS_WORK(DEFINE)

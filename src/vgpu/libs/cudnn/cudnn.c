@@ -65,6 +65,19 @@ status plim_cudnn_run(const void *handle)
     return !h ? CUDNN_BAD_PARAM : plim_library_work(h->device, h->stream) ? CUDNN_SUCCESS : CUDNN_EXECUTION_FAILED;
 }
 
+status plim_cudnn_write(const void *handle, const uintptr_t words[PLIM_N_WORDS])
+{
+    const struct plim_cudnn *h = plim_handle_body(handle, CUDNN_HANDLE);
+    return !h                                                ? CUDNN_BAD_PARAM
+           : plim_library_write(h->device, h->stream, words) ? CUDNN_SUCCESS
+                                                             : CUDNN_EXECUTION_FAILED;
+}
+
+status plim_cudnn_write_to(const void *handle, uintptr_t first, uintptr_t second)
+{
+    return plim_cudnn_write(handle, (const uintptr_t[PLIM_N_WORDS]){ first, second });
+}
+
 /* --- texts and versions --- */
 
 size_t cudnnGetVersion(void) { return VERSION; }
@@ -271,7 +284,7 @@ status cudnnRestoreDropoutDescriptor(const void *object, const void *handle, flo
 /* --- layers that write device memory only --- */
 
 #define RUN(name)                                                                                                      \
-    status cudnn##name(const void *handle) { return plim_cudnn_run(handle); }
+    status cudnn##name(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }
 
 CUDNN_LAYERS(RUN)
 

@@ -52,6 +52,10 @@ struct plim_cudnn_tensor {
 /* A function that writes device memory only: checks the handle and runs nothing. */
 status plim_cudnn_run(const void *handle);
 
+/* The same for a function that writes through some of its words, or to two addresses, which may be NULL. */
+status plim_cudnn_write(const void *handle, const uintptr_t words[PLIM_N_WORDS]);
+status plim_cudnn_write_to(const void *handle, uintptr_t first, uintptr_t second);
+
 /* Create and destroy a descriptor. */
 status plim_cudnn_make(void **ret_object, int kind, size_t size);
 status plim_cudnn_drop(void *object, int kind);

@@ -5,6 +5,7 @@
 /* The functions of the cuDNN 9 API that have a body in libcudnn.so.9: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/libs/words.h"
 
 /* cudnnConvolutionFwdAlgoPerf_t and its two siblings. */
 struct cudnn_performance {
@@ -96,7 +97,7 @@ status cudnnSetSpatialTransformerNdDescriptor(const void *object);
     X(BatchNormalizationForwardTrainingEx)                                                                             \
     X(BatchNormalizationBackward)                                                                                      \
     X(BatchNormalizationBackwardEx)
-#define DECLARE(name) status cudnn##name(const void *handle);
+#define DECLARE(name) status cudnn##name(const void *handle, PLIM_WORDS);
 CUDNN_LAYERS(DECLARE)
 #undef DECLARE
 
@@ -132,11 +133,11 @@ status cudnnFindConvolutionBackwardFilterAlgorithmEx(const void *h, const void *
                                                      const void *dy_data, const void *c, const void *dw, void *dw_data,
                                                      int n_wanted, int *ret_n, struct cudnn_performance *results,
                                                      void *work, size_t size);
-status cudnnConvolutionForward(const void *handle);
-status cudnnConvolutionBiasActivationForward(const void *handle);
-status cudnnConvolutionBackwardData(const void *handle);
-status cudnnConvolutionBackwardFilter(const void *handle);
-status cudnnConvolutionBackwardBias(const void *handle);
+status cudnnConvolutionForward(const void *handle, PLIM_WORDS);
+status cudnnConvolutionBiasActivationForward(const void *handle, PLIM_WORDS);
+status cudnnConvolutionBackwardData(const void *handle, PLIM_WORDS);
+status cudnnConvolutionBackwardFilter(const void *handle, PLIM_WORDS);
+status cudnnConvolutionBackwardBias(const void *handle, PLIM_WORDS);
 status cudnnCreateCTCLossDescriptor(void **ret_object);
 status cudnnDestroyCTCLossDescriptor(void *object);
 status cudnnSetCTCLossDescriptorEx(const void *object, int type, int norm, int gradient);
@@ -146,8 +147,8 @@ status cudnnGetCTCLossWorkspaceSize(const void *handle, const void *probabilitie
                                     int algorithm, const void *object, size_t *ret_bytes);
 status cudnnGetCTCLossWorkspaceSize_v8(const void *handle, int algorithm, const void *object, const void *probabilities,
                                        const void *gradients, size_t *ret_bytes);
-status cudnnCTCLoss(const void *handle);
-status cudnnCTCLoss_v8(const void *handle);
+status cudnnCTCLoss(const void *handle, PLIM_WORDS);
+status cudnnCTCLoss_v8(const void *handle, PLIM_WORDS);
 
 status cudnnSetConvolutionGroupCount(const void *object, int value);
 status cudnnGetConvolutionGroupCount(const void *object, int *ret_value);
@@ -171,9 +172,9 @@ status cudnnGetRNNWeightParams(const void *handle, const void *object, int32_t p
                                void **ret_bias);
 status cudnnGetRNNTempSpaceSizes(const void *handle, const void *object, int mode, const void *data, size_t *ret_work,
                                  size_t *ret_reserve);
-status cudnnRNNForward(const void *handle);
-status cudnnRNNBackwardData_v8(const void *handle);
-status cudnnRNNBackwardWeights_v8(const void *handle);
+status cudnnRNNForward(const void *handle, PLIM_WORDS);
+status cudnnRNNBackwardData_v8(const void *handle, PLIM_WORDS);
+status cudnnRNNBackwardWeights_v8(const void *handle, PLIM_WORDS);
 
 /* --- the backend --- */
 

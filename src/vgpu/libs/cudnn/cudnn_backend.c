@@ -36,6 +36,10 @@ enum attribute_name {
     TENSOR_TYPE = 901,
     TENSOR_SIZES = 902,
     TENSOR_STEPS = 903,
+    TENSOR_ID = 906,
+    PACK_IDS = 1000,
+    PACK_ADDRESSES = 1001,
+    PACK_WORKSPACE = 1003,
     ENGINE_GRAPH = 1300,
     ENGINE_INDEX = 1301,
 };
@@ -337,10 +341,55 @@ status cudnnBackendGetAttribute(const void *descriptor, int name, int type, int6
     return give_kept(d, name, type, n_wanted, ret_count, values);
 }
 
+/* The result of the only operation of a plan, if it is a convolution: the id of its tensor. False: another plan. */
+static bool result_of(const struct descriptor *plan, int64_t *ret_id)
+{
+    enum { FORWARD_RESULT = 705, DATA_RESULT = 710, FILTER_RESULT = 715 };
+    const struct descriptor *config = descriptor_at(plan, PLAN_CONFIG, 0);
+    const struct descriptor *engine = config ? descriptor_at(config, CONFIG_ENGINE, 0) : NULL;
+    const struct descriptor *graph = engine ? descriptor_at(engine, ENGINE_GRAPH, 0) : NULL;
+    const struct backend_attribute *operations = graph ? find(graph, GRAPH_OPERATIONS) : NULL;
+    const struct descriptor *operation =
+        operations && operations->count == 1 ? descriptor_at(graph, GRAPH_OPERATIONS, 0) : NULL;
+    if (!operation)
+        return false;
+    const int name = operation->type == TYPE_CONVOLUTION_FORWARD  ? FORWARD_RESULT
+                     : operation->type == TYPE_CONVOLUTION_DATA   ? DATA_RESULT
+                     : operation->type == TYPE_CONVOLUTION_FILTER ? FILTER_RESULT
+                                                                  : 0;
+    const struct descriptor *tensor = name ? descriptor_at(operation, name, 0) : NULL;
+    const struct backend_attribute *id = tensor ? find(tensor, TENSOR_ID) : NULL;
+    if (!id || id->count != 1)
+        return false;
+    memcpy(ret_id, id->values, sizeof *ret_id);
+    return true;
+}
+
+/* The addresses that a plan may write to: its result, or all, and its workspace. */
+static void addresses_of(const struct descriptor *plan, const struct descriptor *pack, uintptr_t words[PLIM_N_WORDS])
+{
+    const struct backend_attribute *ids = find(pack, PACK_IDS), *addresses = find(pack, PACK_ADDRESSES);
+    const struct backend_attribute *workspace = find(pack, PACK_WORKSPACE);
+    int64_t result = 0;
+    const bool is_known = ids && addresses && ids->count == addresses->count && result_of(plan, &result);
+    unsigned n = 0;
+    if (workspace && workspace->count == 1)
+        memcpy(&words[n++], workspace->values, sizeof *words);
+    for (int64_t i = 0; addresses && i < addresses->count && n < PLIM_N_WORDS; i++) {
+        int64_t id = result;
+        if (is_known)
+            memcpy(&id, (const char *)ids->values + (size_t)i * sizeof id, sizeof id);
+        if (id == result)
+            memcpy(&words[n++], (const char *)addresses->values + (size_t)i * sizeof *words, sizeof *words);
+    }
+}
+
 status cudnnBackendExecute(const void *handle, const void *plan, const void *pack)
 {
     const struct descriptor *p = descriptor_of(plan), *v = descriptor_of(pack);
     if (!p || !v || p->type != TYPE_PLAN || v->type != TYPE_VARIANT_PACK)
         return CUDNN_BAD_PARAM;
-    return p->is_final && v->is_final ? plim_cudnn_run(handle) : CUDNN_NOT_FINALIZED;
+    uintptr_t words[PLIM_N_WORDS] = { 0 };
+    addresses_of(p, v, words);
+    return p->is_final && v->is_final ? plim_cudnn_write(handle, words) : CUDNN_NOT_FINALIZED;
 }

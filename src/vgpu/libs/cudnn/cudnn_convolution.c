@@ -170,11 +170,18 @@ status cudnnFindConvolutionBackwardFilterAlgorithmEx(const void *h, const void *
     return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, dy, c, dw, n_wanted, ret_n, results);
 }
 
-status cudnnConvolutionForward(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnConvolutionBiasActivationForward(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnConvolutionBackwardData(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnConvolutionBackwardFilter(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnConvolutionBackwardBias(const void *handle) { return plim_cudnn_run(handle); }
+/* The word that is the result, and that of the workspace, by the signatures in the manual. */
+#define CONVOLUTION(name, result, workspace)                                                                           \
+    status cudnn##name(const void *handle, PLIM_WORDS)                                                                 \
+    {                                                                                                                  \
+        const uintptr_t *words = PLIM_WORDS_GIVEN;                                                                     \
+        return plim_cudnn_write_to(handle, words[(result)-1], words[(workspace)-1]);                                   \
+    }
+CONVOLUTION(ConvolutionForward, 12, 8)
+CONVOLUTION(ConvolutionBiasActivationForward, 17, 8)
+CONVOLUTION(ConvolutionBackwardData, 12, 8)
+CONVOLUTION(ConvolutionBackwardFilter, 12, 8)
+CONVOLUTION(ConvolutionBackwardBias, 6, 6)
 
 /* --- CTC: two tables of probabilities over the labels and the blanks between them --- */
 
@@ -234,5 +241,5 @@ status cudnnGetCTCLossWorkspaceSize_v8(const void *handle, int algorithm, const 
     return ctc ? ctc_workspace(handle, probabilities, ctc->max_label_length, ret_bytes) : CUDNN_BAD_PARAM;
 }
 
-status cudnnCTCLoss(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnCTCLoss_v8(const void *handle) { return plim_cudnn_run(handle); }
+status cudnnCTCLoss(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }
+status cudnnCTCLoss_v8(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }

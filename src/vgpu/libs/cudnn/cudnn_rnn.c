@@ -188,6 +188,6 @@ status cudnnGetRNNTempSpaceSizes(const void *handle, const void *object, int mod
     return CUDNN_SUCCESS;
 }
 
-status cudnnRNNForward(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnRNNBackwardData_v8(const void *handle) { return plim_cudnn_run(handle); }
-status cudnnRNNBackwardWeights_v8(const void *handle) { return plim_cudnn_run(handle); }
+status cudnnRNNForward(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }
+status cudnnRNNBackwardData_v8(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }
+status cudnnRNNBackwardWeights_v8(const void *handle, PLIM_WORDS) { return plim_cudnn_write(handle, PLIM_WORDS_GIVEN); }
