@@ -100,6 +100,10 @@ static void test_flows(void **state)
         /* other files may see it */
         { "def f():\n    return x.item()", PLIM_FLOW_LEAVES, false, 2 },
         { "self.total += x.item()", PLIM_FLOW_LEAVES, false, 1 },
+        { "self.losses[mode].append(x.item())", PLIM_FLOW_LEAVES, false, 1 },
+        { "self.losses[mode].append(x.item())\nif self.losses: f()", PLIM_FLOW_DECIDES, true, 1 },
+        { "f().append(x.item())", PLIM_FLOW_LEAVES, false, 1 },
+        { "self._metrics[mode][\"a\"].append(x.item())\nif self._metrics: f()", PLIM_FLOW_LOGGED, false, 1 },
         { "self.total += x.item()\nprint(self.total)", PLIM_FLOW_LOGGED, true, 1 },
         /* no number is read there */
         { "y = x + 1", PLIM_FLOW_UNKNOWN, true, 1 },

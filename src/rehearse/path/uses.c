@@ -35,10 +35,29 @@ static const struct rule {
     /* a check of arguments that fails raises an error */
     { "/torch/distributions/", "", IF_NOT_ZERO, true, "a check that passed", PLIM_EFFECT_NONE },
     { "/torch/distributions/", "", IF_ZERO, false, "a check that failed", PLIM_EFFECT_HIGHER },
-    /* transformers: the loop goes on to the limit of the answer's length */
+    /* transformers 4.40 to 5.23: the loop of an answer goes on to the limit of its length, as no token is known to end
+       it */
     { "/transformers/generation/", "_has_unfinished_sequences", ALWAYS, true,
       "the end of an answer: taken at its limit", PLIM_EFFECT_LOWER },
     { "/transformers/trainer.py", "_maybe_log_save_evaluate", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/transformers/trainer.py", "_finalize_training", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/transformers/trainer.py", "store_flos", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/transformers/trainer.py", "_run_epoch", IF_ZERO, true, "the filter of NaN in the logged loss",
+      PLIM_EFFECT_NONE },
+    { "/transformers/trainer.py", "_inner_training_loop", IF_ZERO, true, "the filter of NaN in the logged loss",
+      PLIM_EFFECT_NONE },
+    /* DeepSpeed 0.19: a step is skipped for a norm that is infinite or no number, as with GradScaler */
+    { "/deepspeed/runtime/", "is_invalid_grad_norm", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
+    { "/deepspeed/runtime/", "is_invalid_grad_norm", IF_NOT_ZERO, false, "the optimizer's step: skipped",
+      PLIM_EFFECT_HIGHER },
+    { "/deepspeed/runtime/", "has_overflow", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
+    { "/deepspeed/runtime/", "has_overflow", IF_NOT_ZERO, false, "the optimizer's step: skipped", PLIM_EFFECT_HIGHER },
+    { "/accelerate/utils/deepspeed.py", "get_global_grad_norm", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    /* bitsandbytes 0.45 to 0.50: the state of a checkpoint */
+    { "/bitsandbytes/functional.py", "as_dict", ALWAYS, true, "saved", PLIM_EFFECT_NONE },
+    /* Lightning 2: checkpoints are files */
+    { "/callbacks/model_checkpoint.py", "_update_best_and_save", ALWAYS, true, "which checkpoint is kept",
+      PLIM_EFFECT_NONE },
 };
 
 static bool has_part(const char *text, const char *part) { return strstr(text, part) != NULL; }
@@ -125,17 +144,24 @@ static bool is_program(const char *file, char *const *command)
     return false;
 }
 
-static void copy_line(const struct plim_python_source *source, uint32_t line, char *ret_text, size_t size)
+/* The statement at this line, on one line. */
+static void copy_statement(const struct plim_python_source *source, uint32_t line, char *ret_text, size_t size)
 {
-    const char *p = source->text;
-    for (uint32_t i = 1; p && i < line; i++) {
-        p = strchr(p, '\n');
-        p = p ? p + 1 : NULL;
-    }
-    if (!p)
+    const struct plim_python_statement *found = NULL;
+    size_t n = 0;
+    for (uint32_t i = 0; i < source->n_statements && !found; i++)
+        if (line >= source->statement[i].first_line && line <= source->statement[i].last_line)
+            found = &source->statement[i];
+    if (!found)
         return;
-    p += strspn(p, " \t");
-    snprintf(ret_text, size, "%.*s", (int)strcspn(p, "\r\n"), p);
+    const struct plim_python_word *first = &source->word[found->first], *last = first + found->n - 1;
+    const char *end = source->text + last->start + last->length;
+    for (const char *p = source->text + first->start; p < end && n + 1 < size; p++) {
+        const bool is_space = strchr(" \t\r\n", *p) != NULL;
+        if (!is_space || (n && ret_text[n - 1] != ' '))
+            ret_text[n++] = is_space ? ' ' : *p;
+    }
+    ret_text[n] = '\0';
 }
 
 static void read_source(const char *file, uint32_t line, char *const *command, enum manner manner,
@@ -153,7 +179,7 @@ static void read_source(const char *file, uint32_t line, char *const *command, e
         place->decided = "only printed, logged or added up";
         place->effect = PLIM_EFFECT_NONE;
     }
-    copy_line(&source, flow == PLIM_FLOW_DECIDES ? at : line, place->text, sizeof place->text);
+    copy_statement(&source, flow == PLIM_FLOW_DECIDES ? at : line, place->text, sizeof place->text);
     plim_python_source_done(&source);
 }
 

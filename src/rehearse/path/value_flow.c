@@ -123,6 +123,9 @@ static const char *const pure[] = {
 /* Words with which a statement reads a number. */
 static const char *const reading[] = { "item", "tolist", "float", "int", "cpu", "numpy" };
 
+/* Objects in which libraries keep numbers until they log them (transformers 5, TRL 1). */
+static const char *const stores[] = { "_metrics", "_total_loss_scalar", "total_flos" };
+
 /* What the learning rate is set by takes no memory. */
 static const char *const schedulers[] = { "scheduler", "lr_scheduler", "sched" };
 
@@ -272,6 +275,8 @@ static bool take_targets(struct flow *f, uint32_t from, uint32_t to, bool *has_n
 {
     bool is_kept = false;
     for (uint32_t i = from; i < to; i++) {
+        if (is_name(f, i) && IS_IN(f, i, stores))
+            return true;
         if (is_sign(f, i, "[") && i > from) {
             i = behind(f, i, to) - 1;
         } else if (is_name(f, i) && !(i + 1 < to && is_sign(f, i + 1, "."))) {
@@ -298,14 +303,34 @@ static uint32_t function_of(const struct flow *f, const struct plim_python_state
     return 0;
 }
 
-/* losses.append(x): the list has the number. */
-static void take_receiver(struct flow *f, uint32_t from, uint32_t to, bool *has_new)
+/* Of `a.b["c"]` before a method, the name b; the dot: there is none. */
+static uint32_t receiver_of(const struct flow *f, uint32_t from, uint32_t dot)
+{
+    uint32_t at = dot, depth = 0;
+    while (at-- > from) {
+        depth += is_sign(f, at, "]");
+        if (depth == 0)
+            return is_name(f, at) ? at : dot;
+        depth -= is_sign(f, at, "[");
+    }
+    return dot;
+}
+
+/* losses.append(x): the list has the number. False: it is in an object, where other files see it. */
+static bool take_receiver(struct flow *f, uint32_t from, uint32_t to, bool *has_new)
 {
     static const char *const keeping[] = { "append", "extend", "update" };
-    for (uint32_t i = from + 2; i + 1 < to; i++)
-        if (IS_IN(f, i, keeping) && is_sign(f, i + 1, "(") && is_name(f, i - 2) &&
-            has_number(f, i + 1, behind(f, i + 1, to)))
-            *has_new = add_name(f, i - 2) || *has_new;
+    bool is_kept = false;
+    for (uint32_t i = from + 2; i + 1 < to; i++) {
+        if (!IS_IN(f, i, keeping) || !is_sign(f, i + 1, "(") || !has_number(f, i + 1, behind(f, i + 1, to)))
+            continue;
+        const uint32_t name = receiver_of(f, from, i - 1);
+        if (IS_IN(f, name, stores))
+            continue;
+        is_kept = is_kept || !is_name(f, name) || (name > from && is_sign(f, name - 1, "."));
+        *has_new = add_name(f, name) || *has_new;
+    }
+    return !is_kept;
 }
 
 /* What one statement does with the number; it may give it new names. */
@@ -339,7 +364,7 @@ static enum plim_flow follow(struct flow *f, const struct plim_python_statement 
     const bool is_used = sign == to || has_number(f, sign + 1, to) || !is_sign(f, sign, "=");
     if (sign < to && is_used)
         is_kept_here = take_targets(f, from, sign, has_new);
-    take_receiver(f, from, to, has_new);
+    is_kept_here = take_receiver(f, from, to, has_new) && is_kept_here;
     return is_kept_here || f->is_whole ? PLIM_FLOW_LOGGED : PLIM_FLOW_LEAVES;
 }
 
