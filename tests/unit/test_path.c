@@ -64,56 +64,68 @@ static void test_flows(void **state)
         enum plim_flow flow;
         bool is_whole;
         uint32_t line;
+        bool is_flag;
     } rows[] = {
-        { "print(loss.item())", PLIM_FLOW_LOGGED, true, 1 },
-        { "print(\n    f'{i} {loss.item():.3f}'\n)", PLIM_FLOW_LOGGED, true, 2 },
-        { "logger.info('%d', int(x))", PLIM_FLOW_LOGGED, true, 1 },
-        { "total += loss.item() * n\nprint(total / n)", PLIM_FLOW_LOGGED, true, 1 },
-        { "losses.append(loss.item())\nprint(sum(losses) / len(losses))", PLIM_FLOW_LOGGED, true, 1 },
-        { "log['a'] = a.item()\nfor k, v in log.items():\n    print(k, v)", PLIM_FLOW_LOGGED, true, 1 },
-        { "v = loss_of(model, x).item()\nwandb.log({'v': v})", PLIM_FLOW_LOGGED, true, 1 },
-        { "bar.set_postfix(loss=loss.item())", PLIM_FLOW_LOGGED, false, 1 },
-        { "v = a.item()\nscheduler.step(v)", PLIM_FLOW_LOGGED, true, 1 },
-        { "a = b.item()\nif c: print(a)", PLIM_FLOW_LOGGED, true, 1 },
-        { "del a\na = b.item()\ndel a", PLIM_FLOW_LOGGED, true, 2 },
+        { "print(loss.item())", PLIM_FLOW_LOGGED, true, 1, false },
+        { "print(\n    f'{i} {loss.item():.3f}'\n)", PLIM_FLOW_LOGGED, true, 2, false },
+        { "logger.info('%d', int(x))", PLIM_FLOW_LOGGED, true, 1, false },
+        { "total += loss.item() * n\nprint(total / n)", PLIM_FLOW_LOGGED, true, 1, false },
+        { "losses.append(loss.item())\nprint(sum(losses) / len(losses))", PLIM_FLOW_LOGGED, true, 1, false },
+        { "log['a'] = a.item()\nfor k, v in log.items():\n    print(k, v)", PLIM_FLOW_LOGGED, true, 1, false },
+        { "v = loss_of(model, x).item()\nwandb.log({'v': v})", PLIM_FLOW_LOGGED, true, 1, false },
+        { "bar.set_postfix(loss=loss.item())", PLIM_FLOW_LOGGED, false, 1, false },
+        { "v = a.item()\nscheduler.step(v)", PLIM_FLOW_LOGGED, true, 1, false },
+        { "a = b.item()\nif c: print(a)", PLIM_FLOW_LOGGED, true, 1, false },
+        { "del a\na = b.item()\ndel a", PLIM_FLOW_LOGGED, true, 2, false },
+        { "v = x.item() if n > 0 else 0.0\nprint(v)", PLIM_FLOW_LOGGED, true, 1, false },
+        { "print(sum(v.item() for v in vs if v is not None))", PLIM_FLOW_LOGGED, true, 1, false },
+        { "v = x.item() if y > 0 else 0.0\nprint(v)", PLIM_FLOW_LOGGED, true, 1, true },
         /* what may steer */
-        { "if x.item() > 3: pass", PLIM_FLOW_DECIDES, true, 1 },
-        { "while float(x) > 0:\n    pass", PLIM_FLOW_DECIDES, true, 1 },
-        { "assert x.item()", PLIM_FLOW_DECIDES, true, 1 },
-        { "y = a if x.item() else b", PLIM_FLOW_DECIDES, true, 1 },
-        { "y = x.item() == 0", PLIM_FLOW_DECIDES, true, 1 },
-        { "y = rows[x.item()]", PLIM_FLOW_DECIDES, true, 1 },
-        { "y = torch.zeros(int(x))", PLIM_FLOW_DECIDES, true, 1 },
-        { "for i in x.tolist():\n    print(i)", PLIM_FLOW_DECIDES, true, 1 },
-        { "n = x.item()\nfor i in range(n):\n    f()", PLIM_FLOW_DECIDES, true, 1 },
-        { "n = x.item()\ny = torch.empty(n)", PLIM_FLOW_DECIDES, true, 1 },
-        { "n = x.item()\nm = 2 * n\nif m:\n    f()", PLIM_FLOW_DECIDES, true, 1 },
-        { "a.append(x.item())\nif sum(a) < best:\n    best = 1", PLIM_FLOW_DECIDES, true, 1 },
-        { "n = x.item()\nn.grow()", PLIM_FLOW_DECIDES, true, 1 },
-        { "print(rows[x.item()])", PLIM_FLOW_DECIDES, true, 1 },
-        { "print(evaluate(x.item()))", PLIM_FLOW_DECIDES, true, 1 },
-        { "print(f'{evaluate(x.item())}')", PLIM_FLOW_DECIDES, true, 1 },
-        { "f = lambda: x.item()", PLIM_FLOW_DECIDES, true, 1 },
-        { "stopper.update(x.item())\nif stopper.stops:\n    stop()", PLIM_FLOW_DECIDES, true, 1 },
-        { "def f():\n    return x.item()\nif f():\n    g()", PLIM_FLOW_DECIDES, true, 2 },
-        { "def f():\n    return x.item()\nprint(f())", PLIM_FLOW_LOGGED, true, 2 },
+        { "v = x.item() if y > 0 else 0.0\nif v: f()", PLIM_FLOW_DECIDES, true, 1, true },
+        { "v = f(x) if y > 0 else 0.0\nf(v)", PLIM_FLOW_DECIDES, true, 1, true },
+        { "if y: print(x.item())", PLIM_FLOW_DECIDES, true, 1, true },
+        { "while y: print(x.item() if z else 0)", PLIM_FLOW_DECIDES, true, 1, true },
+        { "print(sum(v for v in vs if v.item()))", PLIM_FLOW_DECIDES, true, 1, false },
+        { "v = f(x).item() if y > 0 else 0.0", PLIM_FLOW_DECIDES, true, 1, true },
+        { "print(x.item(), y or z)", PLIM_FLOW_DECIDES, true, 1, true },
+        { "y and print(x.item())", PLIM_FLOW_DECIDES, true, 1, false },
+        { "if x.item() > 3: pass", PLIM_FLOW_DECIDES, true, 1, false },
+        { "while float(x) > 0:\n    pass", PLIM_FLOW_DECIDES, true, 1, false },
+        { "assert x.item()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "y = a if x.item() else b", PLIM_FLOW_DECIDES, true, 1, false },
+        { "y = x.item() == 0", PLIM_FLOW_DECIDES, true, 1, false },
+        { "y = rows[x.item()]", PLIM_FLOW_DECIDES, true, 1, false },
+        { "y = torch.zeros(int(x))", PLIM_FLOW_DECIDES, true, 1, false },
+        { "for i in x.tolist():\n    print(i)", PLIM_FLOW_DECIDES, true, 1, false },
+        { "n = x.item()\nfor i in range(n):\n    f()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "n = x.item()\ny = torch.empty(n)", PLIM_FLOW_DECIDES, true, 1, false },
+        { "n = x.item()\nm = 2 * n\nif m:\n    f()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "a.append(x.item())\nif sum(a) < best:\n    best = 1", PLIM_FLOW_DECIDES, true, 1, false },
+        { "n = x.item()\nn.grow()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "print(rows[x.item()])", PLIM_FLOW_DECIDES, true, 1, false },
+        { "print(evaluate(x.item()))", PLIM_FLOW_DECIDES, true, 1, false },
+        { "print(f'{evaluate(x.item())}')", PLIM_FLOW_DECIDES, true, 1, false },
+        { "f = lambda: x.item()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "stopper.update(x.item())\nif stopper.stops:\n    stop()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "def f():\n    return x.item()\nif f():\n    g()", PLIM_FLOW_DECIDES, true, 2, false },
+        { "def f():\n    return x.item()\nprint(f())", PLIM_FLOW_LOGGED, true, 2, false },
         /* other files may see it */
-        { "def f():\n    return x.item()", PLIM_FLOW_LEAVES, false, 2 },
-        { "self.total += x.item()", PLIM_FLOW_LEAVES, false, 1 },
-        { "self.losses[mode].append(x.item())", PLIM_FLOW_LEAVES, false, 1 },
-        { "self.losses[mode].append(x.item())\nif self.losses: f()", PLIM_FLOW_DECIDES, true, 1 },
-        { "f().append(x.item())", PLIM_FLOW_LEAVES, false, 1 },
-        { "self._metrics[mode][\"a\"].append(x.item())\nif self._metrics: f()", PLIM_FLOW_LOGGED, false, 1 },
-        { "self.total += x.item()\nprint(self.total)", PLIM_FLOW_LOGGED, true, 1 },
+        { "def f():\n    return x.item()", PLIM_FLOW_LEAVES, false, 2, false },
+        { "self.total += x.item()", PLIM_FLOW_LEAVES, false, 1, false },
+        { "self.losses[mode].append(x.item())", PLIM_FLOW_LEAVES, false, 1, false },
+        { "self.losses[mode].append(x.item())\nif self.losses: f()", PLIM_FLOW_DECIDES, true, 1, false },
+        { "f().append(x.item())", PLIM_FLOW_LEAVES, false, 1, false },
+        { "self._metrics[mode][\"a\"].append(x.item())\nif self._metrics: f()", PLIM_FLOW_LOGGED, false, 1, false },
+        { "self.total += x.item()\nprint(self.total)", PLIM_FLOW_LOGGED, true, 1, false },
         /* no number is read there */
-        { "y = x + 1", PLIM_FLOW_UNKNOWN, true, 1 },
-        { "", PLIM_FLOW_UNKNOWN, true, 1 },
+        { "y = x + 1", PLIM_FLOW_UNKNOWN, true, 1, false },
+        { "", PLIM_FLOW_UNKNOWN, true, 1, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct plim_python_source source;
         uint32_t line;
         assert_true(plim_python_source_of(rows[i].text, strlen(rows[i].text), &source));
-        const enum plim_flow flow = plim_flow_from(&source, rows[i].line, rows[i].is_whole, &line);
+        const enum plim_flow flow = plim_flow_from(&source, rows[i].line, rows[i].is_flag, rows[i].is_whole, &line);
         if (flow != rows[i].flow)
             fail_msg("flow %d, not %d: %s", (int)flow, (int)rows[i].flow, rows[i].text);
         plim_python_source_done(&source);
@@ -136,7 +148,7 @@ static void test_noise(void **state)
         }
         assert_true(plim_python_source_of(text, sizeof text, &source));
         for (uint32_t i = 1; i < 6; i++)
-            plim_flow_from(&source, i, round % 2, &line);
+            plim_flow_from(&source, i, round % 3 == 0, round % 2, &line);
         plim_python_source_done(&source);
     }
 }

@@ -39,6 +39,8 @@ static const struct rule {
        it */
     { "/transformers/generation/", "_has_unfinished_sequences", ALWAYS, true,
       "the end of an answer: taken at its limit", PLIM_EFFECT_LOWER },
+    { "/transformers/generation/utils.py", "__call__", ALWAYS, true, "the end of an answer: taken at its limit",
+      PLIM_EFFECT_LOWER },
     { "/transformers/trainer.py", "_maybe_log_save_evaluate", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
     { "/transformers/trainer.py", "_finalize_training", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
     { "/transformers/trainer.py", "store_flos", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
@@ -46,6 +48,12 @@ static const struct rule {
       PLIM_EFFECT_NONE },
     { "/transformers/trainer.py", "_inner_training_loop", IF_ZERO, true, "the filter of NaN in the logged loss",
       PLIM_EFFECT_NONE },
+    /* TRL 1: what is logged of a batch, and the tokens of answers */
+    { "/trl/trainer/utils.py", "nanmin", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/trl/trainer/utils.py", "nanmax", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/trl/trainer/grpo_trainer.py", "global_masked_mean", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/trl/trainer/grpo_trainer.py", "_generate_single_turn", ALWAYS, true, "the end of an answer: taken at its limit",
+      PLIM_EFFECT_LOWER },
     /* DeepSpeed 0.19: a step is skipped for a norm that is infinite or no number, as with GradScaler */
     { "/deepspeed/runtime/", "is_invalid_grad_norm", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
     { "/deepspeed/runtime/", "is_invalid_grad_norm", IF_NOT_ZERO, false, "the optimizer's step: skipped",
@@ -171,8 +179,9 @@ static void read_source(const char *file, uint32_t line, char *const *command, e
     uint32_t at = line;
     if (file[0] != '/' || !plim_python_source_open(file, &source))
         return;
-    const enum plim_flow flow = manner == MANNER_NUMBER || manner == MANNER_UNKNOWN
-                                    ? plim_flow_from(&source, line, is_program(file, command), &at)
+    const bool is_flag = manner == MANNER_FLAG;
+    const enum plim_flow flow = manner == MANNER_NUMBER || manner == MANNER_UNKNOWN || is_flag
+                                    ? plim_flow_from(&source, line, is_flag, is_program(file, command), &at)
                                     : PLIM_FLOW_UNKNOWN;
     if (flow == PLIM_FLOW_LOGGED) {
         place->is_harmless = true;

@@ -135,6 +135,7 @@ struct flow {
     const struct plim_python_source *source;
     bool is_whole;
     bool is_origin;           /* the statement in which the number is read: the reading words are the number */
+    bool is_choice;           /* a flag is read, which chooses between two numbers */
     uint32_t name[MAX_NAMES]; /* words: the number has this name */
     uint32_t n_names;
     bool is_full;
@@ -172,7 +173,7 @@ static bool is_number(const struct flow *f, uint32_t word)
     if (!is_name(f, word))
         return false;
     if (f->is_origin)
-        return IS_IN(f, word, reading);
+        return f->is_choice ? plim_python_is(f->source, word, "if") : IS_IN(f, word, reading);
     for (uint32_t i = 0; i < f->n_names; i++)
         if (is_same(f, f->name[i], word))
             return true;
@@ -232,8 +233,24 @@ static bool is_good_call(const struct flow *f, uint32_t name, uint32_t from, uin
 {
     if (IS_IN(f, name, showing) || IS_IN(f, name, pure) || is_scheduler(f, name, from))
         return true;
+    if (f->is_choice) /* it chooses whether there is a call */
+        return false;
     const bool is_method_of_it = name >= from + 2 && is_sign(f, name - 1, ".") && is_number(f, name - 2);
     return !is_method_of_it && !has_number(f, name + 1, behind(f, name + 1, to));
+}
+
+/* Behind the condition of `a if c else b` or `[a for a in b if c]`, whose `if` is here. */
+static uint32_t behind_condition(const struct flow *f, uint32_t at, uint32_t to)
+{
+    for (uint32_t i = at + 1; i < to; i++) {
+        if (is_sign(f, i, "(") || is_sign(f, i, "[") || is_sign(f, i, "{"))
+            i = behind(f, i, to) - 1;
+        else if (plim_python_is(f->source, i, "else"))
+            return i + 1;
+        else if (is_sign(f, i, ")") || is_sign(f, i, "]") || is_sign(f, i, "}") || is_sign(f, i, ","))
+            return i;
+    }
+    return to;
 }
 
 /* Whether the number decides something in these words. */
@@ -242,6 +259,13 @@ static bool decides(const struct flow *f, uint32_t from, uint32_t to)
     for (uint32_t i = from; i < to; i++) {
         const bool is_after = i > from && (is_name(f, i - 1) || is_sign(f, i - 1, ")") || is_sign(f, i - 1, "]") ||
                                            f->source->word[i - 1].kind == PLIM_PYTHON_STRING);
+        if (i > from && f->source->word[i].kind == PLIM_PYTHON_NAME && plim_python_is(f->source, i, "if")) {
+            const uint32_t end = behind_condition(f, i, to);
+            if (!f->is_choice && has_number(f, i + 1, end))
+                return true;
+            i = end - 1; /* what decides here is something else */
+            continue;
+        }
         if (is_deciding_word(f, i))
             return true;
         if (is_sign(f, i, "(") && i > from && is_name(f, i - 1) && !is_good_call(f, i - 1, from, to))
@@ -368,21 +392,27 @@ static enum plim_flow follow(struct flow *f, const struct plim_python_statement 
     return is_kept_here || f->is_whole ? PLIM_FLOW_LOGGED : PLIM_FLOW_LEAVES;
 }
 
-enum plim_flow plim_flow_from(const struct plim_python_source *source, uint32_t line, bool is_whole, uint32_t *ret_line)
+enum plim_flow plim_flow_from(const struct plim_python_source *source, uint32_t line, bool is_flag, bool is_whole,
+                              uint32_t *ret_line)
 {
-    struct flow f = { .source = source, .is_whole = is_whole, .is_origin = true };
+    struct flow f = { .source = source, .is_whole = is_whole, .is_origin = true, .is_choice = is_flag };
     bool has_new = false, is_found = false;
     *ret_line = line;
     for (uint32_t i = 0; i < source->n_statements; i++) {
         const struct plim_python_statement *s = &source->statement[i];
-        if (line < s->first_line || line > s->last_line || !has_number(&f, s->first, s->first + s->n))
+        if (line < s->first_line || line > s->last_line)
             continue;
+        if (!has_number(&f, s->first, s->first + s->n)) {
+            if (is_flag && decides(&f, s->first, s->first + s->n))
+                return PLIM_FLOW_DECIDES;
+            continue;
+        }
         const enum plim_flow flow = follow(&f, s, &has_new);
         is_found = true;
         if (flow != PLIM_FLOW_LOGGED)
             return flow;
     }
-    f.is_origin = false;
+    f.is_origin = f.is_choice = false;
     for (int round = 0; has_new; round++) {
         has_new = false;
         for (uint32_t i = 0; i < source->n_statements; i++) {

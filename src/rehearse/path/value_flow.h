@@ -16,8 +16,11 @@ enum plim_flow {
     PLIM_FLOW_UNKNOWN  /* no statement that reads a number is at this line */
 };
 
-/* *ret_line: of the statement that decides. is_whole: the file is the program, and no other one sees its names. */
-enum plim_flow plim_flow_from(const struct plim_python_source *source, uint32_t line, bool is_whole,
+/*
+ * is_flag: what was read is no number, but a flag; one that only chooses between two numbers (a if flag else b) is like
+ * them. is_whole: the file is the program, and no other one sees its names. *ret_line: of the statement that decides.
+ */
+enum plim_flow plim_flow_from(const struct plim_python_source *source, uint32_t line, bool is_flag, bool is_whole,
                               uint32_t *ret_line);
 
 #endif
