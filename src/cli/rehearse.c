@@ -210,6 +210,7 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     }
     rehearsal->command = o->launch.arguments;
     rehearsal->schedule = o->is_both ? "both" : o->launch.schedule ? o->launch.schedule : "eager";
+    rehearsal->tokens = o->launch.tokens;
     rehearsal->values = o->launch.values ? o->launch.values : "zero";
     snprintf(rehearsal->card_name, sizeof rehearsal->card_name, "%s", o->card);
     for (uint32_t i = 0; i < o->machine.n_cards; i++)

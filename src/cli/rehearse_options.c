@@ -16,6 +16,7 @@ enum option {
     OPTION_TIMEOUT,
     OPTION_FIND,
     OPTION_VALUES,
+    OPTION_TOKENS,
     OPTION_SCHEDULE,
     OPTION_RECEIPT,
     OPTION_LOG,
@@ -40,6 +41,10 @@ static const struct plim_option_help rows[N_OPTIONS] = {
                         "what the program reads back from a card where nobody knows it: zero (the default; also: "
                         "shadow), max (zero, and a selection selects all), both (two runs, and the larger peak), or "
                         "off (nothing that was written or computed is kept)" },
+    [OPTION_TOKENS] = { "--tokens", "", "N",
+                        "an answer that transformers' generate() samples ends after N tokens (default: at the "
+                        "program's "
+                        "own limit)" },
     [OPTION_SCHEDULE] = { "--schedule", "", "WHEN",
                           "the work of streams completes at once (eager, the default), when the program waits for it "
                           "(lazy: memory held for another stream is held longer), or both: two runs, and the peak is "
@@ -122,6 +127,17 @@ static int read_until(struct plim_rehearse_options *a, const char *text)
     return 0;
 }
 
+static int read_tokens(struct plim_rehearse_options *a, const char *text)
+{
+    enum { MOST = 1 << 30 };
+    char *end;
+    const unsigned long n = text[0] >= '1' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    if (n == 0 || *end || n > MOST)
+        return usage("invalid value '%s' for --tokens: expected a number above 0", text);
+    a->launch.tokens = text;
+    return 0;
+}
+
 static int read_find(struct plim_rehearse_options *a, const char *text)
 {
     struct plim_error error = { 0 };
@@ -151,6 +167,8 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
         a->is_both_values = !strcmp(value, "both");
         a->launch.values = a->is_both_values || !strcmp(value, "shadow") ? "zero" : value;
         return 0;
+    case OPTION_TOKENS:
+        return read_tokens(a, value);
     case OPTION_SCHEDULE:
         if (strcmp(value, "eager") != 0 && strcmp(value, "lazy") != 0 && strcmp(value, "both") != 0)
             return usage("invalid value '%s' for --schedule: expected eager, lazy or both", value);

@@ -140,6 +140,7 @@ struct plim_rehearsal {
     char *const *command; /* NULL-terminated; the caller's */
     char card_name[160];  /* as on the command line */
     const char *values;   /* what copies from the card bring: "zero", "max", "off" */
+    const char *tokens;   /* after how many an answer ends; NULL: at the program's limit */
     const char *schedule; /* when the work of streams is done: "eager", "lazy", or "both": then this is the eager run */
     int exit_code;        /* of the program: 128 + N when signal N ended it */
     const char *stopped_by; /* "exit", "signal", "ready", "stable", "steps", "timeout", "interrupt" */

@@ -105,7 +105,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     plim_arena_init(&e->arena, MAX_BYTES);
     while (launch->environment[n])
         n++;
-    e->entries = plim_arena_alloc(&e->arena, n + 7, sizeof *e->entries);
+    e->entries = plim_arena_alloc(&e->arena, n + 8, sizeof *e->entries);
     if (!e->entries)
         return false;
     n = 0;
@@ -129,9 +129,11 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_VALUES=", values, 1);
     values[0] = launch->schedule ? launch->schedule : "eager";
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_SCHEDULE=", values, 1);
+    values[0] = launch->tokens ? launch->tokens : "0";
+    e->entries[n++] = joined(&e->arena, "PLIM_VGPU_TOKENS=", values, 1);
     values[0] = launch->libraries; /* else it asks ldconfig */
     e->entries[n++] = joined(&e->arena, "TRITON_LIBCUDA_PATH=", values, 1);
-    for (size_t i = 1; i <= 6; i++)
+    for (size_t i = 1; i <= 7; i++)
         if (!e->entries[n - i])
             return false;
     return true;

@@ -15,6 +15,7 @@ struct plim_launch {
     char *const *environment; /* of the caller */
     const char *libraries;    /* folder of the virtual libraries */
     const char *values;       /* what copies from the card bring: "zero", "max" or "off"; NULL: zero */
+    const char *tokens;       /* after how many an answer ends; NULL: at the program's limit */
     const char *schedule;     /* when work in streams is done: "eager" or "lazy"; NULL: eager */
     const char *log;          /* file for the program's output; NULL: it goes where ours goes */
     struct plim_stop_condition stop;

@@ -108,9 +108,9 @@ static const char *const pure[] = {
     "ljust",
     "rjust",
     "median",
-    "mean_absolute_error",
+    "gather_for_metrics",
     "copy",
-    "any_value",
+    "nested_gather",
     "nanmean",
     "squeeze",
     "view",
@@ -253,6 +253,15 @@ static uint32_t behind_condition(const struct flow *f, uint32_t at, uint32_t to)
     return to;
 }
 
+/* A choice between numbers is one itself; one between calls may be anything. */
+static bool calls_unknown(const struct flow *f, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from + 1; i < to; i++)
+        if (is_sign(f, i, "(") && is_name(f, i - 1) && !IS_IN(f, i - 1, showing) && !IS_IN(f, i - 1, pure))
+            return true;
+    return false;
+}
+
 /* Whether the number decides something in these words. */
 static bool decides(const struct flow *f, uint32_t from, uint32_t to)
 {
@@ -261,7 +270,8 @@ static bool decides(const struct flow *f, uint32_t from, uint32_t to)
                                            f->source->word[i - 1].kind == PLIM_PYTHON_STRING);
         if (i > from && f->source->word[i].kind == PLIM_PYTHON_NAME && plim_python_is(f->source, i, "if")) {
             const uint32_t end = behind_condition(f, i, to);
-            if (!f->is_choice && has_number(f, i + 1, end))
+            const bool is_choice = plim_python_is(f->source, end - 1, "else") && !calls_unknown(f, from, to);
+            if (!f->is_choice && !is_choice && has_number(f, i + 1, end))
                 return true;
             i = end - 1; /* what decides here is something else */
             continue;

@@ -13,7 +13,7 @@ struct plim_read {
     enum plim_shadow_known known; /* the least certainty of its bytes */
     bool is_answer;               /* a library's result, not a copy */
     size_t size_bytes;
-    const void *bytes; /* what the program gets; only the first 16 are looked at */
+    void *bytes; /* what the program gets; only the first 16 are looked at, and the end of an answer is written there */
 };
 
 PLIM_VGPU_EXPORT void plim_values_note_read(const struct plim_read *read);
