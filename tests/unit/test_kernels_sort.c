@@ -69,6 +69,21 @@ static void test_uniform(void **state)
     assert_true(plim_philox_uniform(0) > 0 && plim_philox_uniform(UINT32_MAX) == 1);
 }
 
+/* torch.manual_seed(0); torch.randn(8, device="cuda"), as PyTorch prints it on a card. */
+static void test_normal(void **state)
+{
+    const struct plim_philox philox = { .seed = 0 };
+    const double known[] = { -0.9247, -0.4253, -2.6438, 0.1452, -0.1209, -0.5797, -0.6229, -0.3284 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(known); i++) {
+        uint32_t draw[4];
+        double normals[4];
+        plim_philox_four(&philox, i, 0, draw);
+        plim_philox_normal(draw, normals);
+        assert_true(fabs(normals[0] - known[i]) < 0.00006);
+    }
+}
+
 /* Four numbers from any place of a stream are those of the blocks of four. */
 static void test_philox_places(void **state)
 {
@@ -185,9 +200,9 @@ static void test_functors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_philox),          cmocka_unit_test(test_uniform), cmocka_unit_test(test_philox_places),
-        cmocka_unit_test(test_order_of_floats), cmocka_unit_test(test_passes),  cmocka_unit_test(test_iterators),
-        cmocka_unit_test(test_functors),
+        cmocka_unit_test(test_philox),        cmocka_unit_test(test_uniform),         cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_philox_places), cmocka_unit_test(test_order_of_floats), cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_iterators),     cmocka_unit_test(test_functors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
  *   distribution_elementwise_grid_stride_kernel<acc, numbers of a draw, draw, write>(n, PhiloxCudaState, draw, write)
  * Thread t draws from stream t; its draw number r gives the elements t + threads * (numbers * r + k). `write` is a
  * lambda; it captures, for a tensor of one stride, the pointer, the stride as int, and the transformation; for others
- * an OffsetCalculator<1>, the pointer, and the transformation. What is exact on a card is computed; of the others
- * (normal, exponential, ...) only the place is known, and a valid value.
+ * an OffsetCalculator<1>, the pointer, and the transformation. Of what a card computes with functions that are not
+ * accurate everywhere (exponential, geometric, Cauchy) only the place is known, and a valid value.
  */
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum kind { UNIFORM, BERNOULLI, RANGE, FULL_RANGE, RANDOM, ONE, ZERO };
+enum kind { UNIFORM, BERNOULLI, NORMAL, LOG_NORMAL, RANGE, FULL_RANGE, RANDOM, ONE, ZERO };
 
 struct distribution {
     enum kind kind;
@@ -33,8 +33,8 @@ static bool read_kind(struct plim_text draw, enum kind *ret_kind)
         { "::random_from_to_kernel<", RANGE }, { "::random_full_64_bits_range_kernel<", FULL_RANGE },
         { "::random_kernel<", RANDOM },        { "::bernoulli_kernel<", BERNOULLI },
         { "::uniform_kernel<", UNIFORM },      { "::exponential_kernel<", ONE },
-        { "::geometric_kernel<", ONE },        { "::log_normal_kernel<", ONE },
-        { "::normal_kernel<", ZERO },          { "::cauchy_kernel<", ZERO },
+        { "::geometric_kernel<", ONE },        { "::log_normal_kernel<", LOG_NORMAL },
+        { "::normal_kernel<", NORMAL },        { "::cauchy_kernel<", ZERO },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (plim_text_has(draw, names[i].name)) {
@@ -119,17 +119,9 @@ static bool read_target(const struct distribution *distribution, const char *lam
 
 /* --- transformations --- */
 
-/* Whether a product with it is exact, so that it does not matter whether it is fused with a sum. */
-static bool is_power_of_two(double number)
-{
-    int exponent;
-    return fabs(frexp(number, &exponent)) == 0.5;
-}
-
 /* What the lambda holds, and what it makes of the numbers of a draw. */
 struct transform {
     union plim_scalar held[3];
-    enum plim_shadow_known known;
 };
 
 static double load_float(enum plim_element element, const char *from) { return plim_element_load(element, from).f; }
@@ -146,14 +138,25 @@ static void read_uniform(const struct distribution *distribution, const struct t
     from += plim_element_bytes(arithmetic);
     transform->held[1].f = load_float(distribution->element, from);
     transform->held[2].f = load_float(distribution->element, from + width);
-    if (!is_power_of_two(transform->held[0].f))
-        transform->known = PLIM_SHADOW_UNKNOWN;
+}
+
+/* mean and deviation, in the type of the arithmetic */
+static void read_normal(const struct distribution *distribution, const struct target *target,
+                        struct transform *transform)
+{
+    const bool is_double = distribution->element == PLIM_ELEMENT_F64;
+    const enum plim_element arithmetic = is_double ? PLIM_ELEMENT_F64 : PLIM_ELEMENT_F32;
+    const char *from = held(target, plim_element_bytes(arithmetic));
+    transform->held[0].f = load_float(arithmetic, from);
+    transform->held[1].f = load_float(arithmetic, from + plim_element_bytes(arithmetic));
 }
 
 static void read_held(const struct distribution *distribution, const struct target *target, struct transform *transform)
 {
     if (distribution->kind == UNIFORM) {
         read_uniform(distribution, target, transform);
+    } else if (distribution->kind == NORMAL || distribution->kind == LOG_NORMAL) {
+        read_normal(distribution, target, transform);
     } else if (distribution->kind == BERNOULLI) {
         const double p = load_float(PLIM_ELEMENT_F64, held(target, 8));
         transform->held[0].f = distribution->element == PLIM_ELEMENT_F64 ? p : (float)p;
@@ -215,12 +218,29 @@ static union plim_scalar whole(const struct distribution *distribution, const st
     return plim_element_convert(distribution->element, PLIM_ELEMENT_I64, value);
 }
 
+static union plim_scalar normal(const struct distribution *distribution, const struct transform *transform,
+                                const uint32_t draw[4], unsigned k)
+{
+    union plim_scalar value;
+    double normals[4];
+    if (distribution->n_numbers == 2)
+        plim_philox_normal_double(draw, normals);
+    else
+        plim_philox_normal(draw, normals);
+    value.f = normals[k] * transform->held[1].f + transform->held[0].f;
+    if (distribution->kind == LOG_NORMAL)
+        value.f = exp(value.f);
+    return value;
+}
+
 /* Number k of a draw. */
 static union plim_scalar value_of(const struct distribution *distribution, const struct transform *transform,
                                   const uint32_t draw[4], unsigned k)
 {
     const bool is_wide = distribution->n_numbers == 2;
     union plim_scalar value;
+    if (distribution->kind == NORMAL || distribution->kind == LOG_NORMAL)
+        return normal(distribution, transform, draw, k);
     if (distribution->kind != UNIFORM && distribution->kind != BERNOULLI)
         return whole(distribution, transform,
                      is_wide ? (uint64_t)draw[2 * k] << 32 | draw[2 * k + 1] : (uint64_t)draw[k]);
@@ -244,7 +264,7 @@ static void fill(const struct distribution *distribution, const struct plim_phil
             for (unsigned k = 0; k < distribution->n_numbers && first + k * n_threads < out->n; k++)
                 out->number[first + k * n_threads] = value_of(distribution, transform, draw, k);
         }
-    out->known = plim_less_known(philox->known, transform->known);
+    out->known = philox->known;
 }
 
 static void guess(const struct distribution *distribution, const struct plim_view *view, uint64_t n)
@@ -265,7 +285,7 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
     void *const *p = launch->parameters;
     const uint64_t n = plim_count_at(p, 0, distribution->count_bytes);
     const struct plim_philox philox = plim_philox_of(p[1]);
-    struct transform transform = { .known = PLIM_SHADOW_KNOWN };
+    struct transform transform = { .held[0].i = 0 };
     struct target target;
     struct plim_array out;
     if (!read_target(distribution, p[3], n, &target))

@@ -6,8 +6,7 @@
  *     (ATen/native/cuda/DistributionTemplates.h, ATen/cuda/CUDAApplyUtils.cuh; the lambda is the PhiloxCudaState)
  *   randperm_handle_duplicate_keys_kernel(keys, data, mask, int n, PhiloxCudaState): shuffles the data of equal keys
  *     (ATen/native/cuda/Randperm.cuh)
- *   fused_dropout_kernel[_vec](in, out, mask, ...), sampleMultinomial...(...): what they write becomes unknown
- *     (ATen/native/cuda/Dropout.cu, MultinomialKernel.cu)
+ *   sampleMultinomial...(...): what they write becomes unknown (ATen/native/cuda/MultinomialKernel.cu)
  */
 #include "vgpu/kernels/cub/iterator.h"
 #include "vgpu/kernels/forms.h"
@@ -153,40 +152,6 @@ static void run_permutation(const void *parsed, const struct plim_kernel_launch 
 
 /* --- unknown results --- */
 
-struct dropout {
-    enum plim_element out, mask;
-    unsigned index_bytes;
-};
-
-static void *parse_dropout_of(struct plim_text name, const char *kernel, unsigned mask_at)
-{
-    struct dropout *dropout = calloc(1, sizeof *dropout);
-    struct plim_text arguments, index;
-    if (dropout && plim_name_template(name, kernel, &arguments) && plim_name_argument(arguments, 2, &index)) {
-        dropout->out = plim_name_template_element(name, kernel, 0);
-        dropout->mask = plim_name_template_element(name, kernel, mask_at);
-        dropout->index_bytes = plim_element_bytes(plim_name_element(index));
-        if (dropout->out && dropout->mask && (dropout->index_bytes == 4 || dropout->index_bytes == 8))
-            return dropout;
-    }
-    free(dropout);
-    return NULL;
-}
-
-static void *parse_dropout(struct plim_text name) { return parse_dropout_of(name, "fused_dropout_kernel", 5); }
-static void *parse_dropout_vec(struct plim_text name) { return parse_dropout_of(name, "fused_dropout_kernel_vec", 5); }
-
-static void run_dropout(const void *parsed, const struct plim_kernel_launch *launch)
-{
-    const struct dropout *dropout = parsed;
-    void *const *p = launch->parameters;
-    struct plim_view view;
-    if (plim_view_of_info(p[1], dropout->out, dropout->index_bytes, &view))
-        plim_view_forget(&view);
-    if (plim_view_of_info(p[2], dropout->mask, dropout->index_bytes, &view))
-        plim_view_forget(&view);
-}
-
 static void *parse_always(struct plim_text name)
 {
     static char known;
@@ -221,8 +186,6 @@ const struct plim_kernel_form plim_form_bernoulli = { "at::cuda::(anonymous name
                                                       parse_bernoulli, run_bernoulli };
 const struct plim_kernel_form plim_form_permutation = { "randperm_handle_duplicate_keys_kernel", parse_permutation,
                                                         run_permutation };
-const struct plim_kernel_form plim_form_dropout = { "fused_dropout_kernel", parse_dropout, run_dropout };
-const struct plim_kernel_form plim_form_dropout_vec = { "fused_dropout_kernel_vec", parse_dropout_vec, run_dropout };
 const struct plim_kernel_form plim_form_multinomial = { "sampleMultinomialWithReplacement", parse_always,
                                                         run_multinomial };
 const struct plim_kernel_form plim_form_multinomial_once = { "sampleMultinomialOnce", parse_always,

@@ -3,6 +3,7 @@
 
 #include "vgpu/kernels/view.h"
 
+#include <math.h>
 #include <string.h>
 
 struct plim_philox plim_philox_of(const void *parameter)
@@ -66,4 +67,25 @@ double plim_philox_uniform_double(uint32_t low, uint32_t high)
 {
     const uint64_t bits = low ^ (uint64_t)high << 21;
     return (double)bits * 0x1p-53 + 0x1p-54;
+}
+
+/* Box and Muller, as _curand_box_muller() of curand_normal.h has it: the sine first. */
+static void box_muller(double uniform, double turns, double ret_normals[2])
+{
+    const double radius = sqrt(-2 * log(uniform)), angle = 2 * acos(-1) * turns;
+    ret_normals[0] = radius * sin(angle);
+    ret_normals[1] = radius * cos(angle);
+}
+
+void plim_philox_normal(const uint32_t numbers[4], double ret_normals[4])
+{
+    for (int i = 0; i < 4; i += 2)
+        box_muller((double)plim_philox_uniform(numbers[i]), (double)plim_philox_uniform(numbers[i + 1]),
+                   ret_normals + i);
+}
+
+void plim_philox_normal_double(const uint32_t numbers[4], double ret_normals[2])
+{
+    box_muller(plim_philox_uniform_double(numbers[0], numbers[1]), plim_philox_uniform_double(numbers[2], numbers[3]),
+               ret_normals);
 }

@@ -33,4 +33,11 @@ float plim_philox_uniform(uint32_t number);
 /* As curand_uniform2_double() of two of four numbers. */
 double plim_philox_uniform_double(uint32_t low, uint32_t high);
 
+/*
+ * As curand_normal4() of four numbers, and curand_normal2_double(), which gives two. A card takes fast functions for
+ * float: its values differ by some 1e-6.
+ */
+void plim_philox_normal(const uint32_t numbers[4], double ret_normals[4]);
+void plim_philox_normal_double(const uint32_t numbers[4], double ret_normals[2]);
+
 #endif
