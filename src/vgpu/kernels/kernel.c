@@ -120,3 +120,13 @@ int plim_meaning_n_parameters(const struct plim_meaning *meaning)
 {
     return meaning->demangled ? plim_unknown_n_parameters(plim_text_of(meaning->demangled)) : -1;
 }
+
+/*
+ * CUDA C++ Programming Guide, "__global__ Function Parameters": 4 KiB, and 32,764 bytes since CUDA 12.1. PyTorch and
+ * CUB keep to the former, but for the lists of tensors of torch._foreach_*.
+ */
+size_t plim_meaning_parameter_bytes(const struct plim_meaning *kernel)
+{
+    enum { USUAL = 4096, MOST = 32764 };
+    return kernel->form == &plim_form_foreach || kernel->form == &plim_form_foreach_norm ? MOST : USUAL;
+}

@@ -47,4 +47,7 @@ PLIM_VGPU_EXPORT void plim_meaning_lose(const uintptr_t *words, unsigned n);
 /* As its name says; -1: it does not. */
 int plim_meaning_n_parameters(const struct plim_meaning *kernel);
 
+/* The most bytes that one of its parameters takes. */
+size_t plim_meaning_parameter_bytes(const struct plim_meaning *kernel);
+
 #endif

@@ -11,8 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* CUDA C++ Programming Guide, "__global__ Function Parameters": 4 KiB; PyTorch and CUB keep to it. */
-enum { MOST_BYTES = 4096, PAGE = 4096, MAX_PARAMETERS = 64 };
+enum { PAGE = 4096, MAX_PARAMETERS = 64 };
 
 struct plim_snapshot {
     const struct plim_meaning *kernel;
@@ -60,12 +59,12 @@ static bool read_range(const struct range *range, uint8_t *to)
     return true;
 }
 
-static bool copy(struct plim_snapshot *snapshot, void **parameters)
+static bool copy(struct plim_snapshot *snapshot, void **parameters, size_t most_bytes)
 {
     struct range ranges[MAX_PARAMETERS];
     size_t size = 0;
     for (unsigned i = 0; i < snapshot->n; i++)
-        ranges[i] = (struct range){ (uintptr_t)parameters[i], (uintptr_t)parameters[i] + MOST_BYTES, 0 };
+        ranges[i] = (struct range){ (uintptr_t)parameters[i], (uintptr_t)parameters[i] + most_bytes, 0 };
     const unsigned n = join(ranges, snapshot->n);
     for (unsigned i = 0; i < n; i++) {
         ranges[i].at = size;
@@ -93,7 +92,7 @@ struct plim_snapshot *plim_snapshot_make(const struct plim_meaning *kernel, void
     memcpy(snapshot->grid, grid, sizeof snapshot->grid);
     memcpy(snapshot->block, block, sizeof snapshot->block);
     snapshot->n = n > 0 && n <= MAX_PARAMETERS ? (unsigned)n : 0;
-    if (n >= 0 && n <= MAX_PARAMETERS && copy(snapshot, parameters))
+    if (n >= 0 && n <= MAX_PARAMETERS && copy(snapshot, parameters, plim_meaning_parameter_bytes(kernel)))
         snapshot->kernel = kernel;
     return snapshot;
 }

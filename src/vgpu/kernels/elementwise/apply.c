@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/kernels/elementwise/functor.h"
 
+#include "vgpu/kernels/elementwise/amp.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -138,6 +140,10 @@ void plim_functor_apply(const struct plim_functor *functor, const void *bytes, c
     const uint64_t n = plim_view_n(output);
     unsigned n_read = 0;
     bool is_done = false;
+    if (functor->row->operation == plim_op_unscale) { /* in place, and it writes a flag besides */
+        plim_amp_unscale((const uint8_t *)bytes + functor->held_offset[0], output);
+        return;
+    }
     if (functor->row->unary || functor->row->binary || functor->row->operation) {
         prepare(functor, bytes, inputs, &application);
         while (n_read < functor->n_inputs && plim_view_read(&inputs[n_read], &arrays[n_read]))

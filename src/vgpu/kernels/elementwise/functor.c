@@ -111,6 +111,8 @@ static enum plim_element held_element(const struct spelling *spelling, const str
         return accumulated(functor->type);
     case 'b':
         return PLIM_ELEMENT_BOOL;
+    case 'p': /* a pointer */
+        return PLIM_ELEMENT_U64;
     case 'i': /* an enum */
         return PLIM_ELEMENT_I32;
     default: /* '1', '2' ...: an argument of the template */

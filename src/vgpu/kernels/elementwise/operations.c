@@ -45,6 +45,7 @@ static union plim_scalar held(const struct plim_operands *o, unsigned number)
 /* What is too large is NaN or the largest number, depending on the version of CUDA: see certainty_at(). */
 OPERATION(to_e4m3fn) { return in[0]; }
 
+OPERATION(unscale) { return in[0]; } /* never called: see plim_functor_apply() */
 OPERATION(zero) { return whole(0); }
 OPERATION(copy) { return in[0]; }
 

@@ -24,7 +24,8 @@ typedef union plim_scalar plim_operation(const struct plim_operands *operands, c
 double plim_held(const struct plim_operands *operands, unsigned number);
 
 /* Of the operands' type, floating-point or integer. */
-plim_operation plim_op_copy, plim_op_hold, plim_op_to_e4m3fn; /* the first input; the first held value */
+plim_operation plim_op_copy, plim_op_hold, plim_op_to_e4m3fn,
+    plim_op_unscale; /* the first input; the first held value */
 plim_operation plim_op_zero, plim_op_add_plain, plim_op_sub_plain, plim_op_sub, plim_op_reverse_pow;
 plim_operation plim_op_add, plim_op_add_held, plim_op_held_add, plim_op_mul, plim_op_div, plim_op_div_floor;
 plim_operation plim_op_div_trunc, plim_op_div_floor_held, plim_op_div_trunc_held, plim_op_fmod, plim_op_remainder;

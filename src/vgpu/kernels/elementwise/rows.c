@@ -165,6 +165,8 @@ const struct plim_functor_row plim_functor_rows[] = {
     ANY("smooth_l1_kernel_cuda", 2, 'T', "Td", plim_op_smooth_l1),
     ANY("masked_scale_kernel", 2, '<', "Od", plim_op_scale_masked),
     ANY("renorm_scale_factor_impl", 1, 'T', "Td", plim_op_renorm),
+    /* the gradient scaler: the addresses of the flag and of the factor */
+    ANY("_amp_non_finite_check_and_unscale_cuda_", 1, 'T', "ppd", plim_op_unscale),
     /* gradients: nobody steers by their values, but what they overwrite must be forgotten */
     NONE("GeluBackwardCUDAKernelImpl", 2, ""),
     NONE("silu_backward_kernel", 2, ""),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "vgpu/kernels/elementwise/amp.h"
 #include "vgpu/kernels/elementwise/functor.h"
-#include "vgpu/kernels/foreach/amp.h"
 #include "vgpu/kernels/foreach/lists.h"
 #include "vgpu/kernels/forms.h"
 

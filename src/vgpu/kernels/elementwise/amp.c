@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/kernels/foreach/amp.h"
+#include "vgpu/kernels/elementwise/amp.h"
 
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
