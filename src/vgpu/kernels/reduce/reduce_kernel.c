@@ -76,7 +76,7 @@ static enum plim_element type_of_arg(const struct plim_reduction *reduction, str
 static void *parse(struct plim_text name)
 {
     struct plim_text arguments, ops, index, pair;
-    struct reduce_kernel found = { NULL };
+    struct reduce_kernel found = { .reduction = NULL };
     if (!plim_name_template(name, "at::native::ReduceOp", &arguments) || !plim_name_argument(arguments, 1, &ops) ||
         !plim_name_argument(arguments, 2, &index) || !plim_text_is(index, "unsigned int"))
         return NULL;

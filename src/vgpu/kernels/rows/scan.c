@@ -93,7 +93,7 @@ static void *parse(struct plim_text name)
 {
     struct plim_text arguments, first;
     struct scan *scan = calloc(1, sizeof *scan);
-    if (scan && plim_name_template(name, "_dim", &arguments) | plim_name_template(name, "_indices", &arguments) &&
+    if (scan && (plim_name_template(name, "_dim", &arguments) || plim_name_template(name, "_indices", &arguments)) &&
         plim_name_argument(arguments, 0, &first) && operation_of(arguments, &scan->operation)) {
         scan->element = plim_name_element(first);
         if (scan->element != PLIM_ELEMENT_NONE)
