@@ -17,6 +17,7 @@ static struct {
     void (*doubt)(const void *);
     void (*lose)(const void *);
     void (*doubt_all)(void);
+    void (*doubt_range)(const void *, size_t);
     void (*join)(const void *, size_t);
     void (*share)(const void *, size_t);
     void (*release)(const void *, size_t);
@@ -38,6 +39,7 @@ static int set_up(void **state)
     take(driver, "plim_shadow_doubt", &shadow.doubt);
     take(driver, "plim_shadow_lose", &shadow.lose);
     take(driver, "plim_shadow_doubt_all", &shadow.doubt_all);
+    take(driver, "plim_shadow_doubt_range", &shadow.doubt_range);
     take(driver, "plim_shadow_join", &shadow.join);
     take(driver, "plim_shadow_share", &shadow.share);
     take(driver, "plim_shadow_release", &shadow.release);
@@ -323,6 +325,13 @@ static void test_pieces(void **state)
     known_are("221122", at);
     shadow.lose(address(512));
     known_are("200022", at);
+
+    for (unsigned i = 0; i < 4; i++) /* a result that lies over two of them, and ends in a third */
+        shadow.fill(address(i * 512), &value, 8, 64, PLIM_SHADOW_KNOWN);
+    shadow.doubt_range(address(520), 600);
+    known_are("221112", at);
+    shadow.doubt_range(address(1 << 20), SIZE_MAX);
+    known_are("221112", at);
 
     for (unsigned i = 0; i < 2; i++) { /* rows of one tensor, of which some are written again */
         shadow.fill(address(0), &value, 8, 256, PLIM_SHADOW_KNOWN);

@@ -156,15 +156,31 @@ static void lose_table(const void *table)
     }
 }
 
+/*
+ * What a launch may write to from a pointer on, if each of its threads writes 16 bytes: the result may lie over several
+ * pieces that were written before.
+ */
+static size_t reach_of(const struct plim_kernel_launch *launch)
+{
+    enum { BYTES_OF_A_THREAD = 16, MOST_BYTES = 1 << 28 };
+    uint64_t n = BYTES_OF_A_THREAD;
+    for (unsigned i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(n, (uint64_t)launch->grid[i] * launch->block[i], &n) || n > MOST_BYTES)
+            return MOST_BYTES;
+    return (size_t)n;
+}
+
 /* A pointer, which stands at the beginning of an accessor or of an array, too. */
-static void lose_at(const void *parameter, bool is_table)
+static void lose_at(const struct plim_kernel_launch *launch, unsigned i, bool is_table)
 {
     const void *pointer;
-    memcpy(&pointer, parameter, sizeof pointer);
-    if (is_table)
+    memcpy(&pointer, launch->parameters[i], sizeof pointer);
+    if (is_table) {
         lose_table(pointer);
-    else if (plim_view_is_memory(pointer))
+    } else if (plim_view_is_memory(pointer)) {
         plim_shadow_lose(pointer);
+        plim_shadow_doubt_range(pointer, reach_of(launch));
+    }
 }
 
 void plim_meaning_lose(const uintptr_t *words, unsigned n)
@@ -189,6 +205,6 @@ void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launc
         if (parameter.kind == STRUCTURE || parameter.kind == OUTPUTS)
             doubt_words(launch->parameters[i], bytes_of(launch, i, signature->n, parameter.bytes));
         if (parameter.kind == WRITTEN || parameter.kind == OUTPUTS || parameter.kind == TABLE)
-            lose_at(launch->parameters[i], parameter.kind == TABLE);
+            lose_at(launch, i, parameter.kind == TABLE);
     }
 }

@@ -155,6 +155,21 @@ void plim_shadow_doubt(const void *pointer)
     pthread_mutex_unlock(&lock);
 }
 
+void plim_shadow_doubt_range(const void *from, size_t size)
+{
+    const uint64_t start = address_of(from), end = end_of(start, size);
+    if (!plim_store_may_hold(start, end))
+        return;
+    pthread_mutex_lock(&lock);
+    struct plim_extent *extent = plim_store_at(start);
+    if (extent && extent->start < start && plim_store_known(extent) == PLIM_SHADOW_KNOWN && plim_store_make_room(1, 0))
+        plim_store_cut(start);
+    for (extent = plim_store_at(start); extent && extent->start < end; extent = plim_store_after(extent))
+        if (extent->start >= start && extent->known > PLIM_SHADOW_KEPT)
+            extent->known = PLIM_SHADOW_KEPT;
+    pthread_mutex_unlock(&lock);
+}
+
 void plim_shadow_doubt_all(void)
 {
     pthread_mutex_lock(&lock);

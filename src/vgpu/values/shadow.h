@@ -52,6 +52,9 @@ PLIM_VGPU_EXPORT void plim_shadow_release(const void *start, size_t size);
  */
 PLIM_VGPU_EXPORT void plim_shadow_doubt(const void *start);
 
+/* The same for all that lies in a range, however many pieces it was written in. */
+PLIM_VGPU_EXPORT void plim_shadow_doubt_range(const void *start, size_t size);
+
 /* The same for a kernel of which even the pointers are not known: everything. */
 PLIM_VGPU_EXPORT void plim_shadow_doubt_all(void);
 
