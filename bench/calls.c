@@ -100,6 +100,16 @@ static void copy_8_bytes_back(void)
     check(cuda.copy(&value, memory, sizeof value, 2));
 }
 
+/* The values of as many tensors as there are allocations are known. */
+static void write_and_read_one(void)
+{
+    word value = 1;
+    static size_t next;
+    check(cuda.copy(live[next], &value, sizeof value, 1));
+    check(cuda.copy(&value, live[next], sizeof value, 2));
+    next = (next + 7919) % N_LIVE;
+}
+
 static void record_and_query(void)
 {
     check(cuda.event_record(event, NULL));
@@ -227,6 +237,7 @@ int main(int argc, char **argv)
         check(cuda.malloc(&live[i], 4096));
     row("cudaMalloc + cudaFree, 100,000 held", allocate_and_free, 50000, 1000);
     row("cudaFree of the oldest of 100,000 + cudaMalloc", replace, 50000, 1000);
+    row("8 bytes to the card and back, 100,000 values held", write_and_read_one, 200000, 2000);
     row("cudaPointerGetAttributes, 100,000 held", ask_whose_pointer, 50000, 0);
     check(cuda.reserve(&space, (size_t)N_LIVE * GRANULE, 0, 0, 0));
     for (size_t i = 0; i < N_LIVE; i++)

@@ -23,7 +23,15 @@ struct order {
     uint32_t oldest, newest;
 };
 
-static struct plim_extent *extents; /* [PLIM_STORE_MAX_EXTENTS + 1] */
+/* What a search looks at, apart from the rest so that a cache holds many. */
+struct node {
+    uint64_t start;
+    uint32_t left, right;
+};
+
+enum { N_PLACES = PLIM_STORE_MAX_EXTENTS + 1 };
+static struct plim_extent *extents; /* [N_PLACES] */
+static struct node *nodes;          /* of the same number */
 static uint32_t root, free_extent, n_fresh, last_found;
 static size_t n_extents, n_bytes;
 static uint64_t now, doubted;
@@ -214,15 +222,15 @@ static uint32_t priority(uint32_t i)
 
 static void tree_insert(uint32_t i)
 {
-    const uint64_t key = extents[i].start;
+    const uint64_t key = nodes[i].start = extents[i].start;
     uint32_t *link = &root;
     while (*link && priority(*link) >= priority(i))
-        link = key < extents[*link].start ? &extents[*link].left : &extents[*link].right;
-    uint32_t part = *link, *less = &extents[i].left, *more = &extents[i].right;
+        link = key < nodes[*link].start ? &nodes[*link].left : &nodes[*link].right;
+    uint32_t part = *link, *less = &nodes[i].left, *more = &nodes[i].right;
     while (part) {
-        uint32_t **side = extents[part].start < key ? &less : &more;
+        uint32_t **side = nodes[part].start < key ? &less : &more;
         **side = part;
-        *side = side == &less ? &extents[part].right : &extents[part].left;
+        *side = side == &less ? &nodes[part].right : &nodes[part].left;
         part = **side;
     }
     *less = *more = NONE;
@@ -231,14 +239,14 @@ static void tree_insert(uint32_t i)
 
 static void tree_remove(uint32_t i)
 {
-    const uint64_t key = extents[i].start;
-    uint32_t *link = &root, a = extents[i].left, b = extents[i].right;
+    const uint64_t key = nodes[i].start;
+    uint32_t *link = &root, a = nodes[i].left, b = nodes[i].right;
     while (*link != i)
-        link = key < extents[*link].start ? &extents[*link].left : &extents[*link].right;
+        link = key < nodes[*link].start ? &nodes[*link].left : &nodes[*link].right;
     while (a && b) {
         const bool is_a = priority(a) > priority(b);
         *link = is_a ? a : b;
-        link = is_a ? &extents[a].right : &extents[b].left;
+        link = is_a ? &nodes[a].right : &nodes[b].left;
         *(is_a ? &a : &b) = *link;
     }
     *link = a ? a : b;
@@ -251,10 +259,10 @@ static uint32_t floor_of(uint64_t address)
     if (last_found && extents[last_found].start <= address && address < extents[last_found].end)
         return last_found;
     for (uint32_t i = root; i;) {
-        const bool is_before = extents[i].start <= address;
+        const bool is_before = nodes[i].start <= address;
         if (is_before)
             found = i;
-        i = is_before ? extents[i].right : extents[i].left;
+        i = is_before ? nodes[i].right : nodes[i].left;
     }
     return last_found = found;
 }
@@ -341,7 +349,7 @@ static void narrow(struct plim_extent *extent, uint64_t start, uint64_t end)
 {
     const struct plim_extent old = *extent;
     const bool becomes_constant = extent->piece && end - start <= PLIM_STORE_PATTERN_BYTES;
-    extent->start = start;
+    extent->start = nodes[extent - extents].start = start;
     extent->end = end;
     count(extent, 1); /* first: without the lock there is no moment at which nothing is known */
     count(&old, (unsigned)-1);
@@ -435,12 +443,15 @@ void plim_store_put(const struct plim_extent *what)
 
 static bool has_memory(void)
 {
+    enum { BYTES = N_PLACES * (sizeof *extents + sizeof *nodes) };
     if (!extents) {
-        void *start = mmap(NULL, (PLIM_STORE_MAX_EXTENTS + 1) * sizeof *extents, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        extents = start == MAP_FAILED ? NULL : start;
+        void *start = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start == MAP_FAILED)
+            return false;
+        nodes = start;
+        extents = (struct plim_extent *)(void *)(nodes + N_PLACES);
     }
-    return extents != NULL;
+    return true;
 }
 
 static uint32_t least_used(void)

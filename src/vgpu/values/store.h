@@ -30,7 +30,7 @@ struct plim_extent {
         uint8_t pattern[PLIM_STORE_PATTERN_BYTES];
     };
     uint64_t used, written; /* the times of the last read or write, and of the last write */
-    uint32_t left, right, before, after, older, newer;
+    uint32_t before, after, older, newer;
     uint8_t known; /* enum plim_shadow_known, for plim_store_known() */
     bool is_head;  /* a block of PyTorch may begin here */
     bool is_inner; /* none does: it was written into the middle of another extent */
