@@ -195,7 +195,7 @@ bool plim_view_read(const struct plim_view *view, struct plim_array *ret_array)
 static void encode(enum plim_element to, const struct plim_array *array, uint64_t i, uint8_t *ret_bytes)
 {
     union plim_scalar number = plim_array_at(array, i);
-    if (plim_array_known_at(array, i) == PLIM_SHADOW_UNKNOWN && plim_element_is_float(array->element) &&
+    if (plim_array_known_at(array, i) < PLIM_SHADOW_KNOWN && plim_element_is_float(array->element) &&
         !isfinite(number.f))
         number.f = 0;
     plim_element_store(to, ret_bytes, plim_element_convert(to, array->element, number));

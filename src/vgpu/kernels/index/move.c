@@ -180,7 +180,7 @@ static void compute(const struct plim_move *move, uint8_t *to, const uint8_t *fr
     else if (move->is_scaled)
         value.i = (int64_t)((uint64_t)value.i * (uint64_t)move->scale.i);
     value = combine(move, plim_element_load(move->element, to), value);
-    if (known == PLIM_SHADOW_UNKNOWN && plim_element_is_float(move->element) && !isfinite(value.f))
+    if (known < PLIM_SHADOW_KNOWN && plim_element_is_float(move->element) && !isfinite(value.f))
         value.f = 0;
     plim_element_store(move->element, to, value);
 }
