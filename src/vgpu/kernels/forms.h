@@ -107,4 +107,7 @@ extern const struct plim_kernel_form plim_form_top_k_scan;
 /* before elementwise/: one of its kernels with a functor of its own */
 extern const struct plim_kernel_form plim_form_masked_scatter;
 
+/* random/: distributions */
+extern const struct plim_kernel_form plim_form_multinomial_rows;
+
 #endif

@@ -5,7 +5,7 @@
  * Thread t draws from stream t; its draw number r gives the elements t + threads * (numbers * r + k). `write` is a
  * lambda; it captures, for a tensor of one stride, the pointer, the stride as int, and the transformation; for others
  * an OffsetCalculator<1>, the pointer, and the transformation. Of what a card computes with functions that are not
- * accurate everywhere (exponential, geometric, Cauchy) only the place is known, and a valid value.
+ * accurate everywhere (geometric, Cauchy) only the place is known, and a valid value.
  */
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum kind { UNIFORM, BERNOULLI, NORMAL, LOG_NORMAL, RANGE, FULL_RANGE, RANDOM, ONE, ZERO };
+enum kind { UNIFORM, BERNOULLI, NORMAL, LOG_NORMAL, EXPONENTIAL, RANGE, FULL_RANGE, RANDOM, ONE, ZERO };
 
 struct distribution {
     enum kind kind;
@@ -32,7 +32,7 @@ static bool read_kind(struct plim_text draw, enum kind *ret_kind)
     } names[] = {
         { "::random_from_to_kernel<", RANGE }, { "::random_full_64_bits_range_kernel<", FULL_RANGE },
         { "::random_kernel<", RANDOM },        { "::bernoulli_kernel<", BERNOULLI },
-        { "::uniform_kernel<", UNIFORM },      { "::exponential_kernel<", ONE },
+        { "::uniform_kernel<", UNIFORM },      { "::exponential_kernel<", EXPONENTIAL },
         { "::geometric_kernel<", ONE },        { "::log_normal_kernel<", LOG_NORMAL },
         { "::normal_kernel<", NORMAL },        { "::cauchy_kernel<", ZERO },
     };
@@ -140,7 +140,7 @@ static void read_uniform(const struct distribution *distribution, const struct t
     transform->held[2].f = load_float(distribution->element, from + width);
 }
 
-/* mean and deviation, in the type of the arithmetic */
+/* mean and deviation, or lambda, in the type of the arithmetic */
 static void read_normal(const struct distribution *distribution, const struct target *target,
                         struct transform *transform)
 {
@@ -155,7 +155,7 @@ static void read_held(const struct distribution *distribution, const struct targ
 {
     if (distribution->kind == UNIFORM) {
         read_uniform(distribution, target, transform);
-    } else if (distribution->kind == NORMAL || distribution->kind == LOG_NORMAL) {
+    } else if (distribution->kind == NORMAL || distribution->kind == LOG_NORMAL || distribution->kind == EXPONENTIAL) {
         read_normal(distribution, target, transform);
     } else if (distribution->kind == BERNOULLI) {
         const double p = load_float(PLIM_ELEMENT_F64, held(target, 8));
@@ -233,6 +233,29 @@ static union plim_scalar normal(const struct distribution *distribution, const s
     return value;
 }
 
+/* exponential() of ATen/core/TransformationHelper.h: a logarithm of 1, or nearly, is half the rounding error of 1. */
+static union plim_scalar exponential(const struct distribution *distribution, const struct transform *transform,
+                                     double number)
+{
+    const double half = distribution->element == PLIM_ELEMENT_F64 ? 0x1p-53 : 0x1p-24;
+    union plim_scalar value;
+    value.f = -1 / transform->held[0].f * (number >= 1 - half ? -half : log(number));
+    return value;
+}
+
+/*
+ * The fast logarithm of float is wrong by up to 2^-21 near 1: only where that is less than 1e-5 of the result is it
+ * known. What is drawn by the smallest of many exponentials, a token, stays a guess.
+ */
+static enum plim_shadow_known certainty_of(const struct distribution *distribution, union plim_scalar value,
+                                           const struct transform *transform)
+{
+    return distribution->kind == EXPONENTIAL && distribution->element != PLIM_ELEMENT_F64 &&
+                   value.f * transform->held[0].f < 0.05
+               ? PLIM_SHADOW_UNKNOWN
+               : PLIM_SHADOW_KNOWN;
+}
+
 /* Number k of a draw. */
 static union plim_scalar value_of(const struct distribution *distribution, const struct transform *transform,
                                   const uint32_t draw[4], unsigned k)
@@ -241,13 +264,15 @@ static union plim_scalar value_of(const struct distribution *distribution, const
     union plim_scalar value;
     if (distribution->kind == NORMAL || distribution->kind == LOG_NORMAL)
         return normal(distribution, transform, draw, k);
-    if (distribution->kind != UNIFORM && distribution->kind != BERNOULLI)
+    if (distribution->kind >= RANGE)
         return whole(distribution, transform,
                      is_wide ? (uint64_t)draw[2 * k] << 32 | draw[2 * k + 1] : (uint64_t)draw[k]);
     const double number =
         is_wide ? plim_philox_uniform_double(draw[2 * k], draw[2 * k + 1]) : (double)plim_philox_uniform(draw[k]);
     if (distribution->kind == UNIFORM)
         return uniform(distribution, transform, number);
+    if (distribution->kind == EXPONENTIAL)
+        return exponential(distribution, transform, number);
     value.i = number < transform->held[0].f;
     return plim_element_convert(distribution->element, PLIM_ELEMENT_I64, value);
 }
@@ -261,16 +286,29 @@ static void fill(const struct distribution *distribution, const struct plim_phil
     for (uint64_t thread = 0; thread < n_threads && thread < out->n; thread++)
         for (uint64_t first = thread, call = 0; first < out->n; first += n_threads * distribution->n_numbers, call++) {
             plim_philox_four(philox, thread, 4 * call, draw);
-            for (unsigned k = 0; k < distribution->n_numbers && first + k * n_threads < out->n; k++)
-                out->number[first + k * n_threads] = value_of(distribution, transform, draw, k);
+            for (unsigned k = 0; k < distribution->n_numbers && first + k * n_threads < out->n; k++) {
+                const union plim_scalar value = value_of(distribution, transform, draw, k);
+                out->number[first + k * n_threads] = value;
+                if (out->each)
+                    out->each[first + k * n_threads] =
+                        (uint8_t)plim_less_known(philox->known, certainty_of(distribution, value, transform));
+            }
         }
     out->known = philox->known;
+}
+
+/* Exponentials of a whole vocabulary, for each token, would only be divided into guesses. */
+static uint64_t most_numbers(const struct distribution *distribution)
+{
+    enum { MAX_EXPONENTIALS = 1 << 12 };
+    return distribution->kind == EXPONENTIAL ? (uint64_t)MAX_EXPONENTIALS : (uint64_t)PLIM_PHILOX_MAX_NUMBERS;
 }
 
 static void guess(const struct distribution *distribution, const struct plim_view *view, uint64_t n)
 {
     struct plim_array one;
-    if (distribution->kind != ONE || !plim_array_make(&one, PLIM_ELEMENT_I64, n, true)) {
+    if ((distribution->kind != ONE && distribution->kind != EXPONENTIAL) ||
+        !plim_array_make(&one, PLIM_ELEMENT_I64, n, true)) {
         plim_view_forget(view);
         return;
     }
@@ -290,12 +328,17 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
     struct plim_array out;
     if (!read_target(distribution, p[3], n, &target))
         return;
-    if (distribution->kind >= ONE || n > PLIM_PHILOX_MAX_NUMBERS ||
+    if (distribution->kind >= ONE || n > most_numbers(distribution) ||
         !plim_array_make(&out, distribution->element, n, false)) {
         guess(distribution, &target.view, n);
         return;
     }
     read_held(distribution, &target, &transform);
+    if (distribution->kind == EXPONENTIAL && !plim_array_make_each(&out)) {
+        plim_array_free(&out);
+        guess(distribution, &target.view, n);
+        return;
+    }
     fill(distribution, &philox, &transform, (uint64_t)launch->grid[0] * launch->block[0], &out);
     plim_view_write(&target.view, &out);
     plim_array_free(&out);

@@ -6,7 +6,7 @@
  *     (ATen/native/cuda/DistributionTemplates.h, ATen/cuda/CUDAApplyUtils.cuh; the lambda is the PhiloxCudaState)
  *   randperm_handle_duplicate_keys_kernel(keys, data, mask, int n, PhiloxCudaState): shuffles the data of equal keys
  *     (ATen/native/cuda/Randperm.cuh)
- *   sampleMultinomial...(...): what they write becomes unknown (ATen/native/cuda/MultinomialKernel.cu)
+ *   sampleMultinomialOnce(int64 *out, int64 rows, ...): what it writes becomes unknown
  */
 #include "vgpu/kernels/cub/iterator.h"
 #include "vgpu/kernels/forms.h"
@@ -165,16 +165,6 @@ static void forget_indices(const void *to, uint64_t n)
     plim_view_forget(&view);
 }
 
-/* (PhiloxCudaState, int samples, int64 *out, int64 distributions, ...) */
-static void run_multinomial(const void *parsed, const struct plim_kernel_launch *launch)
-{
-    void *const *p = launch->parameters;
-    const uint64_t n_samples = plim_count_at(p, 1, 4), n = plim_count_at(p, 3, 8);
-    (void)parsed;
-    if (n_samples == 0 || n <= UINT64_MAX / n_samples)
-        forget_indices(plim_pointer_at(p, 2), n * n_samples);
-}
-
 /* (int64 *out, int64 distributions, ...) */
 static void run_multinomial_once(const void *parsed, const struct plim_kernel_launch *launch)
 {
@@ -186,7 +176,5 @@ const struct plim_kernel_form plim_form_bernoulli = { "at::cuda::(anonymous name
                                                       parse_bernoulli, run_bernoulli };
 const struct plim_kernel_form plim_form_permutation = { "randperm_handle_duplicate_keys_kernel", parse_permutation,
                                                         run_permutation };
-const struct plim_kernel_form plim_form_multinomial = { "sampleMultinomialWithReplacement", parse_always,
-                                                        run_multinomial };
 const struct plim_kernel_form plim_form_multinomial_once = { "sampleMultinomialOnce", parse_always,
                                                              run_multinomial_once };
