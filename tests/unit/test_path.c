@@ -2,6 +2,7 @@
 /* Where a number goes in a file of Python, what hangs on a value, and the verdict on a path. */
 #include "unit.h"
 
+#include "rehearse/path/checks.h"
 #include "rehearse/path/path.h"
 #include "rehearse/path/uses.h"
 #include "rehearse/path/value_flow.h"
@@ -136,6 +137,44 @@ static void test_flows(void **state)
     }
 }
 
+static void test_checks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum plim_check_value value;
+        bool has_passed;
+    } rows[] = {
+        { "if not torch.isfinite(x): stop()", PLIM_CHECK_SET, false }, /* the body is on the line, too */
+        { "if not torch.isfinite(x):\n    stop()", PLIM_CHECK_SET, true },
+        { "if not torch.isfinite(x):\n    stop()", PLIM_CHECK_UNSET, false },
+        { "if not torch.isfinite(x):\n    stop()", PLIM_CHECK_MIXED, false },
+        { "if a and not torch.isfinite(x):\n    stop()", PLIM_CHECK_SET, true },
+        { "if torch.isnan(x).any() or torch.isinf(x).any():\n    stop()", PLIM_CHECK_UNSET, true },
+        { "if torch.isnan(x).any():\n    stop()", PLIM_CHECK_SET, false },
+        { "if (~torch.isfinite(x)).any():\n    stop()", PLIM_CHECK_SET, false },
+        { "if not math.isfinite(x.item()):\n    stop()", PLIM_CHECK_NUMBER, true },
+        { "if x.item() > 3:\n    stop()", PLIM_CHECK_NUMBER, false },
+        { "if math.isnan(x.item()) or x.item() > 3:\n    stop()", PLIM_CHECK_NUMBER, false },
+        { "if x.any():\n    stop()", PLIM_CHECK_UNSET, false },
+        { "assert x.all()", PLIM_CHECK_SET, true },
+        { "assert x.all(), 'no'", PLIM_CHECK_SET, true },
+        { "assert x.all()", PLIM_CHECK_UNSET, false },
+        { "assert not x.any()", PLIM_CHECK_UNSET, true },
+        { "assert x.all() and y", PLIM_CHECK_SET, false },
+        { "assert x.item() > 3", PLIM_CHECK_NUMBER, false },
+        { "while x.any():\n    f()", PLIM_CHECK_UNSET, false },
+        { "", PLIM_CHECK_SET, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plim_python_source source;
+        assert_true(plim_python_source_of(rows[i].text, strlen(rows[i].text), &source));
+        if (plim_check_has_passed(&source, 1, rows[i].value) != rows[i].has_passed)
+            fail_msg("not %d: %s", rows[i].has_passed, rows[i].text);
+        plim_python_source_done(&source);
+    }
+}
+
 /* Anything may be in a file: it is read within its bounds. */
 static void test_noise(void **state)
 {
@@ -151,8 +190,10 @@ static void test_noise(void **state)
             text[i] = letters[(seed >> 33) % (sizeof letters - 1)];
         }
         assert_true(plim_python_source_of(text, sizeof text, &source));
-        for (uint32_t i = 1; i < 6; i++)
+        for (uint32_t i = 1; i < 6; i++) {
             plim_flow_from(&source, i, round % 3 == 0, round % 2, &line);
+            plim_check_has_passed(&source, i, PLIM_CHECK_NUMBER);
+        }
         plim_python_source_done(&source);
     }
 }
@@ -313,10 +354,15 @@ static void test_training(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),    cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_flows),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_uses),     cmocka_unit_test(test_the_source_of_a_use),
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_too_many_places),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_flows),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_uses),
+        cmocka_unit_test(test_the_source_of_a_use),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_too_many_places),
         cmocka_unit_test(test_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

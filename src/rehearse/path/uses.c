@@ -5,6 +5,7 @@
  */
 #include "rehearse/path/uses.h"
 
+#include "rehearse/path/checks.h"
 #include "rehearse/path/value_flow.h"
 
 #include <stdio.h>
@@ -30,8 +31,12 @@ static const struct rule {
     /* GradScaler lowers the scale until a step is taken, so that one that is taken is what comes on a card, too */
     { "/amp/grad_scaler.py", "_maybe_opt_step", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
     { "/amp/grad_scaler.py", "<genexpr>", IF_ZERO, true, "the optimizer's step: taken", PLIM_EFFECT_NONE },
-    { "/amp/grad_scaler.py", "", IF_NOT_ZERO, false, "the optimizer's step: skipped", PLIM_EFFECT_HIGHER },
+    { "/amp/grad_scaler.py", "_maybe_opt_step", IF_NOT_ZERO, false, "the optimizer's step: skipped",
+      PLIM_EFFECT_HIGHER },
+    { "/amp/grad_scaler.py", "<genexpr>", IF_NOT_ZERO, false, "the optimizer's step: skipped", PLIM_EFFECT_HIGHER },
     { "/amp/grad_scaler.py", "get_scale", ALWAYS, true, "the scale of the loss", PLIM_EFFECT_NONE },
+    { "/amp/grad_scaler.py", "_get_growth_tracker", ALWAYS, true, "the scale of the loss", PLIM_EFFECT_NONE },
+    { "/torch/storage.py", "cpu", ALWAYS, true, "saved", PLIM_EFFECT_NONE },
     /* a check of arguments that fails raises an error */
     { "/torch/distributions/", "", IF_NOT_ZERO, true, "a check that passed", PLIM_EFFECT_NONE },
     { "/torch/distributions/", "", IF_ZERO, false, "a check that failed", PLIM_EFFECT_HIGHER },
@@ -63,7 +68,9 @@ static const struct rule {
     { "/accelerate/utils/deepspeed.py", "get_global_grad_norm", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
     /* bitsandbytes 0.45 to 0.50: the state of a checkpoint */
     { "/bitsandbytes/functional.py", "as_dict", ALWAYS, true, "saved", PLIM_EFFECT_NONE },
-    /* Lightning 2: checkpoints are files */
+    /* Lightning 2: checkpoints are files; what it moves to the host it logs or saves */
+    { "/lightning/fabric/utilities/apply_func.py", "to_item", ALWAYS, true, "logged", PLIM_EFFECT_NONE },
+    { "/lightning/fabric/utilities/apply_func.py", "batch_to", ALWAYS, true, "logged or saved", PLIM_EFFECT_NONE },
     { "/callbacks/model_checkpoint.py", "_update_best_and_save", ALWAYS, true, "which checkpoint is kept",
       PLIM_EFFECT_NONE },
 };
@@ -172,22 +179,36 @@ static void copy_statement(const struct plim_python_source *source, uint32_t lin
     ret_text[n] = '\0';
 }
 
-static void read_source(const char *file, uint32_t line, char *const *command, enum manner manner,
-                        struct plim_rehearsal_place *place)
+static enum plim_check_value check_value(const struct plim_ledger_guess *guess, enum manner manner)
+{
+    return manner == MANNER_NUMBER         ? PLIM_CHECK_NUMBER
+           : guess->n_zero == guess->count ? PLIM_CHECK_UNSET
+           : guess->n_zero == 0            ? PLIM_CHECK_SET
+                                           : PLIM_CHECK_MIXED;
+}
+
+static void forgive(struct plim_rehearsal_place *place, const char *decided)
+{
+    place->is_harmless = true;
+    place->decided = decided;
+    place->effect = PLIM_EFFECT_NONE;
+}
+
+static void read_source(const struct plim_ledger_guess *guess, const char *file, uint32_t line, char *const *command,
+                        enum manner manner, struct plim_rehearsal_place *place)
 {
     struct plim_python_source source;
     uint32_t at = line;
+    const bool is_flag = manner == MANNER_FLAG;
     if (file[0] != '/' || !plim_python_source_open(file, &source))
         return;
-    const bool is_flag = manner == MANNER_FLAG;
-    const enum plim_flow flow = manner == MANNER_NUMBER || manner == MANNER_UNKNOWN || is_flag
-                                    ? plim_flow_from(&source, line, is_flag, is_program(file, command), &at)
-                                    : PLIM_FLOW_UNKNOWN;
-    if (flow == PLIM_FLOW_LOGGED) {
-        place->is_harmless = true;
-        place->decided = "only printed, logged or added up";
-        place->effect = PLIM_EFFECT_NONE;
-    }
+    const bool is_readable = manner == MANNER_NUMBER || manner == MANNER_UNKNOWN || is_flag;
+    const enum plim_flow flow =
+        is_readable ? plim_flow_from(&source, line, is_flag, is_program(file, command), &at) : PLIM_FLOW_UNKNOWN;
+    if (flow == PLIM_FLOW_LOGGED)
+        forgive(place, "only printed, logged or added up");
+    else if ((is_flag || manner == MANNER_NUMBER) && plim_check_has_passed(&source, line, check_value(guess, manner)))
+        forgive(place, "a check that passed");
     copy_statement(&source, flow == PLIM_FLOW_DECIDES ? at : line, place->text, sizeof place->text);
     plim_python_source_done(&source);
 }
@@ -228,6 +249,6 @@ void plim_use_of(const struct plim_ledger_guess *guess, char *const *command, st
         place->decided = rule->decided;
         place->effect = rule->effect;
     } else if (!guess->is_answer) {
-        read_source(file, line, command, manner, place);
+        read_source(guess, file, line, command, manner, place);
     }
 }
