@@ -8,8 +8,8 @@ enum { MAX_NAMES = 64, MAX_ROUNDS = 16 };
 /* --- tables --- */
 
 /* Keywords that make a statement, or a part of one, a decision. */
-static const char *const deciding[] = { "if", "elif",   "else",  "while", "assert", "and",  "or",    "not",
-                                        "is", "lambda", "yield", "await", "match",  "case", "raise", "with" };
+static const char *const deciding[] = { "if",     "elif",  "else",  "while", "assert", "and",   "or",
+                                        "lambda", "yield", "await", "match", "case",   "raise", "with" };
 
 /* Statements that use no value, whatever names are in them. */
 static const char *const idle[] = { "def", "class",  "import",  "from", "global", "nonlocal",
@@ -215,12 +215,11 @@ static uint32_t behind(const struct flow *f, uint32_t open, uint32_t to)
 
 /* --- an expression --- */
 
+/* A comparison is no decision yet: it gives a number, which has a name or comes to a condition. */
 static bool is_deciding_word(const struct flow *f, uint32_t word)
 {
-    static const char *const comparisons[] = { "<", ">", "<=", ">=", "==", "!=", ":=" };
     const enum plim_python_word_kind kind = f->source->word[word].kind;
-    return kind == PLIM_PYTHON_NAME ? IS_IN(f, word, deciding)
-                                    : kind == PLIM_PYTHON_SIGN && IS_IN(f, word, comparisons);
+    return kind == PLIM_PYTHON_NAME ? IS_IN(f, word, deciding) : kind == PLIM_PYTHON_SIGN && is_sign(f, word, ":=");
 }
 
 static bool is_scheduler(const struct flow *f, uint32_t word, uint32_t from)
