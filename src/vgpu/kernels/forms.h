@@ -30,7 +30,10 @@ extern const struct plim_kernel_form plim_form_search_sorted, plim_form_histogra
     plim_form_kth_value;
 
 /* loss/ */
-extern const struct plim_kernel_form plim_form_nll_1d, plim_form_nll_2d;
+extern const struct plim_kernel_form plim_form_nll_1d, plim_form_nll_2d, plim_form_nll_backward_1d,
+    plim_form_nll_backward_2d;
+extern const struct plim_kernel_form plim_form_softmax_warp_backward, plim_form_softmax_block_backward,
+    plim_form_softmax_smem_backward, plim_form_softmax_spatial_backward, plim_form_layer_norm;
 /* cub/ */
 extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_reduce_blocks,
     plim_form_cub_reduce_segments, plim_form_cub_scan, plim_form_cub_select, plim_form_cub_unique_by_key,
