@@ -85,6 +85,7 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_cub_difference,
     &plim_form_top_k_scan,
     &plim_form_multinomial_rows,
+    &plim_form_mode,
     &plim_form_cub_reduce_tile,
     &plim_form_cub_reduce_blocks,
     &plim_form_cub_reduce_segments,

@@ -113,4 +113,7 @@ extern const struct plim_kernel_form plim_form_masked_scatter;
 /* random/: distributions */
 extern const struct plim_kernel_form plim_form_multinomial_rows;
 
+/* sort/: the most frequent of rows */
+extern const struct plim_kernel_form plim_form_mode;
+
 #endif
