@@ -44,6 +44,19 @@ static size_t config_offset(const struct plim_reduction *reduction, enum plim_el
     return 0;
 }
 
+/* The first argument of the innermost functor: {lambda(bool, float)#1} in PyTorch 2.15, (float, float) up to 2.10. */
+static enum plim_element type_of_lambda(struct plim_text ops)
+{
+    static const char word[] = "lambda(";
+    struct plim_text rest = plim_text_after(ops, word), last = rest;
+    for (; rest.size > 0; rest = plim_text_after(rest, word))
+        last = rest;
+    size_t n = 0;
+    while (n < last.size && last.start[n] != ',' && last.start[n] != ')')
+        n++;
+    return plim_name_element((struct plim_text){ last.start, n });
+}
+
 /* func_wrapper_t<result, functor> accumulates in the type that its functor takes. */
 static enum plim_element type_of_wrapped(struct plim_text ops)
 {
@@ -55,7 +68,7 @@ static enum plim_element type_of_wrapped(struct plim_text ops)
     for (size_t i = 0; i < sizeof functors / sizeof *functors; i++)
         if (plim_text_has(ops, functors[i].name))
             return plim_name_template_element(ops, functors[i].name, functors[i].argument);
-    return plim_name_template_element(ops, "func_wrapper_t", 0); /* any, all */
+    return type_of_lambda(ops); /* any, all */
 }
 
 /* The type that the operation accumulates in: an argument of its own template, or the input's. */
