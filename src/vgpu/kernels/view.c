@@ -189,6 +189,15 @@ bool plim_view_read(const struct plim_view *view, struct plim_array *ret_array)
     return read_constant(view, &span, n, ret_array) || read_each(view, &span, n, ret_array);
 }
 
+bool plim_view_read_constant(const struct plim_view *view, struct plim_array *ret_array)
+{
+    struct span span;
+    const uint64_t n = plim_view_n(view);
+    if (n == 0)
+        return plim_array_make(ret_array, view->element, 0, true);
+    return plim_element_bytes(view->element) && span_of(view, n, &span) && read_constant(view, &span, n, ret_array);
+}
+
 /* --- writing --- */
 
 /* An element as it is stored: of the tensor's type, and finite if it is a guess. */

@@ -51,6 +51,9 @@ bool plim_view_is_memory(const void *address);
  */
 bool plim_view_read(const struct plim_view *view, struct plim_array *ret_array);
 
+/* The same for a view whose elements are all alike and stored as such. False: they are not, or nobody knows. */
+bool plim_view_read_constant(const struct plim_view *view, struct plim_array *ret_array);
+
 /* Room for n numbers, zero and known; with is_constant, one that stands for all. False: too many, or no memory. */
 bool plim_array_make(struct plim_array *ret_array, enum plim_element element, uint64_t n, bool is_constant);
 

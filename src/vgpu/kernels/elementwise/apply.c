@@ -132,26 +132,50 @@ static bool apply(const struct application *application, const struct plim_view 
     return true;
 }
 
+/* A large tensor of floats is not computed if each element of it would be a guess: it is forgotten. */
+static bool is_not_worth_it(const struct plim_functor *functor, uint64_t n, const struct plim_array *inputs,
+                            const bool *is_constant)
+{
+    enum { FEW = 256 };
+    bool has_unknown = false, has_other = false;
+    for (unsigned i = 0; i < functor->n_inputs; i++) {
+        has_unknown = has_unknown || (is_constant[i] && inputs[i].known == PLIM_SHADOW_UNKNOWN);
+        has_other = has_other || !is_constant[i];
+    }
+    return n > FEW && has_unknown && has_other && plim_element_is_float(functor->result) && !is_choice(functor);
+}
+
+static bool read_inputs(const struct plim_functor *functor, uint64_t n, const struct plim_view *inputs,
+                        struct plim_array *arrays, bool *is_read)
+{
+    bool is_done = true;
+    for (unsigned i = 0; i < functor->n_inputs; i++)
+        is_read[i] = plim_view_read_constant(&inputs[i], &arrays[i]);
+    if (is_not_worth_it(functor, n, arrays, is_read))
+        return false;
+    for (unsigned i = 0; i < functor->n_inputs && is_done; i++)
+        is_done = is_read[i] = is_read[i] || plim_view_read(&inputs[i], &arrays[i]);
+    return is_done;
+}
+
 void plim_functor_apply(const struct plim_functor *functor, const void *bytes, const struct plim_view *output,
                         const struct plim_view *inputs)
 {
     struct plim_array arrays[PLIM_OPERATION_MAX_INPUTS];
     struct application application;
     const uint64_t n = plim_view_n(output);
-    unsigned n_read = 0;
-    bool is_done = false;
+    bool is_read[PLIM_OPERATION_MAX_INPUTS] = { false }, is_done = false;
     if (functor->row->operation == plim_op_unscale) { /* in place, and it writes a flag besides */
         plim_amp_unscale((const uint8_t *)bytes + functor->held_offset[0], output);
         return;
     }
     if (functor->row->unary || functor->row->binary || functor->row->operation) {
         prepare(functor, bytes, inputs, &application);
-        while (n_read < functor->n_inputs && plim_view_read(&inputs[n_read], &arrays[n_read]))
-            n_read++;
-        is_done = n_read == functor->n_inputs && apply(&application, output, n, arrays);
+        is_done = read_inputs(functor, n, inputs, arrays, is_read) && apply(&application, output, n, arrays);
     }
-    for (unsigned i = 0; i < n_read; i++)
-        plim_array_free(&arrays[i]);
+    for (unsigned i = 0; i < functor->n_inputs; i++)
+        if (is_read[i])
+            plim_array_free(&arrays[i]);
     if (!is_done)
         plim_view_forget(output);
 }

@@ -75,28 +75,26 @@ static int64_t size_of(const struct layout *layout, unsigned tensor)
 
 static int64_t n_chunks_of(int64_t n) { return (n - 1) / PLIM_LISTS_CHUNK_ELEMENTS + 1; }
 
-/* Whether each block has the chunk that follows that of the block before it. */
+/* The block behind the last one of the tensor that this block works on. */
+static unsigned end_of(const struct layout *layout, unsigned block, unsigned n_blocks)
+{
+    const int64_t left = n_chunks_of(size_of(layout, tensor_of(layout, block))) - chunk_of(layout, block);
+    return left < (int64_t)(n_blocks - block) ? block + (unsigned)left : n_blocks;
+}
+
+/* Whether the tensors and their chunks follow each other; only a launch may begin within a tensor. */
 static bool is_consistent(const struct layout *layout, unsigned n_blocks)
 {
+    unsigned tensor = 0;
     if (n_blocks == 0 || n_blocks > layout->n_blocks)
         return false;
-    for (unsigned block = 0; block < n_blocks; block++) {
-        const unsigned tensor = tensor_of(layout, block);
-        const int64_t chunk = chunk_of(layout, block);
-        if (tensor >= layout->n_tensors || chunk < 0 || size_of(layout, tensor) <= 0 ||
-            chunk >= n_chunks_of(size_of(layout, tensor)))
+    for (unsigned block = 0, end; block < n_blocks; block = end, tensor++) {
+        const int64_t first = chunk_of(layout, block);
+        if (tensor >= layout->n_tensors || tensor_of(layout, block) != tensor || first < 0 ||
+            (block > 0 && first > 0) || size_of(layout, tensor) <= 0 || first >= n_chunks_of(size_of(layout, tensor)))
             return false;
-        if (block == 0) {
-            if (tensor != 0)
-                return false;
-            continue;
-        }
-        const unsigned before = tensor_of(layout, block - 1);
-        const int64_t chunk_before = chunk_of(layout, block - 1);
-        const bool is_next_chunk = tensor == before && chunk == chunk_before + 1;
-        const bool is_next_tensor =
-            tensor == before + 1 && chunk == 0 && chunk_before + 1 == n_chunks_of(size_of(layout, before));
-        if (!is_next_chunk && !is_next_tensor)
+        end = end_of(layout, block, n_blocks);
+        if (tensor_of(layout, end - 1) != tensor || chunk_of(layout, end - 1) != first + (end - 1 - block))
             return false;
     }
     return true;
@@ -198,8 +196,7 @@ bool plim_lists_each(const struct plim_lists *lists, const struct plim_kernel_la
         return false;
     for (unsigned block = 0, end; block < n_blocks; block = end) {
         struct plim_lists_part part;
-        for (end = block + 1; end < n_blocks && tensor_of(&layout, end) == tensor_of(&layout, block);)
-            end++;
+        end = end_of(&layout, block, n_blocks);
         read_part(&layout, block, end - block, &part);
         visit(context, &part);
     }
