@@ -128,9 +128,9 @@ static uint64_t attribute_of(const struct cubin_image *image, const Elf64_Shdr *
 
 static void add_parameter(struct plim_cubin_kernel *kernel, unsigned i, uint64_t bytes)
 {
-    const bool is_kept = i < PLIM_CUBIN_MAX_PARAMETERS && bytes / 4 <= UINT8_MAX && kernel->n_parameters >= 0;
+    const bool is_kept = i < PLIM_CUBIN_MAX_PARAMETERS && bytes / 4 <= UINT16_MAX && kernel->n_parameters >= 0;
     if (is_kept)
-        kernel->parameter_words[i] = (uint8_t)(bytes / 4);
+        kernel->parameter_words[i] = (uint16_t)(bytes / 4);
     kernel->n_parameters = !is_kept ? -1 : (int)i < kernel->n_parameters ? kernel->n_parameters : (int)i + 1;
 }
 

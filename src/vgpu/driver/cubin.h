@@ -15,8 +15,8 @@ enum { PLIM_CUBIN_MAX_PARAMETERS = 48 };
 
 struct plim_cubin_kernel {
     int n_registers, max_threads, shared_bytes, local_bytes;
-    int n_parameters;                                   /* -1: not known */
-    uint8_t parameter_words[PLIM_CUBIN_MAX_PARAMETERS]; /* the size of each in 4 bytes, rounded down */
+    int n_parameters;                                    /* -1: not known */
+    uint16_t parameter_words[PLIM_CUBIN_MAX_PARAMETERS]; /* the size of each in 4 bytes, rounded down */
 };
 
 /* The length of an image in memory is not given: at most this is read. */

@@ -13,7 +13,9 @@
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/memory/device_memory.h"
 #include "vgpu/driver/modules.h"
+#include "vgpu/kernels/reduce/jit.h"
 #include "vgpu/kernels/snapshot.h"
+#include "vgpu/values/policy.h"
 #include "vgpu/values/shadow.h"
 
 #include <string.h>
@@ -99,6 +101,14 @@ struct sizes {
     uint64_t shared_bytes;
 };
 
+/* Whether the kernel has a meaning, which has been applied. In a graph it has none. */
+static bool is_told(const struct plim_kernel *kernel, void *stream, void **parameters)
+{
+    return kernel->code.n_parameters == 1 && parameters && plim_values_policy() != PLIM_VALUES_OFF &&
+           !plim_capture_is_on(stream) &&
+           plim_jit_reduction_run(kernel->name, parameters[0], kernel->code.parameter_words[0] * (size_t)4);
+}
+
 static status launch(void *function, const struct sizes *sizes, void *stream, void **parameters, void **extra)
 {
     const unsigned *grid = sizes->grid, *block = sizes->block;
@@ -115,6 +125,8 @@ static status launch(void *function, const struct sizes *sizes, void *stream, vo
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
     find_pointers(&kernel->code, parameters, extra, &found);
+    if (is_told(kernel, stream, parameters))
+        found = (struct pointers){ .n = 0 };
     if (!(error = put(stream, &found)))
         plim_vgpu_launched(function);
     return error;

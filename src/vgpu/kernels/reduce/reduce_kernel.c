@@ -9,6 +9,7 @@
  * A reduction over many blocks is one launch too: what passes between the blocks is not written.
  */
 #include "vgpu/kernels/forms.h"
+#include "vgpu/kernels/reduce/jit.h"
 #include "vgpu/kernels/reduce/reductions.h"
 
 #include <stdlib.h>
@@ -249,10 +250,8 @@ static void doubt(const struct reduce_kernel *kernel, const char *object)
     }
 }
 
-static void run(const void *parsed, const struct plim_kernel_launch *launch)
+static void reduce(const struct reduce_kernel *kernel, const char *object)
 {
-    const struct reduce_kernel *kernel = parsed;
-    const char *object = launch->parameters[0];
     struct plim_array in, results[2] = { { 0 }, { 0 } };
     struct operation operation;
     if (!read_operation(kernel, object, &operation)) {
@@ -282,4 +281,31 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
     plim_array_free(&in);
 }
 
+static void run(const void *parsed, const struct plim_kernel_launch *launch) { reduce(parsed, launch->parameters[0]); }
+
 const struct plim_kernel_form plim_form_reduce = { "at::native::reduce_kernel", parse, run };
+
+/*
+ * ReduceJitOp (ATen/native/cuda/reduction_template.cuh, PyTorch 2.5 to 2.15) has no functor, and its name has no types.
+ * Accumulators of eight bytes are int64_t or double: the ident says which, for it is the one of that type.
+ */
+bool plim_jit_reduction_run(const char *name, const void *object, size_t size)
+{
+    enum { IDENT_BYTES = 8, POINTERS_BYTES = 64 };
+    const size_t before = aligned(IDENT_BYTES + CONFIG_BYTES + CALCULATOR_1_BYTES + CALCULATOR_2_BYTES, 8);
+    const double one = 1;
+    struct reduce_kernel kernel = { .held = PLIM_ELEMENT_NONE, .config_at = IDENT_BYTES };
+    if (strcmp(name, "reduction_prod_kernel") != 0 || size != before + POINTERS_BYTES)
+        return false;
+    if (word_at(object) == 1)
+        kernel.in = PLIM_ELEMENT_I64;
+    else if (memcmp(object, &one, sizeof one) == 0)
+        kernel.in = PLIM_ELEMENT_F64;
+    else
+        return false;
+    kernel.out[0] = kernel.out[1] = kernel.in;
+    kernel.reduction = plim_reduction_named(plim_text_of("at::native::func_wrapper_t<at::native::prod_functor<>>"));
+    if (kernel.reduction)
+        reduce(&kernel, object);
+    return kernel.reduction != NULL;
+}
