@@ -39,6 +39,10 @@ extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_re
     plim_form_cub_reduce_segments, plim_form_cub_scan, plim_form_cub_select, plim_form_cub_unique_by_key,
     plim_form_cub_reduce_by_key, plim_form_cub_start, plim_form_cub_transform, plim_form_cub_for_each;
 extern const struct plim_kernel_form plim_form_thrust_select, plim_form_thrust_start, plim_form_thrust_for_each;
+/* sized.c */
+enum { PLIM_N_SIZED = 14 };
+extern const struct plim_kernel_form plim_form_sized[PLIM_N_SIZED];
+
 /* index/ */
 extern const struct plim_kernel_form plim_form_index_elementwise, plim_form_scatter_gather,
     plim_form_index_select_small, plim_form_index_select_large, plim_form_index_func_small, plim_form_index_func_large,

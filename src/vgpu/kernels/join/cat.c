@@ -129,10 +129,15 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
     }
 }
 
-#define CAT(form, suffix)                                                                                              \
-    const struct plim_kernel_form form = { "at::native::(anonymous namespace)::CatArrayBatchedCopy" suffix, parse, run }
-CAT(plim_form_cat, "");
-CAT(plim_form_cat_contig, "_contig");
-CAT(plim_form_cat_aligned16, "_aligned16_contig");
-CAT(plim_form_cat_aligned, "_alignedK_contig");
-CAT(plim_form_cat_vectorized, "_vectorized");
+const struct plim_kernel_form plim_form_cat = { "at::native::(anonymous namespace)::CatArrayBatchedCopy", parse, run };
+const struct plim_kernel_form plim_form_cat_contig = { "at::native::(anonymous namespace)::CatArrayBatchedCopy_contig",
+                                                       parse, run };
+const struct plim_kernel_form plim_form_cat_aligned16 = {
+    "at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig", parse, run
+};
+const struct plim_kernel_form plim_form_cat_aligned = {
+    "at::native::(anonymous namespace)::CatArrayBatchedCopy_alignedK_contig", parse, run
+};
+const struct plim_kernel_form plim_form_cat_vectorized = {
+    "at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized", parse, run
+};
