@@ -34,6 +34,7 @@ extern const struct plim_kernel_form plim_form_nll_1d, plim_form_nll_2d, plim_fo
     plim_form_nll_backward_2d;
 extern const struct plim_kernel_form plim_form_softmax_warp_backward, plim_form_softmax_block_backward,
     plim_form_softmax_smem_backward, plim_form_softmax_spatial_backward, plim_form_layer_norm;
+extern const struct plim_kernel_form plim_form_nll_each, plim_form_distance;
 /* cub/ */
 extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_reduce_blocks,
     plim_form_cub_reduce_segments, plim_form_cub_scan, plim_form_cub_select, plim_form_cub_unique_by_key,
