@@ -108,6 +108,9 @@ static void fill(const struct application *application, const struct plim_array 
     }
 }
 
+/* Of more, all guesses, one is as good as another. */
+enum { MOST_GUESSES = 64 << 10 };
+
 static bool is_uniform(const struct plim_array *array) { return array->is_constant && !array->each; }
 
 static bool apply(const struct application *application, const struct plim_view *output, uint64_t n,
@@ -115,11 +118,14 @@ static bool apply(const struct application *application, const struct plim_view 
 {
     const struct plim_functor *functor = application->functor;
     struct plim_array result;
-    bool is_constant = true, has_each = false;
+    bool is_constant = true, has_each = false, is_guess = false;
     for (unsigned i = 0; i < functor->n_inputs; i++) {
         is_constant = is_constant && is_uniform(&inputs[i]);
+        is_guess = is_guess || (is_uniform(&inputs[i]) && inputs[i].known == PLIM_SHADOW_UNKNOWN);
         has_each = has_each || inputs[i].each || (is_choice(functor) && i > 0 && inputs[i].known != inputs[0].known);
     }
+    if (is_guess && !is_choice(functor) && n > MOST_GUESSES)
+        is_constant = true; /* the first stands for all */
     if (!plim_array_make(&result, functor->result, n, is_constant))
         return false;
     if (has_each && !is_constant && !plim_array_make_each(&result)) {

@@ -275,6 +275,7 @@ static bool constant_of(const struct plim_move *move, const struct range *range,
 /* Constants that go somewhere, whatever the indices are. False: each element must be looked at. */
 static bool move_constant(const struct work *work, uint64_t n)
 {
+    enum { MOST_BYTES_OF_GUESSES = 256 << 10 };
     const struct plim_move *move = work->move;
     uint8_t value[PLIM_SHADOW_MAX_WIDTH] = { 0 }, old[PLIM_SHADOW_MAX_WIDTH] = { 0 };
     enum plim_shadow_known known = PLIM_SHADOW_KNOWN, old_known;
@@ -285,6 +286,10 @@ static bool move_constant(const struct work *work, uint64_t n)
     const bool is_dense = size_of(&work->to.range) == n * move->width;
     if (is_dense && move->operation == PLIM_MOVE_ASSIGN && !has_target(move)) {
         plim_shadow_fill(start_of(&work->to.range, move->to.address), value, move->width, n, known);
+        return true;
+    }
+    if (known == PLIM_SHADOW_UNKNOWN && n * move->width > MOST_BYTES_OF_GUESSES && !move->n_indices) {
+        plim_shadow_forget(start_of(&work->to.range, move->to.address), size_of(&work->to.range));
         return true;
     }
     if (!constant_of(move, &work->to.range, &move->to, old, &old_known) || old_known != known)
