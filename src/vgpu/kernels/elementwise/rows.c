@@ -140,7 +140,8 @@ const struct plim_functor_row plim_functor_rows[] = {
     BINARY("xlogy_kernel_cuda", plim_fn_xlogy),
     BINARY("xlog1py_kernel_cuda", plim_fn_xlog1py),
     ANY("round_decimals_kernel_cuda", 1, 'T', "Tbd", plim_op_round_decimals),
-    UNARY("logit_kernel_cuda", plim_fn_logit), /* rows of one name and number of inputs: the first is without members */
+    LAMBDA("logit_kernel_cuda", 2, 1, "OOd", plim_op_logit_held), /* with eps */
+    UNARY("logit_kernel_cuda", plim_fn_logit),
     /* activations and losses */
     { "GeluCUDAKernelImpl", 0, 1, 1, 'T', "", plim_fn_gelu_tanh, NULL, NULL },
     { "GeluCUDAKernelImpl", 0, 2, 1, 'T', "", plim_fn_gelu, NULL, NULL },

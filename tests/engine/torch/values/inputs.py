@@ -40,7 +40,11 @@ def make(recipe: Input, torch):
     name, *arguments = recipe.kind.split(":")
     generator = torch.Generator().manual_seed(recipe.seed)
     values = KINDS[name](torch, generator, recipe.base, *map(float, arguments))
-    return values.to(getattr(torch, recipe.dtype)).contiguous()
+    values = values.to(getattr(torch, recipe.dtype)).contiguous()
+    if values.dtype in (torch.bfloat16, torch.float16):
+        # some casts of the CPU make a NaN with a sign, which sorts first on a card
+        values[values.isnan()] = float("nan")
+    return values
 
 
 def normal(torch, generator, shape, scale=1.0, middle=0.0):

@@ -109,7 +109,8 @@ FUNCTIONS = [
     *(Row(f"torch.{name}(x)", "f", "normal:2", 2) for name in ("tanh", "sigmoid", "erf", "erfc", "relu")),
     *(Row(f"torch.{name}(x)", "f", "special", 1) for name in ("sqrt", "exp", "log", "abs", "sigmoid", "nan_to_num")),
     Row("torch.nan_to_num(x, nan=-1.0, posinf=7.0, neginf=-7.0)", "f", "special", 2),
-    Row("torch.logit(x, eps=1e-3)", "f", "uniform:0:1", 1, cancels=True),
+    Row("torch.logit(x, eps=0.1)", "f", "uniform:0:1", 4, cancels=True),
+    Row("torch.logit(x)", "f", "uniform:0.1:0.9", 2, cancels=True),
     *(
         Row(f"F.{name}(x)", "f", "normal:3", 1)
         for name in (
