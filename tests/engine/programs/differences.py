@@ -28,6 +28,12 @@ RULES = [
     Rule("cuda", rf"aten\.addmm\.dtype_out ({T})\n", r"addmm into \1\n", "TRL: a product of bf16 added to float32 in one, which the CPU cannot"),
     Rule("cpu", rf"aten\._to_copy\.default bfloat16\[.* > float32.*\naten\._to_copy\.default bfloat16\[.* > float32.*\n"
          rf"aten\.addmm_\.default ({T})\n", r"addmm into \1\n", "TRL: a product of bf16 added to float32 in one, which the CPU cannot"),
+    Rule("cuda cpu", rf"aten\._embedding_bag\.default ({T}) .*\n", r"aten._embedding_bag.default \1\n",
+         "the other results are buffers for the backward pass, whose sizes are the device's own"),
+    Rule("cuda", rf"aten\.native_dropout\.default ({T}) .*\n", r"dropout \1\n", "dropout is one operator on a card"),
+    Rule("cpu", rf"aten\.empty_like\.default ({T})\naten\.bernoulli_\.float \1\naten\.div_\.Scalar \1\naten\.mul\.Tensor \1\n",
+         r"dropout \1\n", "dropout is one operator on a card"),
+    Rule("cuda", rf"aten\.native_dropout_backward\.default ({T})\n", r"aten.mul.Tensor \1\n", "dropout is one operator on a card"),
     Rule("cuda cpu", rf"aten\._to_copy\.default ({T}) > \1\n", "", "moves between host and card, which on the CPU are none"),
     Rule("cuda", r"aten\.is_pinned\.default \n(?:aten\._pin_memory\.default .*\n)?", "", "data loaders pin memory for a card only"),
     Rule("cuda", rf"aten\.detach\.default {T}\naten\.record_stream\.default \n", "", "the CPU has no streams: param.data.record_stream(...)",

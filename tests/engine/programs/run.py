@@ -15,7 +15,8 @@ manifest.json has an entry for each program:
     says      patterns that its output must match: that it took the way it would take on a card
     environment   NAME: VALUE
     as_on_a_card  functions of a library that chooses by the type of the device, for the run on the CPU beside which
-                  operators.py puts the rehearsal: "true": it answers true; "kernel": it stands for a kernel of the card
+                  operators.py puts the rehearsal: "true": it answers true; "kernel": it stands for a kernel of the card;
+                  "lists": this optimizer takes lists of tensors, as it does on a card
 """
 from __future__ import annotations
 

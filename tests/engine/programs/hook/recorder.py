@@ -37,11 +37,13 @@ def as_kernel(function):
 
 
 def choose_as_on_a_card(module) -> None:
-    """Libraries that choose by the type of the device choose on the CPU as they do for a card: names to "true" or "kernel"."""
+    """Libraries that choose by the type of the device choose on the CPU as they do for a card: names to a choice (run.py)."""
+    answers = {"true": True, "lists": (False, True)}  # of the latter: is it fused, does it take lists of tensors
     for name, choice in json.loads(os.environ.get("PLIM_TEST_AS_ON_A_CARD", "{}")).items():
         owner, _, attribute = name.rpartition(".")
         if owner == module.__name__:
-            setattr(module, attribute, (lambda *_: True) if choice == "true" else as_kernel(getattr(module, attribute)))
+            function = as_kernel(getattr(module, attribute)) if choice == "kernel" else lambda *_, choice=choice, **__: answers[choice]
+            setattr(module, attribute, function)
 
 
 def start(path: str) -> None:
