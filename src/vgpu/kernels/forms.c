@@ -24,6 +24,9 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_softmax_reg,
     &plim_form_softmax_gmem,
     &plim_form_softmax_spatial,
+    &plim_form_layer_norm,
+    &plim_form_row_moments,
+    &plim_form_layer_norm_forward,
     &plim_form_softmax_warp_backward,
     &plim_form_softmax_block_backward,
     &plim_form_softmax_smem_backward,
@@ -135,8 +138,5 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_sized[8],
     &plim_form_sized[9],
     &plim_form_sized[10],
-    &plim_form_sized[11],
-    &plim_form_sized[12],
-    &plim_form_sized[13],
     NULL,
 };

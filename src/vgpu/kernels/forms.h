@@ -24,6 +24,7 @@ extern const struct plim_kernel_form plim_form_scan_innermost, plim_form_scan_ou
     plim_form_scan_outer_indices;
 extern const struct plim_kernel_form plim_form_softmax_warp, plim_form_softmax_block, plim_form_softmax_smem,
     plim_form_softmax_reg, plim_form_softmax_gmem, plim_form_softmax_spatial;
+extern const struct plim_kernel_form plim_form_layer_norm, plim_form_row_moments, plim_form_layer_norm_forward;
 
 /* search/ */
 extern const struct plim_kernel_form plim_form_search_sorted, plim_form_histogram, plim_form_median,
@@ -41,7 +42,7 @@ extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_re
     plim_form_cub_reduce_by_key, plim_form_cub_start, plim_form_cub_transform, plim_form_cub_for_each;
 extern const struct plim_kernel_form plim_form_thrust_select, plim_form_thrust_start, plim_form_thrust_for_each;
 /* sized.c */
-enum { PLIM_N_SIZED = 14 };
+enum { PLIM_N_SIZED = 11 };
 extern const struct plim_kernel_form plim_form_sized[PLIM_N_SIZED];
 
 /* index/ */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vectorized_layer_norm_kernel<T, T_ACC[, rms_norm]>(N, eps, X, gamma, beta, mean, rstd, Y) of
- * ATen/native/cuda/layer_norm_kernel.cu, a block for each row; PyTorch 2.5 to 2.15. gamma and beta may be missing.
+ * layer_norm and rms_norm forward (ATen/native/cuda/layer_norm_kernel.cu; PyTorch 2.5 to 2.15):
+ *
+ *     vectorized_layer_norm_kernel<T, T_ACC[, rms]>(int N, eps, X, gamma, beta, mean, rstd, Y), a block for each row
+ *     RowwiseMomentsCUDAKernel<T, T_ACC[, rms]>([M,] N, eps, X, mean, rstd)
+ *     LayerNormForwardCUDAKernel<T, T_ACC[, rms]>([M,] N, X, mean, rstd, gamma, beta, Y)
+ *
+ * M, the number of rows, is a parameter in the newer versions; before, each row has a block.
  */
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
@@ -11,27 +16,20 @@
 
 struct norm {
     enum plim_element element, acc;
-    bool is_rms;
+    bool is_rms, has_rows; /* M is a parameter */
 };
 
-enum { IN, GAMMA, BETA, N_INPUTS };
-enum { MEAN, RSTD, OUT, N_OUTPUTS };
-
-struct row_norm {
-    struct plim_array in[N_INPUTS], out[N_OUTPUTS]; /* an input without numbers is missing */
-    double eps;
-    uint64_t n;
-};
-
-static void *parse(struct plim_text name)
+static void *parse_of(struct plim_text name, const char *function)
 {
-    static const char function[] = "vectorized_layer_norm_kernel";
-    struct plim_text arguments, is_rms;
-    struct norm *norm = malloc(sizeof *norm);
+    struct plim_text arguments, rms, second;
+    struct norm *norm = calloc(1, sizeof *norm);
     if (norm && plim_name_template(name, function, &arguments)) {
-        *norm =
-            (struct norm){ plim_name_template_element(name, function, 0), plim_name_template_element(name, function, 1),
-                           plim_name_argument(arguments, 2, &is_rms) && plim_text_is(is_rms, "true") };
+        norm->element = plim_name_template_element(name, function, 0);
+        norm->acc = plim_name_template_element(name, function, 1);
+        if (!plim_name_argument(arguments, 1, &second)) /* that of group_norm */
+            norm->acc = norm->element;
+        norm->is_rms = plim_name_argument(arguments, 2, &rms) && plim_text_is(rms, "true");
+        norm->has_rows = plim_name_argument(plim_name_parameters(name), 1, &second) && plim_text_is(second, "long");
         if (norm->element && norm->acc)
             return norm;
     }
@@ -39,112 +37,206 @@ static void *parse(struct plim_text name)
     return NULL;
 }
 
-/* --- one row --- */
+static void *parse_whole(struct plim_text name) { return parse_of(name, "vectorized_layer_norm_kernel"); }
+static void *parse_moments(struct plim_text name) { return parse_of(name, "RowwiseMomentsCUDAKernel"); }
+static void *parse_forward(struct plim_text name) { return parse_of(name, "LayerNormForwardCUDAKernel"); }
 
-static double sum_of(const struct row_norm *rows, uint64_t first, double middle, unsigned power)
+/* --- what a launch works on; a pointer may be NULL --- */
+
+enum { X, GAMMA, BETA, MEAN, RSTD, Y, N_TENSORS };
+
+struct rows {
+    const struct norm *norm;
+    uint64_t n_rows, n;
+    double epsilon;
+    const void *at[N_TENSORS];
+    struct plim_array array[N_TENSORS];
+    bool is_there[N_TENSORS];
+};
+
+static struct plim_view view_of(const struct rows *rows, int tensor)
 {
-    double sum = 0;
-    for (uint64_t i = first; i < first + rows->n; i++) {
-        const double x = plim_array_at(&rows->in[IN], i).f - middle;
-        sum += power == 2 ? x * x : x;
-    }
-    return sum / (double)rows->n;
+    const bool is_row = tensor == GAMMA || tensor == BETA, is_moment = tensor == MEAN || tensor == RSTD;
+    uint64_t n = is_row ? rows->n : rows->n_rows;
+    if (!is_row && !is_moment && __builtin_mul_overflow(n, rows->n, &n))
+        n = UINT64_MAX;
+    return plim_view_flat(rows->at[tensor], is_moment ? rows->norm->acc : rows->norm->element, n);
 }
 
-static void put(struct plim_array *array, uint64_t at, double value, enum plim_shadow_known known)
+static void forget(const struct rows *rows, int tensor)
 {
-    array->number[at].f = value;
-    array->each[at] = (uint8_t)known;
+    const struct plim_view view = view_of(rows, tensor);
+    if (rows->at[tensor])
+        plim_view_forget(&view);
 }
 
-static void compute_row(const struct norm *norm, struct row_norm *rows, uint64_t row)
+static bool read(struct rows *rows, int tensor)
 {
-    const uint64_t first = row * rows->n;
+    const struct plim_view view = view_of(rows, tensor);
+    return !rows->at[tensor] || (rows->is_there[tensor] = plim_view_read(&view, &rows->array[tensor]));
+}
+
+static bool make(struct rows *rows, int tensor)
+{
+    const uint64_t n = tensor == Y ? rows->n_rows * rows->n : rows->n_rows;
+    rows->is_there[tensor] = plim_array_make(&rows->array[tensor], PLIM_ELEMENT_F64, n, false);
+    return rows->is_there[tensor] && plim_array_make_each(&rows->array[tensor]);
+}
+
+static void write(struct rows *rows, int tensor)
+{
+    const struct plim_view view = view_of(rows, tensor);
+    if (rows->at[tensor])
+        plim_view_write(&view, &rows->array[tensor]);
+}
+
+static void done_with(struct rows *rows)
+{
+    for (int i = 0; i < N_TENSORS; i++)
+        if (rows->is_there[i])
+            plim_array_free(&rows->array[i]);
+}
+
+/* --- arithmetic --- */
+
+static void find_moments(struct rows *rows, uint64_t row)
+{
+    const struct plim_array *x = &rows->array[X];
+    double sum = 0, squares = 0;
     enum plim_shadow_known known = PLIM_SHADOW_KNOWN;
-    for (uint64_t i = first; i < first + rows->n; i++)
-        known = plim_less_known(known, plim_array_known_at(&rows->in[IN], i));
-    const double mean = norm->is_rms ? 0 : sum_of(rows, first, 0, 1);
-    const double rstd = 1 / sqrt(sum_of(rows, first, mean, 2) + rows->eps);
-    put(&rows->out[MEAN], row, mean, known);
-    put(&rows->out[RSTD], row, rstd, known);
     for (uint64_t i = 0; i < rows->n; i++) {
-        double y = (plim_array_at(&rows->in[IN], first + i).f - mean) * rstd;
-        enum plim_shadow_known of_y = known;
-        for (unsigned k = GAMMA; k <= BETA; k++) {
-            if (!rows->in[k].number)
-                continue;
-            const double factor = plim_array_at(&rows->in[k], i).f;
-            y = k == GAMMA ? y * factor : y + factor;
-            of_y = plim_less_known(of_y, plim_array_known_at(&rows->in[k], i));
-        }
-        put(&rows->out[OUT], first + i, y, of_y);
+        sum += plim_array_at(x, row * rows->n + i).f;
+        known = plim_less_known(known, plim_array_known_at(x, row * rows->n + i));
     }
+    const double mean = rows->norm->is_rms ? 0 : sum / (double)rows->n;
+    for (uint64_t i = 0; i < rows->n; i++) {
+        const double distance = plim_array_at(x, row * rows->n + i).f - mean;
+        squares += distance * distance;
+    }
+    rows->array[MEAN].number[row].f = mean;
+    rows->array[RSTD].number[row].f = 1 / sqrt(squares / (double)rows->n + rows->epsilon);
+    rows->array[MEAN].each[row] = rows->array[RSTD].each[row] = (uint8_t)known;
 }
 
-/* --- the launch --- */
-
-static bool read_inputs(const struct norm *norm, struct row_norm *rows, void *const *p, uint64_t n_rows)
+static void normalize(struct rows *rows, uint64_t row)
 {
-    for (unsigned k = IN; k < N_INPUTS; k++) {
-        const void *pointer = plim_pointer_at(p, 2 + k);
-        const struct plim_view view = plim_view_flat(pointer, norm->element, k == IN ? n_rows * rows->n : rows->n);
-        if (pointer && !plim_view_read(&view, &rows->in[k])) {
-            rows->in[k].number = NULL;
-            return false;
+    const struct plim_array *gamma = rows->is_there[GAMMA] ? &rows->array[GAMMA] : NULL;
+    const struct plim_array *beta = rows->is_there[BETA] ? &rows->array[BETA] : NULL;
+    const double mean = rows->norm->is_rms ? 0 : plim_array_at(&rows->array[MEAN], row).f;
+    const double rstd = plim_array_at(&rows->array[RSTD], row).f;
+    for (uint64_t i = 0; i < rows->n; i++) {
+        const uint64_t at = row * rows->n + i;
+        double y = (plim_array_at(&rows->array[X], at).f - mean) * rstd;
+        enum plim_shadow_known known =
+            plim_less_known(plim_array_known_at(&rows->array[X], at), plim_array_known_at(&rows->array[RSTD], row));
+        if (!rows->norm->is_rms)
+            known = plim_less_known(known, plim_array_known_at(&rows->array[MEAN], row));
+        if (gamma) {
+            y *= plim_array_at(gamma, i).f;
+            known = plim_less_known(known, plim_array_known_at(gamma, i));
         }
-    }
-    return true;
-}
-
-static bool make_outputs(struct row_norm *rows, uint64_t n_rows)
-{
-    for (unsigned k = 0; k < N_OUTPUTS; k++) {
-        const uint64_t n = k == OUT ? n_rows * rows->n : n_rows;
-        if (!plim_array_make(&rows->out[k], PLIM_ELEMENT_F64, n, false)) {
-            rows->out[k].number = NULL;
-            return false;
+        if (beta) {
+            y += plim_array_at(beta, i).f;
+            known = plim_less_known(known, plim_array_known_at(beta, i));
         }
-        if (!plim_array_make_each(&rows->out[k]))
-            return false;
+        rows->array[Y].number[at].f = y;
+        rows->array[Y].each[at] = (uint8_t)known;
     }
-    return true;
 }
 
-static void write_outputs(const struct norm *norm, struct row_norm *rows, void *const *p, uint64_t n_rows,
-                          bool is_known)
+/* Of guesses only, or of too many numbers, nothing is computed. */
+static bool is_worth_it(const struct rows *rows)
 {
-    for (unsigned k = norm->is_rms ? RSTD : MEAN; k < N_OUTPUTS; k++) {
-        const struct plim_view view = k == OUT ? plim_view_flat(plim_pointer_at(p, 7), norm->element, n_rows * rows->n)
-                                               : plim_view_flat(plim_pointer_at(p, 5 + k), norm->acc, n_rows);
-        if (is_known)
-            plim_view_write(&view, &rows->out[k]);
-        else
-            plim_view_forget(&view);
-    }
+    uint64_t n;
+    const struct plim_array *x = &rows->array[X];
+    return rows->n > 0 && !__builtin_mul_overflow(rows->n_rows, rows->n, &n) && n <= PLIM_VIEW_MAX_ELEMENTS &&
+           (x->each || x->known != PLIM_SHADOW_UNKNOWN);
 }
 
-static void run(const void *parsed, const struct plim_kernel_launch *launch)
+/* --- launches --- */
+
+static void run_whole(const void *parsed, const struct plim_kernel_launch *launch)
+{
+    void *const *p = launch->parameters;
+    struct rows rows = { .norm = parsed, .n_rows = launch->grid[0], .n = plim_count_at(p, 0, 4) };
+    const enum plim_element acc = rows.norm->acc;
+    rows.epsilon = plim_element_as_double(acc, plim_element_load(acc, p[1]));
+    for (int i = 0; i < N_TENSORS; i++)
+        rows.at[i] = plim_pointer_at(p, (unsigned)(2 + i));
+    if (read(&rows, X) && is_worth_it(&rows) && read(&rows, GAMMA) && read(&rows, BETA) && make(&rows, MEAN) &&
+        make(&rows, RSTD) && make(&rows, Y)) {
+        for (uint64_t row = 0; row < rows.n_rows; row++) {
+            find_moments(&rows, row);
+            normalize(&rows, row);
+        }
+        write(&rows, MEAN);
+        write(&rows, RSTD);
+        write(&rows, Y);
+    } else {
+        forget(&rows, MEAN);
+        forget(&rows, RSTD);
+        forget(&rows, Y);
+    }
+    done_with(&rows);
+}
+
+static struct rows rows_of(const struct norm *norm, const struct plim_kernel_launch *launch)
+{
+    void *const *p = launch->parameters;
+    return (struct rows){ .norm = norm,
+                          .n_rows = norm->has_rows ? plim_count_at(p, 0, 8) : launch->grid[0],
+                          .n = plim_count_at(p, norm->has_rows, 8) };
+}
+
+static void run_moments(const void *parsed, const struct plim_kernel_launch *launch)
 {
     const struct norm *norm = parsed;
-    void *const *p = launch->parameters;
-    struct row_norm rows = { .n = plim_count_at(p, 0, 4) };
-    const uint64_t n_rows = launch->grid[0];
-    float eps;
-    memcpy(&eps, p[1], sizeof eps);
-    rows.eps = eps;
-    const bool is_small = norm->acc == PLIM_ELEMENT_F32 && rows.n && n_rows * rows.n <= PLIM_VIEW_MAX_ELEMENTS;
-    const bool is_computed = is_small && read_inputs(norm, &rows, p, n_rows) && make_outputs(&rows, n_rows);
-    for (uint64_t row = 0; is_computed && row < n_rows; row++)
-        compute_row(norm, &rows, row);
-    write_outputs(norm, &rows, p, n_rows, is_computed);
-    for (unsigned k = 0; k < N_INPUTS; k++)
-        if (rows.in[k].number)
-            plim_array_free(&rows.in[k]);
-    for (unsigned k = 0; k < N_OUTPUTS; k++)
-        if (rows.out[k].number)
-            plim_array_free(&rows.out[k]);
+    void *const *p = launch->parameters + norm->has_rows; /* from N on */
+    struct rows rows = rows_of(norm, launch);
+    rows.epsilon = plim_element_as_double(norm->acc, plim_element_load(norm->acc, p[1]));
+    rows.at[X] = plim_pointer_at(p, 2);
+    rows.at[MEAN] = plim_pointer_at(p, 3);
+    rows.at[RSTD] = plim_pointer_at(p, 4);
+    if (read(&rows, X) && is_worth_it(&rows) && make(&rows, MEAN) && make(&rows, RSTD)) {
+        for (uint64_t row = 0; row < rows.n_rows; row++)
+            find_moments(&rows, row);
+        write(&rows, MEAN);
+        write(&rows, RSTD);
+    } else {
+        forget(&rows, MEAN);
+        forget(&rows, RSTD);
+    }
+    done_with(&rows);
+}
+
+static void run_forward(const void *parsed, const struct plim_kernel_launch *launch)
+{
+    const struct norm *norm = parsed;
+    void *const *p = launch->parameters + norm->has_rows; /* from N on */
+    struct rows rows = rows_of(norm, launch);
+    rows.at[X] = plim_pointer_at(p, 1);
+    rows.at[MEAN] = norm->is_rms ? NULL : plim_pointer_at(p, 2);
+    rows.at[RSTD] = plim_pointer_at(p, 3);
+    rows.at[GAMMA] = plim_pointer_at(p, 4);
+    rows.at[BETA] = plim_pointer_at(p, 5);
+    rows.at[Y] = plim_pointer_at(p, 6);
+    const bool has_moments = rows.at[RSTD] && (norm->is_rms || rows.at[MEAN]);
+    if (has_moments && read(&rows, X) && is_worth_it(&rows) && read(&rows, MEAN) && read(&rows, RSTD) &&
+        read(&rows, GAMMA) && read(&rows, BETA) && make(&rows, Y)) {
+        for (uint64_t row = 0; row < rows.n_rows; row++)
+            normalize(&rows, row);
+        write(&rows, Y);
+    } else {
+        forget(&rows, Y);
+    }
+    done_with(&rows);
 }
 
 const struct plim_kernel_form plim_form_layer_norm = {
-    "at::native::(anonymous namespace)::vectorized_layer_norm_kernel", parse, run
+    "at::native::(anonymous namespace)::vectorized_layer_norm_kernel", parse_whole, run_whole
+};
+const struct plim_kernel_form plim_form_row_moments = { "at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel",
+                                                        parse_moments, run_moments };
+const struct plim_kernel_form plim_form_layer_norm_forward = {
+    "at::native::(anonymous namespace)::LayerNormForwardCUDAKernel", parse_forward, run_forward
 };
