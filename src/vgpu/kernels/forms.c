@@ -138,5 +138,12 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_sized[8],
     &plim_form_sized[9],
     &plim_form_sized[10],
+    &plim_form_sized[11],
+    &plim_form_sized[12],
+    &plim_form_sized[13],
+    &plim_form_sized[14],
+    &plim_form_sized[15],
+    &plim_form_sized[16],
+    &plim_form_sized[17],
     NULL,
 };

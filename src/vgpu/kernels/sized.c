@@ -2,14 +2,14 @@
 /*
  * Kernels of which only the size of what they write is known: their results are forgotten, and nothing beside them.
  * Signatures of ATen/native/cuda/layer_norm_kernel.cu, PersistentSoftmax.cuh, SoftMax.cu and NLLLoss2d.cu, Loss.cu;
- * PyTorch 2.5 to 2.15.
+ * PyTorch 2.5 to 2.15; and those of bitsandbytes.
  */
 #include "vgpu/kernels/forms.h"
 #include "vgpu/kernels/parameters.h"
 
 #include <stdlib.h>
 
-enum factor { ONE, GRID_X, GRID_Y, INT, LONG };
+enum factor { ONE, TWO, GRID_X, GRID_Y, INT, LONG };
 
 /* One result: a parameter that is a pointer to its elements, and the two factors of their number. */
 struct result {
@@ -36,8 +36,26 @@ static const struct result results[] = {
     { "GammaBetaBackwardCUDAKernel", 7, { { ONE, 0 }, { LONG, 1 } } },
     { "nll_loss_backward_reduce_cuda_kernel_2d", 0, { { INT, 6 }, { INT, 7 } } },
     { "nll_loss_backward_reduce_cuda_kernel_1d", 0, { { ONE, 0 }, { LONG, 6 } } },
+    /* bitsandbytes 0.45 to 0.50, csrc/kernels.cu; of 4 bits, n counts the pairs */
+    { "kDequantizeBlockwise", 3, { { INT, 5 }, { TWO, 0 } } },
+    { "kQuantizeBlockwise", 2, { { GRID_X, 0 }, { ONE, 0 } } },
+    { "kQuantizeBlockwise", 3, { { INT, 6 }, { ONE, 0 } } },
+    { "kgemm_4bit_inference_naive", 7, { { INT, 0 }, { ONE, 0 } } },
+    { "kOptimizer32bit1State", 1, { { INT, 14 }, { ONE, 0 } } },
+    { "kOptimizer32bit1State", 2, { { INT, 14 }, { ONE, 0 } } },
+    { "kOptimizer32bit2State", 1, { { INT, 17 }, { ONE, 0 } } },
+    { "kOptimizer32bit2State", 2, { { INT, 17 }, { ONE, 0 } } },
+    { "kOptimizer32bit2State", 3, { { INT, 17 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit1StateBlockwise", 0, { { INT, 13 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit1StateBlockwise", 2, { { INT, 13 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit1StateBlockwise", 9, { { GRID_X, 0 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit2StateBlockwise", 0, { { INT, 18 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit2StateBlockwise", 2, { { INT, 18 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit2StateBlockwise", 3, { { INT, 18 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit2StateBlockwise", 13, { { GRID_X, 0 }, { ONE, 0 } } },
+    { "kOptimizerStatic8bit2StateBlockwise", 14, { { GRID_X, 0 }, { ONE, 0 } } },
 };
-enum { N_RESULTS = sizeof results / sizeof *results, MOST_OF_ONE = 3 };
+enum { N_RESULTS = sizeof results / sizeof *results, MOST_OF_ONE = 5 };
 
 /* Results of one kernel stand side by side in the table. */
 struct sized {
@@ -82,6 +100,8 @@ static uint64_t factor_of(const struct plim_kernel_launch *launch, uint8_t facto
         return plim_count_at(launch->parameters, parameter, 4);
     case LONG:
         return plim_count_at(launch->parameters, parameter, 8);
+    case TWO:
+        return 2;
     case ONE:
         break;
     }
@@ -115,4 +135,11 @@ const struct plim_kernel_form plim_form_sized[PLIM_N_SIZED] = {
     { "GammaBetaBackwardCUDAKernel", parse, run },
     { "nll_loss_backward_reduce_cuda_kernel_2d", parse, run },
     { "nll_loss_backward_reduce_cuda_kernel_1d", parse, run },
+    { "kDequantizeBlockwise", parse, run },
+    { "kQuantizeBlockwise", parse, run },
+    { "kgemm_4bit_inference_naive", parse, run },
+    { "kOptimizer32bit1State", parse, run },
+    { "kOptimizer32bit2State", parse, run },
+    { "kOptimizerStatic8bit1StateBlockwise", parse, run },
+    { "kOptimizerStatic8bit2StateBlockwise", parse, run },
 };
