@@ -31,7 +31,6 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_softmax_block_backward,
     &plim_form_softmax_smem_backward,
     &plim_form_softmax_spatial_backward,
-    &plim_form_layer_norm,
     &plim_form_distance,
     &plim_form_search_sorted,
     &plim_form_histogram,
@@ -143,7 +142,5 @@ const struct plim_kernel_form *const plim_kernel_forms[] = {
     &plim_form_sized[13],
     &plim_form_sized[14],
     &plim_form_sized[15],
-    &plim_form_sized[16],
-    &plim_form_sized[17],
     NULL,
 };

@@ -42,7 +42,7 @@ extern const struct plim_kernel_form plim_form_cub_reduce_tile, plim_form_cub_re
     plim_form_cub_reduce_by_key, plim_form_cub_start, plim_form_cub_transform, plim_form_cub_for_each;
 extern const struct plim_kernel_form plim_form_thrust_select, plim_form_thrust_start, plim_form_thrust_for_each;
 /* sized.c */
-enum { PLIM_N_SIZED = 18 };
+enum { PLIM_N_SIZED = 16 };
 extern const struct plim_kernel_form plim_form_sized[PLIM_N_SIZED];
 
 /* index/ */

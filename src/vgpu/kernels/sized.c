@@ -34,8 +34,6 @@ static const struct result results[] = {
     { "GammaBetaBackwardCUDAKernel_32x32", 7, { { ONE, 0 }, { LONG, 1 } } },
     { "GammaBetaBackwardCUDAKernel", 6, { { ONE, 0 }, { LONG, 1 } } },
     { "GammaBetaBackwardCUDAKernel", 7, { { ONE, 0 }, { LONG, 1 } } },
-    { "nll_loss_backward_reduce_cuda_kernel_2d", 0, { { INT, 6 }, { INT, 7 } } },
-    { "nll_loss_backward_reduce_cuda_kernel_1d", 0, { { ONE, 0 }, { LONG, 6 } } },
     /* bitsandbytes 0.45 to 0.50, csrc/kernels.cu; of 4 bits, n counts the pairs */
     { "kDequantizeBlockwise", 3, { { INT, 5 }, { TWO, 0 } } },
     { "kQuantizeBlockwise", 2, { { GRID_X, 0 }, { ONE, 0 } } },
@@ -133,8 +131,6 @@ const struct plim_kernel_form plim_form_sized[PLIM_N_SIZED] = {
     { "GammaBetaBackwardSimpleCUDAKernel", parse, run },
     { "GammaBetaBackwardCUDAKernel_32x32", parse, run },
     { "GammaBetaBackwardCUDAKernel", parse, run },
-    { "nll_loss_backward_reduce_cuda_kernel_2d", parse, run },
-    { "nll_loss_backward_reduce_cuda_kernel_1d", parse, run },
     { "kDequantizeBlockwise", parse, run },
     { "kQuantizeBlockwise", parse, run },
     { "kgemm_4bit_inference_naive", parse, run },
