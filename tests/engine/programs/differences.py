@@ -67,6 +67,13 @@ RULES = [
     Rule("cpu", r"mkldnn\._is_mkldnn_fp16_supported\.default \n", "", "DeepSpeed asks whether the CPU can calculate in fp16"),
     Rule("cpu", rf"(?<=c10d\._reduce_scatter_base_\.default bfloat16\[688768\]\n)aten\.split\.Tensor .*\naten\.copy_\.default .*\n", "",
          "gloo leaves the part of a rank in its place, NCCL moves it to where DeepSpeed wants it", "deepspeed_zero3"),
+    Rule("cuda cpu", rf"aten\.clone\.default {T}\naten\._unsafe_view\.default ({T})\n", r"aten.view.default \1\n",
+         "a reshape copies or not by the strides that the library of the attention gives its result"),
+    Rule("cuda", rf"aten\.cudnn_batch_norm\.default ({T}) .*\n", r"batch norm \1\n", "cuDNN's batch normalization has room of its own"),
+    Rule("cpu", rf"aten\.empty\.memory_format uint8\[0\]\naten\.native_batch_norm\.default ({T}) .*\n", r"batch norm \1\n",
+         "cuDNN's batch normalization has room of its own"),
+    Rule("cuda cpu", r"aten\.(?:cudnn|native)_batch_norm_backward\.default (.*)\n", r"batch norm backward \1\n",
+         "the library of the normalization is that of the device"),
 ]
 
 
