@@ -176,6 +176,16 @@ static bool is_out_of_memory(const struct plim_rehearsal *rehearsal)
            rehearsal->other.is_out_of_memory;
 }
 
+/* The peak is a lower bound, and the gate wants to know that it fits. It says why. */
+static bool is_path_refused(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
+{
+    if (!o->is_gate || o->accepts_guess || !plim_path_is_lower_bound(&rehearsal->path))
+        return false;
+    if (!o->is_quiet)
+        plim_print(stderr, "not passed: the path was guessed or incomplete; --accept-guess lets it pass\n");
+    return true;
+}
+
 static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
 {
     const int status = is_stopped_by_us(rehearsal) ? PLIM_EXIT_YES : rehearsal->exit_code;
@@ -183,9 +193,7 @@ static int exit_status(const struct plim_rehearse_options *o, const struct plim_
         return PLIM_EXIT_TIMEOUT;
     if (o->is_gate && is_out_of_memory(rehearsal))
         return PLIM_EXIT_NO;
-    if (o->is_gate && status == PLIM_EXIT_YES && plim_path_is_lower_bound(&rehearsal->path) && !o->accepts_guess)
-        return PLIM_EXIT_NO;
-    return status;
+    return status == PLIM_EXIT_YES && is_path_refused(o, rehearsal) ? PLIM_EXIT_NO : status;
 }
 
 /* --- a run --- */
@@ -283,7 +291,7 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
     if (status == 0) {
         const struct plim_find_trial *last = &o->find.trial[o->find.n_trials - 1];
         hint(rehearsal);
-        const bool is_refused = o->is_gate && !o->accepts_guess && plim_path_is_lower_bound(&rehearsal->path);
+        const bool is_refused = o->find.has_largest && is_path_refused(o, rehearsal);
         status = o->find.is_decided ? (o->find.has_largest && !is_refused ? PLIM_EXIT_YES : PLIM_EXIT_NO)
                  : last->exit_code  ? last->exit_code
                                     : PLIM_EXIT_NO;

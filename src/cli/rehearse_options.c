@@ -38,7 +38,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program after this time: exit status 124" },
     [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
     [OPTION_VALUES] = { "--values", "", "HOW",
-                        "what the program reads back from a card where nobody knows it: zero (the default; also: "
+                        "what a guess is, a value on the card that is not known: zero (the default; also: "
                         "shadow), max (zero, and a selection selects all), both (two runs, and the larger peak), or "
                         "off (nothing that was written or computed is kept)" },
     [OPTION_TOKENS] = { "--tokens", "", "N",
@@ -54,8 +54,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
     [OPTION_GATE] = { "--gate", "", NULL,
                       "exit status 1 when it ended for lack of memory, whatever its own status is, or when its path "
-                      "was "
-                      "guessed or incomplete" },
+                      "was guessed or incomplete" },
     [OPTION_ACCEPT_GUESS] = { "--accept-guess", "", NULL, "a guessed or incomplete path passes --gate" },
     [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },

@@ -90,7 +90,8 @@ enum plim_effect { PLIM_EFFECT_UNKNOWN, PLIM_EFFECT_NONE, PLIM_EFFECT_HIGHER, PL
 struct plim_rehearsal_place {
     char where[PLIM_REHEARSAL_WHERE_BYTES];  /* in the program's own code; else in a package; empty: unknown */
     char inside[PLIM_REHEARSAL_WHERE_BYTES]; /* the frame that read it, when that is another one */
-    char text[PLIM_REHEARSAL_WHERE_BYTES];   /* the line that uses it; empty: unknown */
+    char text[PLIM_REHEARSAL_WHERE_BYTES];   /* the statement that uses it; empty: unknown */
+    uint32_t text_line;                      /* its line, in the file that read it, when that is another line */
     char what[120];                          /* the value, or what was assumed */
     const char *decided;                     /* what hung on it */
     enum plim_effect effect;

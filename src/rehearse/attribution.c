@@ -160,11 +160,14 @@ bool plim_attribution_is_installed(const char *frame)
            begins(frame, "<frozen");
 }
 
+/* Code that a program made itself, "<string>:3": the caller says where. The outermost is `python -c`. */
+static bool is_made(const char *frame) { return begins(frame, "<"); }
+
 static void find_where(const struct stack *native, const struct stack *python, struct plim_attribution *attribution)
 {
     const char *found = NULL;
     for (size_t i = 0; i < python->n && !found; i++)
-        if (!plim_attribution_is_installed(python->frame[i]))
+        if (!plim_attribution_is_installed(python->frame[i]) && (!is_made(python->frame[i]) || i + 1 == python->n))
             found = python->frame[i];
     if (!found && python->n)
         found = python->frame[0];

@@ -169,8 +169,8 @@ def check_path(path: object, devices: list[dict]) -> None:
     row = fields(path, "path", basis=BASES, verdict=PATHS, values={"zero", "max", "off"}, tokens=(int, NULL), values_assumed=int, values_kept=int,
                  why=str, places=list, more_places=int, other=(dict, NULL))
     for i, value in enumerate(row["places"]):
-        place = fields(value, f"path.places[{i}]", where=(str, NULL), inside=(str, NULL), text=(str, NULL), what=str, bytes=int,
-                       decided=str, effect={"unknown", "none", "higher", "lower"}, matters=bool, kept=bool, count=int)
+        place = fields(value, f"path.places[{i}]", where=(str, NULL), inside=(str, NULL), text=(str, NULL), text_line=(int, NULL), what=str,
+                       bytes=int, decided=str, effect={"unknown", "none", "higher", "lower"}, matters=bool, kept=bool, count=int)
         need(place["count"] > 0 and (place["matters"] or place["effect"] in ("none", "lower")), f"path.places[{i}]")
     if not row["more_places"]:
         counted = sum(place["count"] for place in row["places"])

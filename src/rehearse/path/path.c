@@ -107,7 +107,7 @@ static bool is_alike(const struct plim_rehearsal_place *a, const struct plim_reh
 {
     return a->is_harmless == b->is_harmless && a->effect == b->effect && a->is_kept == b->is_kept &&
            a->size_bytes == b->size_bytes && !strcmp(a->what, b->what) && !strcmp(a->decided, b->decided) &&
-           !strcmp(a->where, b->where) && !strcmp(a->inside, b->inside);
+           a->text_line == b->text_line && !strcmp(a->where, b->where) && !strcmp(a->inside, b->inside);
 }
 
 /* As remarks: so they were told before there were places. */
@@ -196,9 +196,8 @@ static const char *why_untrained(const struct plim_ledger *ledger)
         has_states = has_states && !process->n_without_states;
     }
     if (has_steps)
-        return has_states ? NULL : "an optimizer took steps and never got its states";
-    return has_optimizer && plim_steps_has_backward(ledger) ? "gradients were computed, and no optimizer took a step"
-                                                            : NULL;
+        return has_states ? NULL : "an optimizer never got its states";
+    return has_optimizer && plim_steps_has_backward(ledger) ? "no optimizer took a step" : NULL;
 }
 
 void plim_path_judge(struct plim_rehearsal *rehearsal)

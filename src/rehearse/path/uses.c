@@ -209,7 +209,9 @@ static void read_source(const struct plim_ledger_guess *guess, const char *file,
         forgive(place, "only printed, logged or added up");
     else if ((is_flag || manner == MANNER_NUMBER) && plim_check_has_passed(&source, line, check_value(guess, manner)))
         forgive(place, "a check that passed");
-    copy_statement(&source, flow == PLIM_FLOW_DECIDES ? at : line, place->text, sizeof place->text);
+    at = flow == PLIM_FLOW_DECIDES ? at : line;
+    copy_statement(&source, at, place->text, sizeof place->text);
+    place->text_line = place->text[0] && at != line ? at : 0;
     plim_python_source_done(&source);
 }
 
@@ -218,14 +220,14 @@ static void read_source(const struct plim_ledger_guess *guess, const char *file,
 static void judge_selection(const struct plim_ledger_guess *guess, struct plim_rehearsal_place *place)
 {
     const bool is_none = guess->n_zero == guess->count;
-    place->decided = is_none ? "a selection: taken as empty" : "a selection";
+    place->decided = is_none ? "a selection, taken as empty" : "a selection";
     place->effect = is_none ? PLIM_EFFECT_HIGHER : PLIM_EFFECT_UNKNOWN;
 }
 
 void plim_use_of(const struct plim_ledger_guess *guess, char *const *command, struct plim_rehearsal_place *ret_place)
 {
     static const char *const whats[] = { "a value", "a number", "a flag", "the number of selected elements", "a size" };
-    static const char *const decisions[] = { "nobody knows what hangs on it", "a number that may steer", "a condition",
+    static const char *const decisions[] = { "a value whose use is not known", "a number that may steer", "a condition",
                                              "", "a size" };
     struct plim_rehearsal_place *place = ret_place;
     const enum manner manner = manner_of(guess->native);

@@ -273,6 +273,8 @@ void plim_report_receipt_text(FILE *out, const struct plim_receipt *receipt, con
         print_mib(out, sum, true);
         plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
     }
+    if (receipt->is_lower_bound)
+        plim_print(out, "\nThe path was guessed or incomplete: the sums are the least.\n");
     if (receipt->kv_n_tokens >= 0)
         plim_print(out, "\nThe KV cache holds %" PRId64 " tokens.\n", receipt->kv_n_tokens);
     if (!receipt->is_whole)

@@ -27,22 +27,26 @@ static const char *end_of(const char *where, size_t most)
 
 static void print_place(FILE *out, const struct plim_rehearsal_place *place)
 {
-    enum { WIDTH = 60 };
-    char text[2 * PLIM_REHEARSAL_WHERE_BYTES];
+    char text[2 * PLIM_REHEARSAL_WHERE_BYTES], times[32] = "", line[24] = "";
+    const bool is_answer = !strcmp(place->decided, "a library's answer");
+    if (place->count > 1)
+        snprintf(times, sizeof times, ", %llu times", (unsigned long long)place->count);
+    if (place->text_line)
+        snprintf(line, sizeof line, "line %u: ", place->text_line);
     plim_print(out, "  %.*s\n", PLIM_TEXT_WIDTH - 2,
                place->where[0] ? end_of(place->where, PLIM_TEXT_WIDTH - 4) : "a place that was not looked up");
-    snprintf(text, sizeof text, "%s: %s (%llu time%s%s)%s", place->what, place->decided,
-             (unsigned long long)place->count, place->count == 1 ? "" : "s",
-             place->is_kept ? ", as the host wrote it" : "", effect_text(place->effect));
-    plim_print(out, "%*s", INDENT, "");
-    plim_print_wrapped(out, text, INDENT, INDENT);
     if (place->inside[0])
         plim_print(out, "%*sin %s\n", INDENT, "", end_of(place->inside, PLIM_TEXT_WIDTH - 10));
     if (place->text[0]) {
-        plim_print(out, "%*s", INDENT, "");
-        plim_print_padded(out, place->text, strlen(place->text) > WIDTH ? WIDTH : (int)strlen(place->text));
+        const int width = PLIM_TEXT_WIDTH - INDENT - (int)strlen(line), n = plim_print_width(place->text);
+        plim_print(out, "%*s%s", INDENT, "", line);
+        plim_print_padded(out, place->text, n > width ? width : n);
         plim_print(out, "\n");
     }
+    snprintf(text, sizeof text, "%s%s%s%s", is_answer ? place->what : place->decided,
+             place->is_kept ? ", kept as the host wrote it" : "", times, effect_text(place->effect));
+    plim_print(out, "%*s", INDENT, "");
+    plim_print_wrapped(out, text, INDENT, INDENT);
 }
 
 void plim_report_places(FILE *out, const struct plim_rehearsal_path *path)
@@ -57,7 +61,7 @@ void plim_report_places(FILE *out, const struct plim_rehearsal_path *path)
         lower = place->is_harmless && place->effect == PLIM_EFFECT_LOWER ? place : lower;
     }
     if (n_matter)
-        plim_print(out, "values that nobody knows here, and that may have steered the program:\n");
+        plim_print(out, "guesses that may have steered the program:\n");
     for (uint32_t i = 0; i < path->n_places && n_printed < MAX_PRINTED; i++)
         if (!path->place[i].is_harmless) {
             print_place(out, &path->place[i]);
@@ -68,8 +72,8 @@ void plim_report_places(FILE *out, const struct plim_rehearsal_path *path)
     if (lower)
         plim_print(out, "%s\n", lower->decided);
     if (n_harmless)
-        plim_print(out, "%llu guesses that do not matter: printed, logged, or checks that passed\n",
-                   (unsigned long long)n_harmless);
+        plim_print(out, "%llu guess%s not matter: printed, logged, or checks that passed\n",
+                   (unsigned long long)n_harmless, n_harmless == 1 ? " that does" : "es that do");
 }
 
 /* "at least 10.0 GiB on gpu0"; of several cards, the fullest. */
@@ -80,7 +84,7 @@ static void print_bound(FILE *out, const struct plim_rehearsal *rehearsal)
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         if (rehearsal->receipt.device[i].peak_bytes > rehearsal->receipt.device[most].peak_bytes)
             most = i;
-    if (rehearsal->n_cards)
+    if (rehearsal->n_cards && rehearsal->receipt.device[most].peak_bytes)
         plim_print(out, "; at least %s on gpu%u", plim_size_text(size, rehearsal->receipt.device[most].peak_bytes),
                    most);
 }
@@ -89,9 +93,9 @@ void plim_report_path(FILE *out, const struct plim_rehearsal *rehearsal)
 {
     const struct plim_rehearsal_path *path = &rehearsal->path;
     static const char *const words[] = { "exact", "guessed, does not matter", "guessed", "incomplete" };
-    if (path->incomplete)
-        plim_print(out, "incomplete: %s\n", path->incomplete);
     plim_print(out, "path: %s", words[path->verdict]);
+    if (path->incomplete)
+        plim_print(out, ": %s", path->incomplete);
     if (plim_path_is_lower_bound(path))
         print_bound(out, rehearsal);
     plim_print(out, "\n");

@@ -305,7 +305,8 @@ static void print_end(FILE *out, const struct plim_rehearsal *rehearsal)
 void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsal,
                                 const struct plim_receipt *engine_log, bool is_unicode)
 {
-    plim_print(out, "\nreceipt of %.40s on %.30s\n", rehearsal->command[0], rehearsal->card_name);
+    const char *program = rehearsal->command[0], *slash = strlen(program) > 40 ? strrchr(program, '/') : NULL;
+    plim_print(out, "\nreceipt of %.40s on %.30s\n", slash && slash[1] ? slash + 1 : program, rehearsal->card_name);
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         print_card(out, rehearsal, i, is_unicode);
     print_host(out, rehearsal);
@@ -337,8 +338,8 @@ void plim_report_find_text(FILE *out, const struct plim_find *find)
         plim_print(out, "the search was broken off\n");
     for (uint32_t i = 0; i < find->n_trials; i++)
         if (find->has_largest && find->trial[i].value == find->largest && find->trial[i].is_lower_bound)
-            plim_print(out, "the path of %s=%llu is not exact: a card may take more than its peak\n", find->name,
-                       (unsigned long long)find->largest);
+            plim_print(out, "the path of %s=%llu was guessed or incomplete: a card may take more than its peak\n",
+                       find->name, (unsigned long long)find->largest);
     if (find->has_largest)
         plim_print(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name,
                    (unsigned long long)find->largest, (unsigned long long)find->low, (unsigned long long)find->high,

@@ -133,20 +133,21 @@ static json_t *steps_json(const struct plim_rehearsal_steps *steps)
 
 static json_t *place_json(const struct plim_rehearsal_place *place)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "where",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "where",
                      plim_text_or_null_json(place->where), "inside", plim_text_or_null_json(place->inside), "text",
-                     plim_text_or_null_json(place->text), "what", plim_text_json(place->what), "bytes",
-                     plim_bytes_json(place->size_bytes), "decided", place->decided, "effect",
-                     plim_effect_name(place->effect), "matters", (int)!place->is_harmless, "kept",
-                     json_boolean(place->is_kept), "count", plim_bytes_json(place->count));
+                     plim_text_or_null_json(place->text), "text_line",
+                     place->text_line ? plim_bytes_json(place->text_line) : json_null(), "what",
+                     plim_text_json(place->what), "bytes", plim_bytes_json(place->size_bytes), "decided",
+                     place->decided, "effect", plim_effect_name(place->effect), "matters", (int)!place->is_harmless,
+                     "kept", json_boolean(place->is_kept), "count", plim_bytes_json(place->count));
 }
 
 static const char *why_path(const struct plim_rehearsal_path *path)
 {
     static const char *const whys[] = {
-        "the program read nothing back that may steer it",
-        "the program read back values that nobody knows, and only showed them",
-        "the program read back small values that kernels would have computed or may have changed",
+        "the program read no guess",
+        "the program read guesses, and no memory hangs on them",
+        "a guess that the program read may have steered it",
     };
     return path->incomplete ? path->incomplete : whys[path->verdict];
 }

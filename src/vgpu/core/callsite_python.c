@@ -167,7 +167,7 @@ void plim_python_stack(char *ret_text, size_t size)
 
 /* --- the frames that show how a value is used --- */
 
-enum owner { OWNER_USER, OWNER_PACKAGE, OWNER_TORCH, OWNER_PYTHON };
+enum owner { OWNER_USER, OWNER_PACKAGE, OWNER_TORCH, OWNER_PYTHON, OWNER_NOBODY /* exec(): the caller says where */ };
 
 /* A script in a folder of programs (torchrun, tune) was installed as well. */
 static bool is_installed_script(const struct frame *frame)
@@ -183,6 +183,7 @@ static enum owner owner_of(const struct frame *frame)
     if (packages)
         return !strncmp(packages + strlen("/site-packages/"), "torch/", 6) ? OWNER_TORCH : OWNER_PACKAGE;
     return strstr(frame->file, "/lib/python3") || !strncmp(frame->file, "<frozen", 7) ? OWNER_PYTHON
+           : frame->file[0] == '<'                                                    ? OWNER_NOBODY
            : is_installed_script(frame)                                               ? OWNER_PACKAGE
                                                                                       : OWNER_USER;
 }
@@ -196,13 +197,14 @@ static void keep(char text[PLIM_LEDGER_FRAME_BYTES], const struct frame *frame)
 
 void plim_python_frames(struct plim_ledger_frames *ret_frames)
 {
-    struct frame frame;
+    struct frame frame = { 0 };
+    enum owner owner = OWNER_PYTHON;
     memset(ret_frames, 0, sizeof *ret_frames);
     if (!plim_python_has_stack())
         return;
     pthread_mutex_lock(&lock);
     for (char *rest = read_dump(); !ret_frames->user[0] && next_frame(&rest, &frame);) {
-        const enum owner owner = owner_of(&frame);
+        owner = owner_of(&frame);
         if (!ret_frames->innermost[0])
             keep(ret_frames->innermost, &frame);
         if (owner == OWNER_PACKAGE && !ret_frames->package[0])
@@ -210,5 +212,7 @@ void plim_python_frames(struct plim_ledger_frames *ret_frames)
         else if (owner == OWNER_USER)
             keep(ret_frames->user, &frame);
     }
+    if (owner == OWNER_NOBODY) /* the outermost: `python -c` */
+        keep(ret_frames->user, &frame);
     pthread_mutex_unlock(&lock);
 }
