@@ -19,4 +19,7 @@ for group in trl unsloth field; do
     sh tests/engine/programs/fetch.sh .cache/programs-$group $group
 done
 sh tests/engine/fetch_vllm.sh .cache/vllm
-exec meson test -C $build --print-errorlogs --verbose --suite engine --suite engines -t 0
+meson test -C $build --print-errorlogs --verbose --suite engine --suite engines -t 0
+result=$?
+python3 tools/skipped.py $build/meson-logs/testlog.json
+exit $result

@@ -31,7 +31,8 @@ import time
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "torch"))
+sys.path[:0] = [os.path.join(HERE, "..", "torch"), os.path.join(HERE, "..")]
+import page  # noqa: E402
 import suite  # noqa: E402  (how a ledger is compared with what PyTorch tells)
 
 TIMEOUT_S = 600
@@ -135,10 +136,37 @@ def chosen(options: argparse.Namespace) -> list[Program]:
     return [manifest[name] for name in names]
 
 
+def row_of(program: Program, receipt: dict) -> list[str]:
+    path = receipt["path"]
+    with open(program.file, encoding="utf-8") as file:
+        what = next(line for line in file if line.startswith('"""')).strip().strip('"').rstrip(".")
+    words = {"exact": "exact", "guessed_harmless": "guessed, does not matter"}
+    n = sum(place["matters"] for place in path["places"])
+    verdict = words.get(path["verdict"], f"{path['verdict']}, {n} {'place' if n == 1 else 'places'} explained")
+    has_operators = os.path.exists(os.path.join(HERE, "..", "..", "data", "operators", program.name + ".gz"))
+    peak = sum(card["peak_bytes"] for card in receipt["devices"])
+    return [what.replace("|", "/"), verdict, "equal" if has_operators else "", f"{peak / 2**20:,.0f} MiB"]
+
+
+def write_page(path: str, rows: dict[str, list[str]]) -> None:
+    """Rows of programs that passed."""
+    head = [
+        "Each came to its end, took the path that its output shows, and has the ledger that equals what PyTorch says it has reserved, to the",
+        "byte. *Path* is the receipt's verdict; for each place that is a guess `manifest.json` has the reason. *Operators*: the sequence of",
+        "dispatched operators, with the types and shapes of their outputs, is that of PyTorch's CPU from start to end (`operators.py`).",
+        "`tests/engine/programs/run.py --page docs/accuracy.md` writes the rows of its group.",
+        "",
+        "| program |  | path | operators | peak |",
+        "| --- | --- | --- | --- | ---: |",
+    ]
+    page.update(path, "programs", head, {f"`{name}`": cells for name, cells in rows.items()}, [f"`{name}`" for name in read_manifest()])
+
+
 def main() -> int:
     parser = arguments()
+    parser.add_argument("--page", metavar="FILE", help="write the rows of these programs there")
     parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
-    options, n_wrong = parse(parser), 0
+    options, n_wrong, rows = parse(parser), 0, {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = os.path.abspath(options.keep or temporary)
         os.makedirs(folder, exist_ok=True)
@@ -152,6 +180,10 @@ def main() -> int:
             for line in wrong:
                 print("      " + line.replace("\n", "\n      "), flush=True)
             n_wrong += bool(wrong)
+            if not wrong:
+                rows[program.name] = row_of(program, receipt)
+    if options.page:
+        write_page(options.page, rows)
     return 1 if n_wrong else 0
 
 

@@ -30,6 +30,9 @@ from dataclasses import dataclass
 import catalogue
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", ".."))
+import page  # noqa: E402
+
 OUTCOMES = ("equal", "guess", "wrong", "raised")
 TIMEOUT_S = 1200
 MOST_ENDS = 30  # expressions that may end the process, before the rest is given up
@@ -163,6 +166,23 @@ def write_kernels(path: str, results: list[Result]) -> None:
             file.write(f"{result.outcome} {str(result.case)!r}\n{launched}")
 
 
+def write_page(path: str, torch: str, seed: int, results: list[Result]) -> None:
+    counts = Counter(result.outcome for result in results)
+    n = sum(counts[outcome] for outcome in OUTCOMES)
+    head = [
+        "Expressions are drawn with a seed over operations, types, shapes and layouts, and read in the sources of libraries. Each is evaluated on",
+        "the virtual GPU and on PyTorch's CPU, in one program. A result is *equal*, to the tolerance of its type, or marked as a *guess*; a",
+        "*wrong* one is neither, and fails the test.",
+        "`tests/engine/torch/values/run.py --page docs/accuracy.md` writes the row of its version and seed.",
+        "",
+        "| PyTorch, seed | expressions | equal | guess | wrong | equal, % |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    cells = [f"{n}", *(f"{counts[outcome]}" for outcome in ("equal", "guess", "wrong")), f"{100 * counts['equal'] / max(n, 1):.1f}"]
+    order = [f"{version}, {number}" for version in ("2.15.0+cu132", "2.10.0+cu128", "2.5.1+cu124") for number in range(10)]
+    page.update(path, "values", head, {f"{torch}, {seed}": cells}, order)
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plimsoll", required=True)
@@ -173,6 +193,7 @@ def parse() -> argparse.Namespace:
         "--least", type=float, default=97.0, metavar="PERCENT", help="equal; default 97. 0: report only, always exit 0"
     )
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--page", metavar="FILE", help="write the row of this version and seed there")
     parser.add_argument("--apart", action="store_true", help="each expression in its own process, on memory never used")
     parser.add_argument("--kernels", metavar="FILE", help="write what each expression launches; takes --apart along")
     parser.add_argument("--guesses", action="store_true", help="print those too")
@@ -192,6 +213,8 @@ def main() -> int:
         write_kernels(options.kernels, results)
     if options.json:
         write_json(options.json, results, about)
+    if options.page:
+        write_page(options.page, about["torch"], options.seed, results)
     marked = "" if about.get("can_say") else "NOT "
     print(f"PyTorch {about.get('torch')}, seed {options.seed}; guesses are {marked}marked by this virtual GPU")
     print_table(results)
