@@ -114,6 +114,7 @@ enum plim_path_verdict {
  */
 struct plim_rehearsal_path {
     uint64_t n_assumed, n_kept;
+    uint64_t n_data;       /* larger reads of guesses, which do not count for the verdict */
     enum plim_basis basis; /* exact: no such value was read */
     enum plim_path_verdict verdict;
     const char *incomplete; /* the reason */

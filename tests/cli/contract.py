@@ -167,6 +167,7 @@ PATHS = {"exact", "guessed_harmless", "guessed", "incomplete"}
 
 def check_path(path: object, devices: list[dict]) -> None:
     row = fields(path, "path", basis=BASES, verdict=PATHS, values={"zero", "max", "off"}, tokens=(int, NULL), values_assumed=int, values_kept=int,
+                 data_reads=int,
                  why=str, places=list, more_places=int, other=(dict, NULL))
     for i, value in enumerate(row["places"]):
         place = fields(value, f"path.places[{i}]", where=(str, NULL), inside=(str, NULL), text=(str, NULL), text_line=(int, NULL), what=str,

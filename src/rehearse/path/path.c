@@ -5,6 +5,7 @@
 #include "rehearse/path/uses.h"
 #include "rehearse/stop_condition.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ void plim_path_judge(struct plim_rehearsal *rehearsal)
     *path = (struct plim_rehearsal_path){ .verdict = PLIM_PATH_EXACT };
     const bool matters = add_places(rehearsal);
     const char *untrained = why_untrained(rehearsal->ledger), *stopped = why_stopped(rehearsal);
+    path->n_data = atomic_load(&rehearsal->ledger->n_data_reads);
     path->basis = path->n_assumed || path->n_kept ? PLIM_BASIS_ASSUMED : PLIM_BASIS_EXACT;
     path->incomplete = stopped ? stopped : untrained;
     path->verdict = path->incomplete                  ? PLIM_PATH_INCOMPLETE

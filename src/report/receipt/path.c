@@ -74,6 +74,9 @@ void plim_report_places(FILE *out, const struct plim_rehearsal_path *path)
     if (n_harmless)
         plim_print(out, "%llu guess%s not matter: printed, logged, or checks that passed\n",
                    (unsigned long long)n_harmless, n_harmless == 1 ? " that does" : "es that do");
+    if (path->n_data)
+        plim_print(out, "%llu larger read%s of guesses (weights, logits, images): data, no decision\n",
+                   (unsigned long long)path->n_data, path->n_data == 1 ? "" : "s");
 }
 
 /* "at least 10.0 GiB on gpu0"; of several cards, the fullest. */

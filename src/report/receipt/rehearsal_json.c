@@ -171,12 +171,12 @@ static json_t *path_json(const struct plim_rehearsal *rehearsal)
     json_t *places = json_array();
     for (uint32_t i = 0; places && i < path->n_places; i++)
         json_array_append_new(places, place_json(&path->place[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "basis", plim_basis_name(path->basis),
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "basis", plim_basis_name(path->basis),
                      "verdict", plim_path_verdict_name(path->verdict), "values", rehearsal->values, "tokens",
                      rehearsal->tokens ? plim_bytes_json(strtoull(rehearsal->tokens, NULL, 10)) : json_null(),
                      "values_assumed", plim_bytes_json(path->n_assumed), "values_kept", plim_bytes_json(path->n_kept),
-                     "why", why_path(path), "places", places, "more_places", plim_bytes_json(path->n_more), "other",
-                     other_json(rehearsal));
+                     "data_reads", plim_bytes_json(path->n_data), "why", why_path(path), "places", places,
+                     "more_places", plim_bytes_json(path->n_more), "other", other_json(rehearsal));
 }
 
 static json_t *schedule_json(const struct plim_rehearsal *rehearsal)

@@ -122,3 +122,11 @@ void plim_vgpu_guessed(const struct plim_vgpu_guess *guess)
     free(place);
     atomic_fetch_add(&spent_us, plim_ledger_now_us(ledger) - start_us);
 }
+
+void plim_vgpu_guessed_data(void)
+{
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    if (ledger)
+        atomic_fetch_add_explicit(&ledger->n_data_reads, 1, memory_order_relaxed);
+}

@@ -19,4 +19,7 @@ struct plim_vgpu_guess {
 
 PLIM_VGPU_EXPORT void plim_vgpu_guessed(const struct plim_vgpu_guess *guess);
 
+/* A value too large to be a decision by itself was read: weights, logits, an image. It is counted. */
+PLIM_VGPU_EXPORT void plim_vgpu_guessed_data(void);
+
 #endif

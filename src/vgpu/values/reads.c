@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy to the host up to this size may steer the program: .item(), a count, a token, a flag. */
-enum { STEERING_BYTES = 64 };
+/* A copy to the host up to this size may steer the program: .item(), a count, a flag, the sizes of images. */
+enum { STEERING_BYTES = 512 };
 
 static _Thread_local int least_read = PLIM_SHADOW_KNOWN;
 
@@ -56,8 +56,11 @@ static void end_answer(const struct plim_read *read)
 void plim_values_note_read(const struct plim_read *read)
 {
     end_answer(read);
-    if (read->size_bytes > STEERING_BYTES && !read->is_answer)
+    if (read->size_bytes > STEERING_BYTES && !read->is_answer) {
+        if (read->known != PLIM_SHADOW_KNOWN)
+            plim_vgpu_guessed_data();
         return;
+    }
     if ((int)read->known < least_read)
         least_read = (int)read->known;
     if (read->known == PLIM_SHADOW_KNOWN)
