@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -122,6 +123,37 @@ static bool is_between(const char *function)
            !strcmp(function, "decorate_context");
 }
 
+/* The bytes of a character in UTF-8. */
+static char *put_character(char *to, unsigned long c)
+{
+    const int n_more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char first[] = { 0, 0xc0, 0xe0, 0xf0 };
+    *to++ = (char)(first[n_more] | (c >> (6 * n_more)));
+    for (int i = n_more - 1; i >= 0; i--)
+        *to++ = (char)(0x80 | ((c >> (6 * i)) & 0x3f));
+    return to;
+}
+
+/* faulthandler writes characters beyond ASCII as \xfc, \u20ac, \U0001f600. UTF-8 is shorter: it is done in place. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p;) {
+        const int n = *p != '\\' ? 0 : p[1] == 'x' ? 2 : p[1] == 'u' ? 4 : p[1] == 'U' ? 8 : 0;
+        char digits[9] = "", *end = digits;
+        if (n)
+            snprintf(digits, (size_t)n + 1, "%s", p + 2);
+        const unsigned long c = n ? strtoul(digits, &end, 16) : 0;
+        if (n && end - digits == n && c >= 0x80 && c <= 0x10ffff) {
+            to = put_character(to, c);
+            p += 2 + n;
+        } else {
+            *to++ = *p++;
+        }
+    }
+    *to = '\0';
+}
+
 /* The next `  File "a.py", line 12 in f` of a dump, which is cut into words. */
 static bool next_frame(char **rest, struct frame *ret_frame)
 {
@@ -130,6 +162,8 @@ static bool next_frame(char **rest, struct frame *ret_frame)
         if (!file || !number || !name || number < file || name < number)
             continue;
         *number = *name = '\0';
+        unescape(file + 6);
+        unescape(name + 4);
         *ret_frame = (struct frame){ file + 6, number + 8, name + 4 };
         if (!is_between(ret_frame->function))
             return true;
