@@ -27,8 +27,9 @@ bool plim_view_of_info(const void *info, enum plim_element element, unsigned ind
     for (unsigned i = 0; i < ret_view->n_dimensions; i++) { /* theirs is the slowest first */
         const size_t from = (ret_view->n_dimensions - 1 - i) * (size_t)index_bytes;
         ret_view->size[i] = index_at(sizes + from, index_bytes);
-        ret_view->stride_bytes[i] = index_at(strides + from, index_bytes) * (int64_t)plim_element_bytes(element);
-        if (ret_view->size[i] < 0)
+        if (ret_view->size[i] < 0 ||
+            __builtin_mul_overflow(index_at(strides + from, index_bytes), (int64_t)plim_element_bytes(element),
+                                   &ret_view->stride_bytes[i]))
             return false;
     }
     return true;

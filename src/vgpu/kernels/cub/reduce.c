@@ -144,14 +144,14 @@ static struct result guess(const struct reduction *reduction, uint64_t n)
     return result;
 }
 
-static struct plim_array array_of(const struct reduction *reduction, const struct result *result)
+static void write_result(const struct reduction *reduction, void *const *parameters, const struct result *result)
 {
-    struct plim_array array;
+    struct plim_array array; /* its number is within it: it cannot be copied */
     const bool is_float = plim_element_is_float((enum plim_element)reduction->out.element);
     plim_array_make(&array, is_float ? PLIM_ELEMENT_F64 : PLIM_ELEMENT_I64, 1, true);
     array.one = result->number;
     array.known = result->known;
-    return array;
+    plim_iterator_write(&reduction->out, parameters[1], &array);
 }
 
 static union plim_scalar first_value(const struct reduction *reduction, void **parameters)
@@ -173,8 +173,7 @@ static void run_tile(const void *parsed, const struct plim_kernel_launch *launch
         n == 0 ? first
                : plim_operate(reduction->operation, plim_element_is_float((enum plim_element)reduction->out.element),
                               first, result.number);
-    const struct plim_array array = array_of(reduction, &result);
-    plim_iterator_write(&reduction->out, launch->parameters[1], &array);
+    write_result(reduction, launch->parameters, &result);
 }
 
 /* The whole result goes to the first block's place; the others hold what does not change it. */

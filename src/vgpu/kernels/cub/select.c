@@ -263,7 +263,7 @@ static bool write_one(const struct selection *selection, unsigned lane, void **p
     if (is_sum && plim_element_is_float(one.element))
         one.number[0].f *= (double)n;
     else if (is_sum)
-        one.number[0].i *= (int64_t)n;
+        one.number[0].i = (int64_t)((uint64_t)one.number[0].i * n);
     one.known = plim_less_known(one.known, known);
     if (one.each)
         one.each[0] = (uint8_t)one.known;

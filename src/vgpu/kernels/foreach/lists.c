@@ -113,13 +113,21 @@ static bool is_plausible(const struct layout *layout, unsigned n_blocks)
     return n_blocks == layout->n_blocks || chunk_of(layout, n_blocks - 1) + 1 == n_chunks_of(size_of(layout, last));
 }
 
-/* The parameters may lie near the end of the stack: what would be a larger one may reach beyond it. */
+/*
+ * The parameters may lie near the end of the stack: what would be a larger one may reach beyond it. A byte of each page
+ * is read.
+ */
 static bool is_readable(const struct layout *layout)
 {
-    uint8_t last;
-    const uint8_t *at = layout->base + layout->first_tensor - 1;
-    const struct iovec here = { &last, 1 }, there = { (void *)(uintptr_t)at, 1 };
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+    enum { PAGE = 4096, MAX_PAGES = 16 };
+    uint8_t bytes[MAX_PAGES];
+    struct iovec there[MAX_PAGES];
+    const uintptr_t end = (uintptr_t)layout->base + layout->first_tensor + sizeof(int32_t);
+    unsigned n = 0;
+    for (uintptr_t at = (uintptr_t)layout->base; at < end && n < MAX_PAGES; at = (at / PAGE + 1) * PAGE)
+        there[n++] = (struct iovec){ (void *)at, 1 };
+    const struct iovec here = { bytes, n };
+    return process_vm_readv(getpid(), &here, 1, there, n, 0) == (ssize_t)n;
 }
 
 static bool choose(const struct plim_lists *lists, const struct plim_kernel_launch *launch, struct layout *ret_layout)

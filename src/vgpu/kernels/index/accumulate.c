@@ -23,10 +23,16 @@ static int64_t n_rows_of(const void *indices, enum plim_element element, uint64_
         return 0;
     for (uint64_t i = 0; i < (array.is_constant ? 1 : n); i++)
         most = plim_array_at(&array, i).i > most ? plim_array_at(&array, i).i : most;
-    if (array.known == PLIM_SHADOW_UNKNOWN)
+    if (array.known == PLIM_SHADOW_UNKNOWN || most == INT64_MAX)
         most = -1;
     plim_array_free(&array);
     return most + 1;
+}
+
+/* A stride in elements; one that is too large is none, whatever it wraps to: a view of it has no span. */
+static int64_t bytes_of(void *const *p, unsigned i, unsigned width)
+{
+    return (int64_t)((uint64_t)plim_int64_at(p, i) * width);
 }
 
 static void set_walk(struct plim_view *view, const void *address, const uint64_t size[3], const int64_t strides[3])
@@ -64,7 +70,7 @@ static void run_put(const void *parsed, const struct plim_kernel_launch *launch)
     void *const *p = launch->parameters;
     const unsigned width = plim_element_bytes(accumulate->element);
     const uint64_t n = plim_count_at(p, 4, 8), size[3] = { plim_count_at(p, 5, 8), n, plim_count_at(p, 7, 8) };
-    const int64_t row = plim_int64_at(p, 5) * (int64_t)width, outer = plim_int64_at(p, 6) * (int64_t)width;
+    const int64_t row = bytes_of(p, 5, width), outer = bytes_of(p, 6, width);
     const int64_t n_rows = n_rows_of(plim_pointer_at(p, 0), PLIM_ELEMENT_I64, n);
     struct plim_move move;
     if (n_rows == 0) {
@@ -75,7 +81,7 @@ static void run_put(const void *parsed, const struct plim_kernel_launch *launch)
     move.element = accumulate->element;
     move.operation = plim_flag_at(p, 8) ? PLIM_MOVE_ADD : PLIM_MOVE_ASSIGN;
     set_walk(&move.to, plim_pointer_at(p, 3), size, (const int64_t[]){ width, 0, outer });
-    set_walk(&move.from, plim_pointer_at(p, 2), size, (const int64_t[]){ width, 0, (int64_t)n * row });
+    set_walk(&move.from, plim_pointer_at(p, 2), size, (const int64_t[]){ width, 0, (int64_t)(n * (uint64_t)row) });
     set_walk(&move.index, NULL, size, (const int64_t[]){ 0, 8, 0 });
     plim_move_add(&move, (uint64_t)(uintptr_t)plim_pointer_at(p, 0), n_rows, row, false);
     plim_move_add(&move, (uint64_t)(uintptr_t)plim_pointer_at(p, 1), (int64_t)n, row, true);
@@ -107,7 +113,7 @@ static void run_embedding(const void *parsed, const struct plim_kernel_launch *l
     void *const *p = launch->parameters;
     const unsigned width = plim_element_bytes(accumulate->element), index = plim_element_bytes(accumulate->indices);
     const uint64_t n = plim_count_at(p, 3, 4), size[3] = { plim_count_at(p, 4, 8), n, 1 };
-    const int64_t row = plim_int64_at(p, 4) * (int64_t)width;
+    const int64_t row = bytes_of(p, 4, width);
     const int64_t n_rows = n_rows_of(plim_pointer_at(p, 0), accumulate->indices, n);
     struct plim_move move;
     if (n_rows == 0) {

@@ -94,7 +94,7 @@ static bool set_walks(const struct cat *cat, const struct size_stride *out, cons
         move->to.size[k] = move->from.size[k] = own;
         move->to.stride_bytes[k] = (int64_t)out->stride[i] * cat->width;
         move->from.stride_bytes[k] = in ? (int64_t)in->stride[i] * cat->width : packed;
-        packed *= own;
+        packed = (int64_t)((uint64_t)packed * own);
         n /= own;
     }
     return true;

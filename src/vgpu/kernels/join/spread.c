@@ -94,7 +94,7 @@ static void run_repeat(const void *parsed, const struct plim_kernel_launch *laun
 
 /* --- (dst addresses, src addresses, chunk sizes, split of each block, ..., src_stride, num_chunks) in bytes --- */
 
-enum { MAX_SPLITS = 1 << 16, MAX_COPIES = 1 << 20 };
+enum { MAX_SPLITS = 1 << 16, MAX_COPIES = 1 << 16, MAX_BLOCKS = 1 << 20 };
 
 static void *parse_split(struct plim_text name)
 {
@@ -109,17 +109,23 @@ static uint64_t table_at(const void *table, uint64_t i, enum plim_shadow_known *
     return word;
 }
 
-/* The tables were copied from the host: if they are not known, nothing is known of where it writes. */
+/*
+ * The tables were copied from the host: if they are not known, or there is too much of it, nothing is known of where it
+ * writes.
+ */
 static void run_split(const void *parsed, const struct plim_kernel_launch *launch)
 {
     void *const *p = launch->parameters;
     const uint64_t stride = plim_count_at(p, 5, 8), n_chunks = plim_count_at(p, 6, 8);
     (void)parsed;
     uint64_t next = 0, n_copies = 0;
-    for (unsigned block = 0; block < launch->grid[0]; block++) {
-        enum plim_shadow_known known = PLIM_SHADOW_KNOWN;
+    enum plim_shadow_known known = PLIM_SHADOW_KNOWN;
+    unsigned block = 0;
+    for (; block < launch->grid[0]; block++) {
         const uint64_t split = table_at(plim_pointer_at(p, 3), block, &known);
-        if (known != PLIM_SHADOW_KNOWN || split < next || split >= MAX_SPLITS)
+        if (known != PLIM_SHADOW_KNOWN || block == MAX_BLOCKS || split >= MAX_SPLITS || n_copies > MAX_COPIES)
+            break;
+        if (split < next)
             continue;
         const uint64_t to = table_at(plim_pointer_at(p, 0), split, &known);
         const uint64_t from = table_at(plim_pointer_at(p, 1), split, &known);
@@ -130,6 +136,8 @@ static void run_split(const void *parsed, const struct plim_kernel_launch *launc
                 plim_shadow_move((void *)(uintptr_t)(to + i * size), (const void *)(uintptr_t)(from + i * stride),
                                  size);
     }
+    if (known != PLIM_SHADOW_KNOWN || block < launch->grid[0] || n_copies > MAX_COPIES)
+        plim_shadow_doubt_all();
 }
 
 const struct plim_kernel_form plim_form_roll = { "at::native::roll_cuda_kernel", parse, run_roll };

@@ -31,6 +31,8 @@ void plim_rows_apply(const struct plim_rows *rows, plim_row_function *function, 
     const uint64_t n = n_elements(rows);
     const struct plim_view from = plim_view_flat(rows->in, rows->in_type, n);
     struct plim_array in, out[2] = { { 0 }, { 0 } };
+    if (n == 0) /* however many rows of nothing */
+        return;
     bool is_done = n <= PLIM_VIEW_MAX_ELEMENTS && plim_view_read(&from, &in);
     if (!is_done) {
         plim_rows_forget(rows);

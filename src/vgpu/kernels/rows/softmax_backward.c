@@ -58,7 +58,7 @@ static void apply(const struct backward *backward, const void *to, const void *g
                   struct place place)
 {
     uint64_t n;
-    if (__builtin_mul_overflow(place.n_outer, place.n, &n) || __builtin_mul_overflow(n, place.n_inner, &n))
+    if (__builtin_mul_overflow(place.n_outer, place.n, &n) || __builtin_mul_overflow(n, place.n_inner, &n) || n == 0)
         return;
     const struct plim_view out = plim_view_flat(to, backward->out, n);
     const struct plim_view of_gradient = plim_view_flat(gradient, backward->in, n);

@@ -11,22 +11,23 @@
 
 struct histogram {
     enum plim_element in, out;
-    bool has_weights; /* the op holds the TensorInfo of the weights, of the output's type */
+    bool has_weights; /* the op, the first of the two lambdas, holds the TensorInfo of the weights, of the output's type
+                       */
 };
 
 enum { INDEX_BYTES = 8 };
 
 static void *parse(struct plim_text name)
 {
-    struct plim_text arguments, index, has_weights;
+    struct plim_text arguments, index, has_weights, op;
     struct histogram *histogram = calloc(1, sizeof *histogram);
     if (histogram && plim_name_template(name, "kernelHistogram1D", &arguments) &&
         plim_name_argument(arguments, 2, &index) && plim_text_is(index, "long") &&
         plim_name_template(name, "CUDA_tensor_histogram", &arguments) &&
-        plim_name_argument(arguments, 2, &has_weights)) {
+        plim_name_argument(arguments, 2, &has_weights) && plim_name_argument(plim_name_parameters(name), 7, &op)) {
         histogram->out = plim_name_template_element(name, "kernelHistogram1D", 0);
         histogram->in = plim_name_template_element(name, "kernelHistogram1D", 1);
-        histogram->has_weights = plim_text_is(has_weights, "true");
+        histogram->has_weights = plim_text_is(has_weights, "true") && !plim_text_has(op, "{lambda(long)#2}");
         if (histogram->in && histogram->out)
             return histogram;
     }
