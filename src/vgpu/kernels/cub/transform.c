@@ -123,7 +123,7 @@ static bool scatter_to(const struct transform *transform, const char *out_parame
 static bool scatter(const struct transform *transform, const char *out_parameter, const struct plim_array *in)
 {
     struct plim_array index;
-    if (!plim_iterator_read(&transform->index, out_parameter, in->n, &index))
+    if (in->n > PLIM_VIEW_MAX_ELEMENTS || !plim_iterator_read(&transform->index, out_parameter, in->n, &index))
         return false;
     const bool is_done = scatter_to(transform, out_parameter + sizeof(void *), in, &index);
     plim_array_free(&index);

@@ -100,7 +100,7 @@ static bool compute(struct arrays *arrays, const struct plim_view *to)
 static void run(const struct nll *nll, void *const *p, struct arrays arrays)
 {
     uint64_t n;
-    if (__builtin_mul_overflow(arrays.n_samples, arrays.n_classes, &n))
+    if (__builtin_mul_overflow(arrays.n_samples, arrays.n_classes, &n) || n == 0)
         return;
     arrays.is_mean = plim_flag_at(p, 5);
     const struct plim_view to = plim_view_flat(plim_pointer_at(p, 0), nll->element, n);
