@@ -74,12 +74,15 @@ static void run_repeat(const void *parsed, const struct plim_kernel_launch *laun
     const struct plim_view repeats = plim_view_flat(plim_pointer_at(p, 0), spread->element, n);
     const struct plim_view sums = plim_view_flat(plim_pointer_at(p, 1), PLIM_ELEMENT_I64, n);
     struct plim_array repeat = { 0 }, sum = { 0 }, out = { 0 };
-    const bool is_good = plim_view_read(&repeats, &repeat) && plim_view_read(&sums, &sum) &&
-                         plim_array_make(&out, spread->element, n_results, false);
+    uint64_t n_written = 0; /* the ranges of results do not overlap, or something is wrong */
+    bool is_good = n <= PLIM_VIEW_MAX_ELEMENTS && plim_view_read(&repeats, &repeat) && plim_view_read(&sums, &sum) &&
+                   plim_array_make(&out, spread->element, n_results, false);
     for (uint64_t i = 0; is_good && i < n; i++) {
-        const int64_t end = plim_array_at(&sum, i).i, from = end - plim_array_at(&repeat, i).i;
-        for (int64_t k = from < 0 ? 0 : from; k < end && (uint64_t)k < n_results; k++)
+        const int64_t end = plim_array_at(&sum, i).i,
+                      from = (int64_t)((uint64_t)end - (uint64_t)plim_array_at(&repeat, i).i);
+        for (int64_t k = from < 0 ? 0 : from; k < end && (uint64_t)k < n_results && n_written++ <= n_results; k++)
             out.number[k].i = (int64_t)i;
+        is_good = n_written <= n_results;
     }
     if (is_good) {
         out.known = plim_less_known(repeat.known, sum.known);
