@@ -181,7 +181,7 @@ static void test_what_the_host_wrote_comes_back(void **state)
 static void test_what_nobody_wrote_is_zero_and_counted(void **state)
 {
     (void)state;
-    uint64_t value = 1, large[9];
+    uint64_t value = 1, large[65];
     char *a = card_memory(64 * KIB);
     const uint64_t before = n_guesses(PLIM_SHADOW_UNKNOWN, 8);
     assert_int_equal(cuda.copy(&value, a, 8, TO_HOST), SUCCESS);
@@ -266,7 +266,7 @@ static void test_a_kernel_may_have_changed_it(void **state)
 static void test_the_certainty_of_reads(void **state)
 {
     (void)state;
-    uint64_t value = 5, large[9];
+    uint64_t value = 5, large[65];
     char *a = card_memory(4096);
     cuda.last_read();
     assert_int_equal(cuda.last_read(), PLIM_SHADOW_KNOWN);
