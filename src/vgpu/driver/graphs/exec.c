@@ -126,6 +126,8 @@ static status fill(struct exec *exec, const struct plim_cuda_graph *graph)
         exec->steps = (struct steps){ step, n };
         exec->n_nodes = graph->n_nodes;
     }
+    if (!is_right)
+        free(step);
     plim_work_release(conditional);
     return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }

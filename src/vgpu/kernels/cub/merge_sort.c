@@ -99,7 +99,7 @@ static bool sort_by(const struct merge_sort *sort, const struct plim_judge *less
                     const struct plim_array *keys, unsigned keys_to, unsigned items_to)
 {
     struct plim_array items;
-    uint64_t *room = malloc((2 * keys->n + 1) * sizeof *room);
+    uint64_t *room = calloc(2 * keys->n + 1, sizeof *room);
     const enum plim_shadow_known known = plim_less_known(less->known, keys->known);
     if (!room)
         return false;

@@ -297,7 +297,7 @@ static bool select_of_constant(const struct selection *selection, void **paramet
 
 static bool select_of(const struct selection *selection, void **parameters, uint64_t n)
 {
-    struct plim_array in[MAX_LANES];
+    struct plim_array in[MAX_LANES] = { { 0 } };
     struct choice choice = { .is_taken = malloc(2 * n + 1) };
     unsigned n_read = 0;
     bool is_done = choice.is_taken != NULL;

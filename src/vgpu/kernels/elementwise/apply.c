@@ -92,8 +92,8 @@ static void fill(const struct application *application, const struct plim_array 
     const uint64_t n = output->is_constant ? 1 : output->n;
     output->known = PLIM_SHADOW_KNOWN;
     for (uint64_t at = 0; at < n; at++) {
-        union plim_scalar in[PLIM_OPERATION_MAX_INPUTS];
-        for (unsigned i = 0; i < functor->n_inputs; i++) {
+        union plim_scalar in[PLIM_OPERATION_MAX_INPUTS] = { { 0 } };
+        for (unsigned i = 0; i < functor->n_inputs && inputs[i].number; i++) {
             in[i] = plim_array_at(&inputs[i], at);
             if (application->is_converted[i])
                 in[i] = plim_element_convert(application->taken[i], application->in_memory[i], in[i]);
@@ -167,7 +167,7 @@ static bool read_inputs(const struct plim_functor *functor, uint64_t n, const st
 void plim_functor_apply(const struct plim_functor *functor, const void *bytes, const struct plim_view *output,
                         const struct plim_view *inputs)
 {
-    struct plim_array arrays[PLIM_OPERATION_MAX_INPUTS];
+    struct plim_array arrays[PLIM_OPERATION_MAX_INPUTS] = { { 0 } };
     struct application application;
     const uint64_t n = plim_view_n(output);
     bool is_read[PLIM_OPERATION_MAX_INPUTS] = { false }, is_done = false;

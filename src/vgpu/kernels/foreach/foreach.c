@@ -24,24 +24,24 @@ enum scalar_source {
 
 struct functor_row {
     const char *name;
-    uint8_t n_inputs; /* tensors that are read: the first lists */
     enum scalar_source scalar;
+    uint8_t n_inputs;  /* tensors that are read: the first lists */
     bool is_pointwise; /* a + scalar * (b op c) */
 };
 
 static const struct functor_row functor_rows[] = {
-    { "BinaryOpScalarFunctor", 1, SCALAR, false },
-    { "BinaryOpScalarListFunctor", 1, SCALAR_LIST, false },
-    { "BinaryOpListAlphaFunctor", 2, ALPHA, false },
-    { "BinaryOpScalarTensorFunctor", 1, SCALAR_POINTER, false },
-    { "CopyFunctor", 1, NO_SCALAR, false },
-    { "PointwiseOpScalarFunctor", 3, SCALAR, true },
-    { "PointwiseOpScalarListFunctor", 3, SCALAR_LIST, true },
-    { "TernaryOpListFunctor", 3, NO_SCALAR, false },
-    { "TernaryOpScalarFunctor", 2, SCALAR, false },
-    { "TernaryOpScalarListFunctor", 2, SCALAR_LIST, false },
-    { "UnaryOpFunctor", 1, NO_SCALAR, false },
-    { "ZeroFunctor", 0, NO_SCALAR, false },
+    { "BinaryOpScalarFunctor", SCALAR, 1, false },
+    { "BinaryOpScalarListFunctor", SCALAR_LIST, 1, false },
+    { "BinaryOpListAlphaFunctor", ALPHA, 2, false },
+    { "BinaryOpScalarTensorFunctor", SCALAR_POINTER, 1, false },
+    { "CopyFunctor", NO_SCALAR, 1, false },
+    { "PointwiseOpScalarFunctor", SCALAR, 3, true },
+    { "PointwiseOpScalarListFunctor", SCALAR_LIST, 3, true },
+    { "TernaryOpListFunctor", NO_SCALAR, 3, false },
+    { "TernaryOpScalarFunctor", SCALAR, 2, false },
+    { "TernaryOpScalarListFunctor", SCALAR_LIST, 2, false },
+    { "UnaryOpFunctor", NO_SCALAR, 1, false },
+    { "ZeroFunctor", NO_SCALAR, 0, false },
 };
 
 /* n_operands: tensors and scalar; the second one may be either. */

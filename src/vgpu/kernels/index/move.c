@@ -103,7 +103,7 @@ struct work {
 static enum plim_shadow_known least_of(const uint8_t *known, uint64_t n)
 {
     uint8_t least = PLIM_SHADOW_KNOWN;
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; known && i < n; i++)
         least = known[i] < least ? known[i] : least;
     return (enum plim_shadow_known)least;
 }
@@ -189,6 +189,8 @@ static void move_one(struct work *work, int64_t to, int64_t from, enum plim_shad
 {
     const struct plim_move *move = work->move;
     const uint8_t *source = move->is_value ? move->value : work->from.bytes + from;
+    if (!work->from.bytes && !move->is_value)
+        return;
     uint8_t *target = work->to.bytes + to, *target_known = work->to.known + to;
     if (move->operation == PLIM_MOVE_ASSIGN) {
         memcpy(target, source, work->row_bytes);

@@ -293,13 +293,13 @@ bool plim_jit_reduction_run(const char *name, const void *object, size_t size)
 {
     enum { IDENT_BYTES = 8, POINTERS_BYTES = 64 };
     const size_t before = aligned(IDENT_BYTES + CONFIG_BYTES + CALCULATOR_1_BYTES + CALCULATOR_2_BYTES, 8);
-    const double one = 1;
+    static const uint64_t one = 0x3ff0000000000000; /* 1.0 */
     struct reduce_kernel kernel = { .held = PLIM_ELEMENT_NONE, .config_at = IDENT_BYTES };
     if (strcmp(name, "reduction_prod_kernel") != 0 || size != before + POINTERS_BYTES)
         return false;
     if (word_at(object) == 1)
         kernel.in = PLIM_ELEMENT_I64;
-    else if (memcmp(object, &one, sizeof one) == 0)
+    else if (word_at(object) == one)
         kernel.in = PLIM_ELEMENT_F64;
     else
         return false;

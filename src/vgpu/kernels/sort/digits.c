@@ -43,7 +43,7 @@ bool plim_digits_sort(const struct plim_digits *digits, uint64_t n, const uint8_
 {
     enum { BITS = 8 };
     const unsigned width = plim_element_bytes(digits->key);
-    struct item *items = malloc((2 * n + 1) * sizeof *items);
+    struct item *items = calloc(2 * n + 1, sizeof *items);
     struct item *from = items, *to = items + n;
     if (!items)
         return false;
