@@ -143,7 +143,7 @@ static void read_parameters(const struct cubin_image *image, const Elf64_Shdr *s
     const unsigned char *end = p ? p + section->sh_size : NULL;
     uint64_t reach = 0, whole = UINT64_MAX;
     kernel->n_parameters = 0;
-    for (uint16_t size; end - p >= 4; p += 4 + (p[0] == FORMAT_VALUE ? size : 0)) {
+    for (uint16_t size; p && end - p >= 4; p += 4 + (p[0] == FORMAT_VALUE ? size : 0)) {
         struct {
             uint32_t number;
             uint16_t ordinal, offset;
