@@ -32,6 +32,7 @@ static const char kernel[1];
 struct thread {
     pthread_t id;
     uint64_t random;
+    void *stream; /* never captured: a graph that another thread launches would touch this thread's bytes */
     /* the middle of it is registered; "around" must not change */
     unsigned char before[64], mine[256], after[64];
 };
@@ -144,7 +145,7 @@ static void own_memory(struct thread *t)
 /* Between the card and this thread's own bytes, of which the registration covers all. */
 static void copy(struct thread *t)
 {
-    void *card = on_card(t), *other = on_card(t), *stream = any(t, STREAM);
+    void *card = on_card(t), *other = on_card(t), *stream = t->stream;
     const size_t size = a_size(t), width = a_small(t), height = a_small(t), pitch = a_small(t);
     const struct cuda_pitched near = { (char *)t->mine, a_small(t), a_small(t), a_small(t) };
     const struct cuda_pitched far = { card, a_size(t), a_size(t), a_small(t) };
@@ -159,7 +160,7 @@ static void copy(struct thread *t)
         cudaMemcpyAsync(t->mine, card, size, 2, stream);
         break;
     case 2:
-        cudaMemcpy(card, other, size, (int)below(t, 6));
+        cudaMemcpyAsync(card, other, size, (int)below(t, 6), any(t, STREAM));
         break;
     case 3:
         cudaMemcpy2DAsync(card, pitch, t->mine, width, width, height, 1, stream);
@@ -184,7 +185,8 @@ static void copy(struct thread *t)
 
 static void fill(struct thread *t)
 {
-    void *start = below(t, 2) ? (void *)t->mine : any(t, DEVICE), *stream = any(t, STREAM);
+    void *start = below(t, 2) ? (void *)t->mine : any(t, DEVICE);
+    void *stream = start == t->mine ? t->stream : any(t, STREAM);
     const struct cuda_pitched box = { start, a_small(t), a_small(t), a_small(t) };
     const struct cuda_triple extent = { a_small(t), a_small(t), a_small(t) };
     switch (below(t, 5)) {
@@ -288,7 +290,7 @@ static void graphs(struct thread *t)
         break;
     default:
         if (!cuStreamBeginCapture_v2(stream, (int)below(t, 3))) {
-            cudaMemsetAsync(t->mine, 1, 16, stream);
+            cudaMemsetAsync(on_card(t), 1, 16, stream);
             cuLaunchHostFunc(stream, called, &n_host_calls);
             cuEventRecord(any(t, EVENT), stream);
             keep(t, GRAPH, cuStreamGetCaptureInfo_v2(stream, &type, NULL, &graph, NULL, NULL), graph);
@@ -422,7 +424,9 @@ static void *run(void *argument)
     struct thread *t = argument;
     memset(t->before, 'b', sizeof t->before);
     memset(t->after, 'a', sizeof t->after);
-    cudaHostRegister(t->mine, sizeof t->mine, 0);
+    cudaHostRegister(t->mine, sizeof t->mine, 0); /* makes a context current */
+    if (cuStreamCreate(&t->stream, 0))
+        abort();
     for (int i = 0; is_timed ? !atomic_load(&is_over) : i < N_CALLS; i++) {
         families[below(t, sizeof families / sizeof *families)](t);
         if (!is_all(t->before, sizeof t->before, 'b') || !is_all(t->after, sizeof t->after, 'a')) {

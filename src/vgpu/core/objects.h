@@ -25,10 +25,13 @@ enum plim_object_type {
 struct plim_object {
     struct plim_slot slot; /* its type is an enum plim_object_type */
     uint64_t id;           /* never given twice */
-    _Alignas(16) unsigned char body[112];
+    _Alignas(16) unsigned char body[176];
 };
 
-/* A new object whose body begins with size bytes of `body` and is zero then, or NULL. Its address is the handle. */
+/*
+ * A new object whose body begins with size bytes of `body` and is zero then, or NULL: no room. Its address is the
+ * handle. The slot was never that of an object of another type.
+ */
 struct plim_object *plim_object_make(enum plim_object_type type, const void *body, size_t size);
 
 /* The object of a handle of this type, or NULL. */
@@ -54,6 +57,8 @@ static inline void plim_objects_unlock_after(const int *unused)
     __attribute__((cleanup(plim_objects_unlock_after), unused)) const int plim_objects_are_locked =                    \
         (plim_objects_lock(), 0)
 
-#define PLIM_BODY(object, type) ((struct type *)(void *)(object)->body)
+/* The body as a struct of this tag; one that does not fit is an array of a negative size. */
+#define PLIM_BODY(object, type)                                                                                        \
+    ((struct type *)(void *)((object)->body + 0 * sizeof(char[sizeof(struct type) <= sizeof(object)->body ? 1 : -1])))
 
 #endif

@@ -5,8 +5,9 @@
 /*
  * Handles. A handle is the address of a slot of one array that is never unmapped, so that a handle to a destroyed
  * object, to an object of another type or to nothing at all is recognised and never followed. The slot freed first is
- * reused first, and not before a number of others were freed: a stale handle stays invalid for as long as possible,
- * also in a thread that has just found it to be valid.
+ * reused first, and not before a number of others were freed: a stale handle stays invalid for as long as possible. A
+ * slot keeps its type for ever: a thread that has just found a handle to be valid, and is late, meets an object of the
+ * same type.
  *
  * The driver keeps its objects in such a table (objects.h), each math library has one of its own (libs/library.h). The
  * owner of a table locks it to take and to free a slot.
@@ -23,26 +24,32 @@ struct plim_slot {
     uint32_t next;    /* of a free slot: 1 + the number of the next one */
 };
 
+enum { PLIM_SLOT_TYPES = 16 };
+
 struct plim_slots {
     char *_Atomic start; /* NULL until the first slot is taken */
-    uint32_t n, first_free, last_free, n_free;
+    uint32_t n;
+    struct {
+        uint32_t first, last, n; /* first, last: 1 + a number */
+    } free[PLIM_SLOT_TYPES];
 };
 
-/*
- * Free slots that are not reused yet: a thread that was interrupted between looking up a handle and using it would have
- * to sleep while so many objects are destroyed (64 threads at full speed take seconds for them). 10 MB of a program
- * that destroys as many.
- */
-enum { PLIM_SLOTS_REST = 1 << 16 };
+/* Free slots of a type that are not reused yet: 3 MB of a program that destroys as many. */
+enum { PLIM_SLOTS_REST = 1 << 14 };
 
 static inline struct plim_slot *plim_slots_number(const struct plim_slots *slots, size_t slot_bytes, uint32_t number)
 {
     return (struct plim_slot *)(void *)(atomic_load(&slots->start) + number * slot_bytes);
 }
 
-/* A slot of type 0, whose rest is as its last owner left it or zero; NULL: there is no room. */
-static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t slot_bytes, uint32_t n_max)
+/*
+ * A slot for an object of this type (1 to PLIM_SLOT_TYPES - 1), whose own type is 0 until the caller sets it and whose
+ * rest is as its last owner left it or zero. NULL: there is no room.
+ */
+static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t slot_bytes, uint32_t n_max, int type)
 {
+    if (type <= 0 || type >= PLIM_SLOT_TYPES)
+        return NULL;
     if (!atomic_load(&slots->start)) {
         void *start =
             mmap(NULL, n_max * slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,15 +57,15 @@ static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t
             return NULL;
         atomic_store(&slots->start, start);
     }
-    if (slots->n < n_max && slots->n_free <= PLIM_SLOTS_REST)
+    if (slots->n < n_max && slots->free[type].n <= PLIM_SLOTS_REST)
         return plim_slots_number(slots, slot_bytes, slots->n++);
-    if (!slots->first_free)
+    if (!slots->free[type].first)
         return NULL;
-    struct plim_slot *slot = plim_slots_number(slots, slot_bytes, slots->first_free - 1);
-    slots->first_free = slot->next;
-    slots->n_free--;
-    if (!slots->first_free)
-        slots->last_free = 0;
+    struct plim_slot *slot = plim_slots_number(slots, slot_bytes, slots->free[type].first - 1);
+    slots->free[type].first = slot->next;
+    slots->free[type].n--;
+    if (!slots->free[type].first)
+        slots->free[type].last = 0;
     slot->next = 0;
     return slot;
 }
@@ -66,14 +73,16 @@ static inline struct plim_slot *plim_slots_take(struct plim_slots *slots, size_t
 static inline void plim_slots_free(struct plim_slots *slots, size_t slot_bytes, struct plim_slot *slot)
 {
     const uint32_t number = (uint32_t)((size_t)((char *)slot - atomic_load(&slots->start)) / slot_bytes) + 1;
-    atomic_store(&slot->type, 0);
+    const int type = atomic_exchange(&slot->type, 0);
+    if (!type)
+        return;
     slot->next = 0;
-    if (slots->last_free)
-        plim_slots_number(slots, slot_bytes, slots->last_free - 1)->next = number;
+    if (slots->free[type].last)
+        plim_slots_number(slots, slot_bytes, slots->free[type].last - 1)->next = number;
     else
-        slots->first_free = number;
-    slots->last_free = number;
-    slots->n_free++;
+        slots->free[type].first = number;
+    slots->free[type].last = number;
+    slots->free[type].n++;
 }
 
 /* The slot of a handle, free or not; NULL: the handle is not the address of one. Without a lock. */

@@ -22,7 +22,7 @@ void *plim_handle_make(int type, size_t size, void **ret_body)
 {
     void *body = calloc(1, size);
     pthread_mutex_lock(&lock);
-    struct slot *made = body ? (struct slot *)(void *)plim_slots_take(&slots, sizeof *made, MAX_SLOTS) : NULL;
+    struct slot *made = body ? (struct slot *)(void *)plim_slots_take(&slots, sizeof *made, MAX_SLOTS, type) : NULL;
     if (made) {
         made->body = body;
         atomic_store(&made->slot.type, type);

@@ -47,6 +47,12 @@ static status check_legacy(void)
     return error;
 }
 
+/* With the lock held. NULL also for a stream that has gone since it was looked up. */
+static struct plim_capture *capture_of(const void *handle, const struct plim_stream *stream)
+{
+    return plim_stream_of(handle) == stream ? atomic_load(&stream->capture) : NULL;
+}
+
 bool plim_capture_is_on(const void *handle)
 {
     const struct plim_stream *stream = plim_capture_is_active() ? plim_stream_of(handle) : NULL;
@@ -66,7 +72,7 @@ status plim_capture_work(void *handle, enum plim_node_type type, const struct cu
     if (!atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
     PLIM_OBJECTS_LOCKED;
-    struct plim_capture *capture = atomic_load(&stream->capture);
+    struct plim_capture *capture = capture_of(handle, stream);
     if (!capture)
         return PLIM_CUDA_SUCCESS;
     if (is_invalid(capture))
@@ -111,7 +117,7 @@ status plim_capture_record(void *handle, struct plim_event_capture *event, bool 
     if (event->id == 0 && !atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
     plim_objects_lock();
-    struct plim_capture *capture = atomic_load(&stream->capture);
+    struct plim_capture *capture = capture_of(handle, stream);
     plim_nodes_clear(&event->nodes);
     event->id = 0;
     if (capture && capture->status == PLIM_CAPTURE_INVALIDATED) {
@@ -308,18 +314,18 @@ static void finish(struct plim_capture *capture)
     free(capture);
 }
 
-void plim_capture_forget(struct plim_stream *stream)
+struct plim_object *plim_capture_forget(struct plim_stream *stream)
 {
     struct plim_capture *capture = atomic_load(&stream->capture);
     if (!capture)
-        return;
+        return NULL;
     capture->status = PLIM_CAPTURE_INVALIDATED;
     leave(stream);
-    if (capture->origin == stream) { /* no other stream can end it */
-        struct plim_object *graph = capture->is_graph_given ? NULL : capture->graph;
-        finish(capture);
-        plim_cuda_graph_free(graph);
-    }
+    if (capture->origin != stream)
+        return NULL;
+    struct plim_object *graph = capture->is_graph_given ? NULL : capture->graph;
+    finish(capture); /* no other stream can end it */
+    return graph;
 }
 
 status cuStreamEndCapture(void *handle, void **ret_graph)
@@ -362,7 +368,7 @@ status cuStreamGetCaptureInfo_v3(void *handle, int *ret_status, uint64_t *ret_id
     if (plim_stream_is_legacy(stream) && (error = check_legacy()))
         return error;
     PLIM_OBJECTS_LOCKED;
-    const struct plim_capture *capture = atomic_load(&stream->capture);
+    const struct plim_capture *capture = capture_of(handle, stream);
     *ret_status = capture ? capture->status : PLIM_CAPTURE_NONE;
     if (ret_id)
         *ret_id = capture ? capture->id : 0;

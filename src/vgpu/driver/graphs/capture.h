@@ -23,8 +23,11 @@ struct plim_capture {
 
 enum { PLIM_CAPTURE_NONE = 0, PLIM_CAPTURE_ACTIVE = 1, PLIM_CAPTURE_INVALIDATED = 2 };
 
-/* A stream is destroyed: its capture is invalidated. With the lock of the objects held. */
-void plim_capture_forget(struct plim_stream *stream);
+/*
+ * A stream is destroyed: its capture is invalidated. The graph of a capture that began there is returned, for the
+ * caller to free. With the lock of the objects held.
+ */
+struct plim_object *plim_capture_forget(struct plim_stream *stream);
 
 /*
  * Work is put into a stream; call: of a host node; work: of others, for the launches of the graph, or NULL.

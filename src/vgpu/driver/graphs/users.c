@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
-/* A reference of a graph (cuGraphRetainUserObject). */
+/* A reference of a graph (cuGraphRetainUserObject). The program may release more references than are its own. */
 struct plim_cuda_graph_user {
     struct plim_object *user;
+    uint64_t id; /* of the user object: its slot may have another one by now */
     unsigned count;
     struct plim_cuda_graph_user *next;
 };
@@ -37,10 +38,18 @@ static void destroy_unused(const struct user *user)
         user->destroy(user->data);
 }
 
-static void user_drop(struct plim_object *object, unsigned count)
+/* With the lock held. NULL: it is gone. */
+static struct plim_object *user_of(const struct plim_cuda_graph_user *link)
+{
+    struct plim_object *object = plim_object_of(link->user, PLIM_OBJECT_USER);
+    return object && object->id == link->id ? object : NULL;
+}
+
+static void user_drop(const struct plim_cuda_graph_user *link)
 {
     plim_objects_lock();
-    const struct user old = drop_locked(object, count);
+    struct plim_object *object = user_of(link);
+    const struct user old = object ? drop_locked(object, link->count) : (struct user){ .n_references = 1 };
     plim_objects_unlock();
     destroy_unused(&old);
 }
@@ -49,7 +58,7 @@ void plim_cuda_graph_users_free(struct plim_cuda_graph_user *users)
 {
     while (users) {
         struct plim_cuda_graph_user *next = users->next;
-        user_drop(users->user, users->count);
+        user_drop(users);
         free(users);
         users = next;
     }
@@ -65,11 +74,14 @@ void plim_cuda_graph_users_join(struct plim_cuda_graph_user **to, struct plim_cu
 bool plim_cuda_graph_users_copy(struct plim_cuda_graph_user **to, const struct plim_cuda_graph_user *from)
 {
     for (; from; from = from->next) {
-        struct plim_cuda_graph_user *copy = malloc(sizeof *copy);
+        struct plim_object *object = user_of(from);
+        struct plim_cuda_graph_user *copy = object ? malloc(sizeof *copy) : NULL;
+        if (!object)
+            continue;
         if (!copy)
             return false;
-        *copy = (struct plim_cuda_graph_user){ from->user, from->count, *to };
-        PLIM_BODY(from->user, user)->n_references += from->count;
+        *copy = (struct plim_cuda_graph_user){ object, from->id, from->count, *to };
+        PLIM_BODY(object, user)->n_references += from->count;
         *to = copy;
     }
     return true;
@@ -120,7 +132,7 @@ status cuGraphRetainUserObject(void *graph_handle, void *handle, unsigned count,
     struct plim_cuda_graph_user *link = malloc(sizeof *link);
     if (!link)
         return PLIM_CUDA_OUT_OF_MEMORY;
-    *link = (struct plim_cuda_graph_user){ object, count, graph->users };
+    *link = (struct plim_cuda_graph_user){ object, object->id, count, graph->users };
     graph->users = link;
     if (!(flags & MOVE))
         PLIM_BODY(object, user)->n_references += count;
@@ -136,7 +148,7 @@ status cuGraphReleaseUserObject(void *graph_handle, void *handle, unsigned count
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_USER);
     if (graph && object && count > 0) {
         struct plim_cuda_graph_user **link = &graph->users;
-        while (*link && ((*link)->user != object || (*link)->count < count))
+        while (*link && (user_of(*link) != object || (*link)->count < count))
             link = &(*link)->next;
         if ((found = *link)) {
             old = drop_locked(object, count);

@@ -40,8 +40,9 @@ status cuStreamDestroy_v2(void *handle)
     if (!object)
         return PLIM_CUDA_INVALID_HANDLE;
     plim_schedule_forget(PLIM_BODY(object, plim_stream));
-    plim_object_drop(object); /* first: the lock is let go below */
-    plim_capture_forget(PLIM_BODY(object, plim_stream));
+    struct plim_object *graph = plim_capture_forget(PLIM_BODY(object, plim_stream));
+    plim_object_drop(object);
+    plim_cuda_graph_free(graph); /* last: it lets the lock go */
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -115,7 +116,7 @@ static status wait_for(void *handle)
     if (!atomic_load_explicit(&stream->capture, memory_order_acquire))
         return PLIM_CUDA_SUCCESS;
     plim_objects_lock();
-    struct plim_capture *capture = atomic_load(&stream->capture);
+    struct plim_capture *capture = plim_stream_of(handle) == stream ? atomic_load(&stream->capture) : NULL;
     if (capture)
         capture->status = PLIM_CAPTURE_INVALIDATED;
     plim_objects_unlock();
