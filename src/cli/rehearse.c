@@ -8,7 +8,9 @@
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
 #include "rehearse/path/path.h"
+#include "rehearse/progress.h"
 #include "rehearse/rehearsal.h"
+#include "report/columns.h"
 #include "report/print.h"
 #include "report/receipt/rehearsal.h"
 
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,31 +70,41 @@ static int choose_libraries(char folder[PATH_BYTES])
 
 /* --- while it runs --- */
 
-/* On a terminal that the program does not write to. */
-static void show_progress(void *to, const struct plim_ledger *ledger, double elapsed_s)
+static struct plim_rehearsal_progress progress; /* a process runs one rehearsal at a time */
+
+static int terminal_columns(void)
 {
-    enum { BAR = 20, MOST_CARDS = 2 };
-    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], bar[BAR + 1];
-    (void)to;
-    plim_print(stderr, "\r\033[K%.0f s", elapsed_s);
-    for (uint32_t i = 0; i < plim_ledger_n_cards(ledger) && i < MOST_CARDS; i++) {
-        const struct plim_ledger_card *card = &ledger->card[i];
-        const uint64_t total_bytes = card->total_bytes ? card->total_bytes : 1;
-        const int n = (int)((double)card->used_bytes * BAR / (double)total_bytes + 0.5);
-        for (int k = 0; k < BAR; k++)
-            bar[k] = k < n ? '#' : '.';
-        bar[BAR] = '\0';
-        plim_print(stderr, "  gpu%u %s of %s", i, plim_size_text(a, card->used_bytes), plim_size_text(b, total_bytes));
-        if (plim_ledger_n_cards(ledger) == 1)
-            plim_print(stderr, " [%s]", bar);
-    }
-    fflush(stderr);
+    enum { USUAL = 80 };
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL;
 }
 
-static void clear_progress(const struct plim_launch *launch)
+/* So many blanks take the cursor to the next row, unless it is at the beginning of one. */
+static void show_progress(const struct plim_tree *tree, const struct plim_ledger *ledger, double elapsed_s,
+                          bool is_over)
 {
-    if (launch->progress)
-        plim_print(stderr, "\r\033[K");
+    const struct plim_progress_output output = plim_progress_output_of(tree, STDERR_FILENO);
+    const bool is_foreground = tcgetpgrp(STDERR_FILENO) == getpgrp();
+    const enum plim_progress_act act =
+        is_foreground ? plim_progress_decide(&progress, &output, elapsed_s, is_over) : PLIM_PROGRESS_NOTHING;
+    if (act == PLIM_PROGRESS_NOTHING)
+        return;
+    char text[PLIM_PROGRESS_TEXT];
+    const int columns = terminal_columns(), most = columns <= PLIM_TEXT_WIDTH ? columns - 1 : PLIM_TEXT_WIDTH;
+    plim_progress_text(ledger, elapsed_s, text);
+    if (act == PLIM_PROGRESS_NEW)
+        plim_print(stderr, "%*s\r\033[K%.*s\n", columns, "", most, text);
+    else if (act == PLIM_PROGRESS_AGAIN)
+        plim_print(stderr, "\033[A\r\033[K%.*s\n", most, text);
+    else if (act == PLIM_PROGRESS_ERASE)
+        plim_print(stderr, "\033[A\r\033[K");
+}
+
+/* On a terminal that understands what it takes to write a line anew. */
+static bool has_progress(const struct plim_rehearse_options *o)
+{
+    const char *term = getenv("TERM");
+    return !o->is_quiet && !o->is_json && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* --- the answer --- */
@@ -224,8 +237,8 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     for (uint32_t i = 0; i < o->machine.n_cards; i++)
         plim_rehearsal_describe(&o->machine.card[i], &rehearsal->ledger->card[i]);
     rehearsal->ledger->n_cards = o->machine.n_cards;
+    progress = (struct plim_rehearsal_progress){ .is_alone = o->launch.log != NULL };
     const int result = plim_launch_run(&o->launch, fd, rehearsal, &error);
-    clear_progress(&o->launch);
     close(fd);
     return result < 0 ? fail(&error) : 0;
 }
@@ -370,7 +383,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     o->launch.path = path;
     o->launch.libraries = folder;
     o->launch.environment = environ;
-    o->launch.progress = o->launch.log && !o->is_quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
+    o->launch.progress = has_progress(o) ? show_progress : NULL;
     if (o->is_search)
         return search(o, rehearsal);
     int status = run_once(o, rehearsal);

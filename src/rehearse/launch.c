@@ -11,7 +11,6 @@
 #include "rehearse/bypass.h"
 #include "rehearse/nested.h"
 #include "rehearse/path/path.h"
-#include "rehearse/tree.h"
 #include "rehearse/usage.h"
 
 #include <errno.h>
@@ -265,7 +264,7 @@ static void watch(const struct plim_launch *launch, struct plim_tree *tree, stru
                 plim_nested_look(&nested, tree, rehearsal->ledger);
             plim_usage_look(&usage, tree, elapsed_s);
             if (launch->progress)
-                launch->progress(launch->progress_to, rehearsal->ledger, elapsed_s);
+                launch->progress(tree, rehearsal->ledger, elapsed_s, /* is_over */ false);
             looked_s = elapsed_s;
         }
         if (!rehearsal->stopped_by && (rehearsal->stopped_by = plim_stop_reason(&launch->stop, rehearsal->ledger,
@@ -278,6 +277,8 @@ static void watch(const struct plim_launch *launch, struct plim_tree *tree, stru
         pause_for(part_ms < most_ms ? part_ms : most_ms);
     }
     rehearsal->seconds = now_s() - start_s;
+    if (launch->progress)
+        launch->progress(tree, rehearsal->ledger, rehearsal->seconds, /* is_over */ true);
     if (stopped_s > 0 || n_interrupts > 1)
         end_the_rest(tree, stopped_s > 0 ? stopped_s : now_s());
     rehearsal->host.peak_rss_bytes = usage.peak_rss_bytes;

@@ -6,6 +6,7 @@
 
 #include "rehearse/rehearsal.h"
 #include "rehearse/stop_condition.h"
+#include "rehearse/tree.h"
 
 #include "plimsoll/error.h"
 
@@ -19,8 +20,8 @@ struct plim_launch {
     const char *schedule;     /* when work in streams is done: "eager" or "lazy"; NULL: eager */
     const char *log;          /* file for the program's output; NULL: it goes where ours goes */
     struct plim_stop_condition stop;
-    void (*progress)(void *to, const struct plim_ledger *ledger, double elapsed_s); /* called often; may be NULL */
-    void *progress_to;
+    /* Called often, and once when the program has ended; may be NULL. */
+    void (*progress)(const struct plim_tree *tree, const struct plim_ledger *ledger, double elapsed_s, bool is_over);
 };
 
 /* The rehearsal has a ledger, in which the cards are described. Fails when the program could not be started. */
