@@ -4,6 +4,7 @@
 
 #include "vgpu/values/policy.h"
 #include "vgpu/values/store.h"
+#include "vgpu/values/zeros.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,21 +25,13 @@ static void make_pattern(struct plim_extent *extent, const uint8_t *element, siz
         extent->pattern[(extent->start + i) % sizeof extent->pattern] = element[i % width];
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size)
-{
-    size_t i = 0;
-    while (i < size && bytes[i] == 0)
-        i++;
-    return i == size;
-}
-
 static void put_constant(uint64_t start, uint64_t end, const uint8_t *element, size_t width,
                          enum plim_shadow_known known)
 {
     struct plim_extent extent = { .start = start, .end = end, .known = (uint8_t)known };
     if (plim_values_policy() == PLIM_VALUES_OFF)
         return;
-    if (known == PLIM_SHADOW_UNKNOWN && is_zero(element, width)) {
+    if (known == PLIM_SHADOW_UNKNOWN && plim_zeros_are(element, width)) {
         plim_shadow_forget((const void *)(uintptr_t)start, end - start);
         return;
     }
@@ -245,7 +238,7 @@ static bool read_part(struct plim_extent *extent, uint64_t from, uint64_t end, v
         plim_store_touch(extent);
         plim_store_copy_out(extent, from, reading->to + at, n);
     } else {
-        memset(reading->to + at, 0, n);
+        plim_zeros_put(reading->to + at, n);
     }
     if (reading->each)
         memset(reading->each + at, (int)known, n);
@@ -260,7 +253,7 @@ static enum plim_shadow_known read_all(void *to, uint8_t *ret_each, uint64_t sta
     if (size == 0)
         return PLIM_SHADOW_KNOWN;
     if (end - start != size || !plim_store_may_hold(start, end)) {
-        memset(to, 0, size);
+        plim_zeros_put(to, size);
         if (ret_each)
             memset(ret_each, PLIM_SHADOW_UNKNOWN, size);
         return PLIM_SHADOW_UNKNOWN;

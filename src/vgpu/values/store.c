@@ -6,6 +6,8 @@
  */
 #include "vgpu/values/store.h"
 
+#include "vgpu/values/zeros.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +147,10 @@ void plim_store_copy_out(const struct plim_extent *extent, uint64_t from, uint8_
     size_t i = 0;
     if (extent->piece) {
         memcpy(to, extent->piece->bytes + (from - extent->origin), n);
+        return;
+    }
+    if (plim_zeros_are(extent->pattern, sizeof extent->pattern)) {
+        plim_zeros_put(to, n);
         return;
     }
     for (; i < sizeof block && i < n; i++)

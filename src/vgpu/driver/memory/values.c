@@ -7,6 +7,7 @@
 #include "vgpu/driver/memory/host.h"
 #include "vgpu/values/reads.h"
 #include "vgpu/values/shadow.h"
+#include "vgpu/values/zeros.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -184,6 +185,8 @@ static void fill_row(char *to, const struct plim_fill *fill, enum place place)
 {
     if (place == PLACE_DEVICE)
         plim_shadow_fill(to, &fill->value, fill->width, fill->count, PLIM_SHADOW_KNOWN);
+    else if (fill->value == 0)
+        plim_zeros_put(to, fill->count * fill->width);
     else if (fill->width == 1)
         memset(to, (int)fill->value, fill->count);
     else
