@@ -3,8 +3,8 @@
  * Preloaded into every program of a rehearsal. A hollow model is a file of its full size whose data is a hole. Asking
  * the kernel to read it ahead fills the page cache with zeros, tens of gigabytes of them, so such requests are dropped
  * for hollow files and for nothing else. A program that listens for connections is marked as a server. NVIDIA's device
- * files cannot be opened, so that a program which loads NVIDIA's own libraries past ours does not reach a real GPU. What
- * becomes of writes is in holes.c.
+ * files cannot be opened, so that a program which loads NVIDIA's own libraries past ours does not reach a real GPU.
+ * What becomes of writes is in holes.c.
  *
  * Calls the kernel, not libc, where possible: it runs inside programs that it knows nothing of.
  */
