@@ -7,6 +7,7 @@
 #include "cli/receipt_file.h"
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
+#include "rehearse/end/end.h"
 #include "rehearse/path/path.h"
 #include "rehearse/progress.h"
 #include "rehearse/rehearsal.h"
@@ -118,31 +119,6 @@ static bool is_unicode(void)
     return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
 }
 
-static bool is_stopped_by_us(const struct plim_rehearsal *rehearsal)
-{
-    return !strcmp(rehearsal->stopped_by, "ready") || !strcmp(rehearsal->stopped_by, "stable") ||
-           !strcmp(rehearsal->stopped_by, "steps");
-}
-
-static void hint(const struct plim_rehearsal *rehearsal)
-{
-    bool is_lacking = false, is_static = false, is_bypassed = false;
-    for (uint32_t i = 0; i < rehearsal->n_warnings; i++) {
-        const struct plim_rehearsal_warning *warning = &rehearsal->warning[i];
-        is_lacking = is_lacking || !strcmp(warning->kind, "not_supported");
-        is_static = is_static || !strcmp(warning->kind, "static_runtime");
-        is_bypassed = is_bypassed || !strcmp(warning->kind, "bypass");
-    }
-    if (is_static)
-        plim_print(stderr, "hint: a library is linked with the static CUDA runtime, which cannot be replaced:\n"
-                           "      build it with the shared one (nvcc -cudart shared)\n");
-    else if (is_bypassed)
-        plim_print(stderr, "hint: a library of NVIDIA's was loaded by its path instead of Plimsoll's: its memory\n"
-                           "      is not in the receipt\n");
-    else if (is_lacking && rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal))
-        plim_print(stderr, "hint: the virtual GPU lacks the functions listed as not_supported\n");
-}
-
 /* The receipt of the engine's log, where the program's output went to a file and is such a log; else NULL. */
 static const struct plim_receipt *read_log(const struct plim_rehearse_options *o)
 {
@@ -182,13 +158,6 @@ static int write_receipt(const struct plim_rehearse_options *o, struct plim_rehe
     return is_written ? 0 : PLIM_EXIT_OURS;
 }
 
-/* It ended for lack of memory: a program that caught the error, went on and ended well did not. */
-static bool is_out_of_memory(const struct plim_rehearsal *rehearsal)
-{
-    return (rehearsal->oom.is_set && plim_path_is_cut_short(rehearsal)) || rehearsal->late.is_out_of_memory ||
-           rehearsal->other.is_out_of_memory;
-}
-
 /* The peak is a lower bound, and the gate wants to know that it fits. It says why. */
 static bool is_path_refused(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
 {
@@ -199,14 +168,24 @@ static bool is_path_refused(const struct plim_rehearse_options *o, const struct 
     return true;
 }
 
+/* Under --gate: whether it ended well on the virtual card, and the path is sure. */
+static int gate_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
+{
+    const enum plim_end end = plim_end_of(rehearsal);
+    const bool is_short = rehearsal->late.is_out_of_memory || rehearsal->other.is_out_of_memory;
+    if (end == PLIM_END_STATIC_RUNTIME)
+        return PLIM_EXIT_CANNOT_RUN;
+    return !plim_end_is_good(end) || is_short || is_path_refused(o, rehearsal) ? PLIM_EXIT_NO : PLIM_EXIT_YES;
+}
+
 static int exit_status(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal)
 {
-    const int status = is_stopped_by_us(rehearsal) ? PLIM_EXIT_YES : rehearsal->exit_code;
-    if (!strcmp(rehearsal->stopped_by, "timeout"))
+    const enum plim_end end = plim_end_of(rehearsal);
+    if (end == PLIM_END_TIMEOUT)
         return PLIM_EXIT_TIMEOUT;
-    if (o->is_gate && is_out_of_memory(rehearsal))
-        return PLIM_EXIT_NO;
-    return status == PLIM_EXIT_YES && is_path_refused(o, rehearsal) ? PLIM_EXIT_NO : status;
+    if (o->is_gate)
+        return gate_status(o, rehearsal);
+    return end == PLIM_END_REACHED || end == PLIM_END_TOO_EARLY ? PLIM_EXIT_YES : rehearsal->exit_code;
 }
 
 /* --- a run --- */
@@ -247,20 +226,20 @@ static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
 
 static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal, uint64_t value)
 {
-    const bool is_stopped = !strcmp(rehearsal->stopped_by, "timeout") || !strcmp(rehearsal->stopped_by, "interrupt");
-    const bool is_bad = rehearsal->exit_code != 0 && !is_stopped_by_us(rehearsal);
+    const enum plim_end end = plim_end_of(rehearsal);
+    const bool is_stopped = end == PLIM_END_TIMEOUT || end == PLIM_END_INTERRUPT;
     struct plim_find_trial trial = { .value = value,
                                      .exit_code = rehearsal->exit_code,
                                      .is_lower_bound = plim_path_is_lower_bound(&rehearsal->path),
                                      .seconds = rehearsal->seconds };
-    if (!strcmp(rehearsal->stopped_by, "timeout"))
+    if (end == PLIM_END_TIMEOUT)
         trial.exit_code = PLIM_EXIT_TIMEOUT;
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         trial.peak_bytes += rehearsal->receipt.device[i].peak_bytes;
     trial.outcome = is_stopped              ? PLIM_FIND_STOPPED
                     : rehearsal->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
-                    : is_bad                ? PLIM_FIND_FAILED
-                                            : PLIM_FIND_FITS;
+                    : plim_end_is_good(end) ? PLIM_FIND_FITS
+                                            : PLIM_FIND_FAILED;
     return trial;
 }
 
@@ -303,7 +282,6 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
         status = write_receipt(o, rehearsal);
     if (status == 0) {
         const struct plim_find_trial *last = &o->find.trial[o->find.n_trials - 1];
-        hint(rehearsal);
         const bool is_refused = o->find.has_largest && is_path_refused(o, rehearsal);
         status = o->find.is_decided ? (o->find.has_largest && !is_refused ? PLIM_EXIT_YES : PLIM_EXIT_NO)
                  : last->exit_code  ? last->exit_code
@@ -320,11 +298,10 @@ static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     o->launch.schedule = "lazy";
     const int status = run_once(o, &late);
     if (status == 0) {
-        rehearsal->late =
-            (struct plim_rehearsal_late){ .is_set = true,
-                                          .is_out_of_memory = late.oom.is_set && plim_path_is_cut_short(&late),
-                                          .exit_code = late.exit_code,
-                                          .stopped_by = late.stopped_by };
+        rehearsal->late = (struct plim_rehearsal_late){ .is_set = true,
+                                                        .is_out_of_memory = plim_end_is_for_memory(&late),
+                                                        .exit_code = late.exit_code,
+                                                        .stopped_by = late.stopped_by };
         for (uint32_t i = 0; i < late.n_cards; i++)
             rehearsal->card[i].late_peak_bytes = late.receipt.device[i].peak_bytes;
     }
@@ -351,13 +328,12 @@ static int run_other(struct plim_rehearse_options *o, struct plim_rehearsal *reh
         larger = is_larger ? other : *rehearsal;
         other = is_larger ? *rehearsal : other;
         *rehearsal = larger;
-        rehearsal->other =
-            (struct plim_rehearsal_other){ .is_set = true,
-                                           .is_out_of_memory = other.oom.is_set && plim_path_is_cut_short(&other),
-                                           .exit_code = other.exit_code,
-                                           .values = other.values,
-                                           .stopped_by = other.stopped_by,
-                                           .verdict = other.path.verdict };
+        rehearsal->other = (struct plim_rehearsal_other){ .is_set = true,
+                                                          .is_out_of_memory = plim_end_is_for_memory(&other),
+                                                          .exit_code = other.exit_code,
+                                                          .values = other.values,
+                                                          .stopped_by = other.stopped_by,
+                                                          .verdict = other.path.verdict };
         for (uint32_t i = 0; i < other.n_cards; i++)
             rehearsal->card[i].other_peak_bytes = other.receipt.device[i].peak_bytes;
     }
@@ -395,7 +371,6 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         status = write_receipt(o, rehearsal);
     if (status)
         return status;
-    hint(rehearsal);
     return exit_status(o, rehearsal);
 }
 

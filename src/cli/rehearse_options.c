@@ -53,8 +53,8 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_LOG] = { "--log", "", "FILE", "write the output of the program there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
     [OPTION_GATE] = { "--gate", "", NULL,
-                      "exit status 1 when it ended for lack of memory, whatever its own status is, or when its path "
-                      "was guessed or incomplete" },
+                      "exit status 0 only when it ended well on the virtual card and its path was neither guessed nor "
+                      "incomplete; else 1, or 126 when a static CUDA runtime found no card" },
     [OPTION_ACCEPT_GUESS] = { "--accept-guess", "", NULL, "a guessed or incomplete path passes --gate" },
     [OPTION_QUIET] = { "-q --quiet", "", NULL, "no receipt on standard error" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },

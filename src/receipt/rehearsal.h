@@ -77,8 +77,7 @@ enum plim_steps_how {
 };
 
 struct plim_rehearsal_steps {
-    bool is_wanted; /* the program ran until it had taken steps */
-    uint64_t n;
+    uint64_t n, n_wanted; /* n_wanted: the program ran until it had taken so many; 0: nobody asked */
     enum plim_steps_how how;
     uint64_t n_launches; /* of a cycle */
 };
@@ -121,6 +120,13 @@ struct plim_rehearsal_path {
     uint32_t n_places;      /* that are listed: the most important first */
     uint32_t n_more;        /* the others */
     struct plim_rehearsal_place place[PLIM_REHEARSAL_MAX_PLACES];
+};
+
+/* A process of the rehearsal that could not take part in it. */
+enum plim_outsider {
+    PLIM_OUTSIDER_NONE,
+    PLIM_OUTSIDER_USER,        /* another user's: may not read the ledger */
+    PLIM_OUTSIDER_ENVIRONMENT, /* the environment does not name the ledger */
 };
 
 /* The first request that did not fit and was not met later. */
@@ -169,6 +175,7 @@ struct plim_rehearsal {
         uint64_t peak_rss_bytes, peak_anonymous_bytes, pinned_peak_bytes; /* of all processes together */
         size_t peak_n_processes;
     } host;
+    enum plim_outsider outsider; /* the first one that was seen */
     uint32_t n_warnings, n_allocations, n_call_sites;
     struct plim_rehearsal_warning warning[PLIM_REHEARSAL_MAX_WARNINGS];
     struct plim_rehearsal_allocation allocation[PLIM_REHEARSAL_MAX_ALLOCATIONS]; /* the largest first */

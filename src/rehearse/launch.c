@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "rehearse/bypass.h"
+#include "rehearse/end/outsiders.h"
 #include "rehearse/nested.h"
 #include "rehearse/path/path.h"
 #include "rehearse/usage.h"
@@ -260,8 +261,11 @@ static void watch(const struct plim_launch *launch, struct plim_tree *tree, stru
         const double elapsed_s = now_s() - start_s;
         const long part_ms = LEAST_POLL_MS + (long)(elapsed_s * 100); /* a short program is looked at more often */
         if (elapsed_s - looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3) {
-            if (plim_tree_look(tree, elapsed_s))
+            const bool has_scanned = plim_tree_look(tree, elapsed_s);
+            if (has_scanned)
                 plim_nested_look(&nested, tree, rehearsal->ledger);
+            if (!rehearsal->outsider && (has_scanned || elapsed_s < 1))
+                rehearsal->outsider = plim_outsiders_find(tree, has_scanned ? tree->n : 1);
             plim_usage_look(&usage, tree, elapsed_s);
             if (launch->progress)
                 launch->progress(tree, rehearsal->ledger, elapsed_s, /* is_over */ false);
@@ -314,7 +318,7 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     watch(launch, tree, rehearsal);
     if (rehearsal->ledger->wants_steps)
         plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
-    rehearsal->steps.is_wanted = rehearsal->ledger->wants_steps;
+    rehearsal->steps.n_wanted = rehearsal->ledger->wants_steps ? launch->stop.n_steps : 0;
     if (!rehearsal->stopped_by)
         plim_rehearsal_take(rehearsal);
     take_exit(rehearsal);

@@ -150,3 +150,12 @@ void plim_print_padded(FILE *out, const char *text, int width)
     plim_print_part(out, text, bytes_of(text, length, head));
     plim_print(out, "..%s", text + bytes_of(text, length, n - tail));
 }
+
+void plim_print_last(FILE *out, const char *text, int width)
+{
+    if (plim_print_width(text) > width)
+        plim_print_padded(out, text, width);
+    else
+        plim_print(out, "%s", text);
+    plim_print(out, "\n");
+}

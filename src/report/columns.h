@@ -26,4 +26,7 @@ int plim_print_width(const char *text);
 /* Exactly `width` characters: filled with spaces, or with ".." for the middle. */
 void plim_print_padded(FILE *out, const char *text, int width);
 
+/* The last column of a line: at most `width` characters, as above. Ends the line. */
+void plim_print_last(FILE *out, const char *text, int width);
+
 #endif

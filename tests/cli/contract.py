@@ -183,12 +183,18 @@ def check_path(path: object, devices: list[dict]) -> None:
     need(all((device["peak_basis"] == "lower_bound") == is_least for device in devices), "peak_basis is not of the path")
 
 
+GOOD_ENDS = {"completed", "recovered", "reached"}
+ENDS = GOOD_ENDS | {"no_steps", "no_card", "too_early", "static_runtime", "out_of_memory", "failed", "signal", "timeout", "interrupt"}
+
+
 def check_rehearsal(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, command=list, card=str, exit_code=int, oom=bool, seconds=(int, float),
                   stopped_by={"exit", "signal", "interrupt", "ready", "stable", "steps", "timeout"}, devices=list, host=dict,
                   oom_at=(dict, NULL), warnings=list, allocations=list, requests_met_later=int, sites=list, steps=(dict, NULL),
-                  find=(dict, NULL), path=dict)
+                  find=(dict, NULL), path=dict, end=ENDS, end_line=str)
     fields(root, "answer", **{"from": {"rehearse"}})
+    need((root["end"] in ("out_of_memory", "recovered")) <= root["oom"], "end is for memory, and oom is not set")
+    need(root["end"] not in ("completed", "recovered") or root["exit_code"] == 0, "end and exit_code differ")
     check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
     fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int)

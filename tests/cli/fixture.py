@@ -131,4 +131,6 @@ def make(directory: str, program: str) -> World:
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
         if name in os.environ:
             env[name] = os.environ[name]
+    built = pathlib.Path(program).resolve().parents[1] / "tests" / "cli"  # private_runtime.c
+    env |= {"PRIVATE_RUNTIME": str(built / "private_runtime.so"), "PRIVATE_RUNTIME_PROGRAM": str(built / "private_runtime_program")}
     return World(str(models), env)

@@ -427,6 +427,7 @@ static void test_the_document_is_the_receipt(void **state)
     snprintf(engine.version, sizeof engine.version, "b1234");
     snprintf(engine.model, sizeof engine.model, "a model");
     plim_receipt_copy_engine(&rehearsal.receipt, &engine);
+    rehearsal.receipt.is_lower_bound = true; /* it failed */
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     assert_true(plim_report_rehearsal_json(out, &rehearsal, /* find */ NULL));

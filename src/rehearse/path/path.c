@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/path/path.h"
 
+#include "rehearse/end/end.h"
 #include "rehearse/parts.h"
 #include "rehearse/path/uses.h"
 #include "rehearse/stop_condition.h"
@@ -184,8 +185,6 @@ static const char *why_stopped(const struct plim_rehearsal *rehearsal)
     return NULL;
 }
 
-bool plim_path_is_cut_short(const struct plim_rehearsal *rehearsal) { return why_stopped(rehearsal) != NULL; }
-
 /* What the optimizers of PyTorch did, as far as they were seen. */
 static const char *why_untrained(const struct plim_ledger *ledger)
 {
@@ -209,7 +208,9 @@ void plim_path_judge(struct plim_rehearsal *rehearsal)
     const char *untrained = why_untrained(rehearsal->ledger), *stopped = why_stopped(rehearsal);
     path->n_data = atomic_load(&rehearsal->ledger->n_data_reads);
     path->basis = path->n_assumed || path->n_kept ? PLIM_BASIS_ASSUMED : PLIM_BASIS_EXACT;
-    path->incomplete = stopped ? stopped : untrained;
+    path->incomplete = stopped                              ? stopped
+                       : plim_end_static_runtime(rehearsal) ? "a library has the CUDA runtime in it, and found no card"
+                                                            : untrained;
     path->verdict = path->incomplete                  ? PLIM_PATH_INCOMPLETE
                     : matters                         ? PLIM_PATH_GUESSED
                     : path->basis == PLIM_BASIS_EXACT ? PLIM_PATH_EXACT

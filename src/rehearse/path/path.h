@@ -13,9 +13,6 @@ void plim_path_judge(struct plim_rehearsal *rehearsal);
 const char *plim_path_verdict_name(enum plim_path_verdict verdict);
 const char *plim_effect_name(enum plim_effect effect);
 
-/* It was stopped, or it failed, before its end. */
-bool plim_path_is_cut_short(const struct plim_rehearsal *rehearsal);
-
 /* The peak may be higher on a card. */
 bool plim_path_is_lower_bound(const struct plim_rehearsal_path *path);
 

@@ -3,6 +3,7 @@
 
 #include "engine/log.h"
 #include "engine/option.h"
+#include "rehearse/end/end.h"
 #include "report/receipt/check.h"
 
 #include <jansson.h>
@@ -133,11 +134,13 @@ static int fail(int code, const char *what, const char *hint, struct plim_error 
     return code;
 }
 
-/* Of a rehearsal: the verdict on its path. */
+/* Of a rehearsal: the verdict on its path, and its end, which older receipts do not have. */
 static bool is_lower_bound(const json_t *root)
 {
     const char *verdict = json_string_value(json_object_get(json_object_get(root, "path"), "verdict"));
-    return verdict && (!strcmp(verdict, "guessed") || !strcmp(verdict, "incomplete"));
+    const char *end = json_string_value(json_object_get(root, "end"));
+    return (verdict && (!strcmp(verdict, "guessed") || !strcmp(verdict, "incomplete"))) ||
+           (end && !plim_end_is_good(plim_end_named(end)));
 }
 
 static int read_root(const json_t *root, struct plim_receipt *receipt, struct plim_error *reterr)

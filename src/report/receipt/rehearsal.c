@@ -7,6 +7,7 @@
 #include "rehearse/path/path.h"
 #include "report/columns.h"
 #include "report/print.h"
+#include "report/receipt/end.h"
 #include "report/receipt/path.h"
 #include "report/receipt/timeline.h"
 
@@ -47,16 +48,6 @@ static size_t group_sites(const struct plim_rehearsal *rehearsal, uint32_t devic
     return n;
 }
 
-/* The last column of a line. */
-static void print_last(FILE *out, const char *text, int width)
-{
-    if (plim_print_width(text) > width)
-        plim_print_padded(out, text, width);
-    else
-        plim_print(out, "%s", text);
-    plim_print(out, "\n");
-}
-
 /* The end of a path says more than its beginning. */
 static const char *end_of(const char *where)
 {
@@ -89,7 +80,7 @@ static void print_group(FILE *out, const struct group *group)
                site->label   ? site->label
                : site->phase ? site->phase
                              : "-");
-    print_last(out, end_of(site->where), WHERE_WIDTH);
+    plim_print_last(out, end_of(site->where), WHERE_WIDTH);
 }
 
 static void print_call_sites(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t device)
@@ -150,47 +141,7 @@ static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32
     print_call_sites(out, rehearsal, nth);
 }
 
-/* --- what stopped it --- */
-
-/* Native frames that are not internal; of Python's the innermost, and those of the program. */
-static bool is_printed(const char *frame, size_t nth, bool is_python)
-{
-    enum { ALWAYS = 3 };
-    return is_python ? nth < ALWAYS || !plim_attribution_is_installed(frame) : !plim_attribution_is_internal(frame);
-}
-
-static void print_frames(FILE *out, const char *stack, bool is_python)
-{
-    enum { MOST = 8, HEADING = 8 };
-    char text[PLIM_LEDGER_STACK_BYTES], *frames[PLIM_ATTRIBUTION_MAX_FRAMES];
-    snprintf(text, sizeof text, "%.*s", PLIM_LEDGER_STACK_BYTES - 1, stack);
-    const size_t n = plim_attribution_frames(text, frames);
-    size_t n_printed = 0, n_skipped = 0;
-    for (size_t i = 0; i < n && n_printed < MOST; i++) {
-        if (!is_printed(frames[i], i, is_python)) {
-            n_skipped++;
-            continue;
-        }
-        if (is_python && n_skipped)
-            plim_print(out, "%*s... %zu in packages\n", HEADING, "", n_skipped);
-        n_skipped = 0;
-        plim_print(out, "%-*s", HEADING, n_printed++ ? "" : is_python ? "python" : "native");
-        print_last(out, frames[i], PLIM_TEXT_WIDTH - HEADING);
-    }
-}
-
-static void print_oom(FILE *out, const struct plim_rehearsal_oom *oom)
-{
-    char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT];
-    print_frames(out, oom->native, /* is_python */ false);
-    print_frames(out, oom->python, /* is_python */ true);
-    plim_print(out, "short of %s on gpu%u\n",
-               plim_size_text(a, oom->size_bytes > oom->free_bytes ? oom->size_bytes - oom->free_bytes : 0),
-               oom->device);
-    plim_print(out, "OUT OF MEMORY on gpu%u after %.2f s: %s of %s, %s were free\n", oom->device,
-               (double)oom->time_us / 1e6, plim_allocation_name(oom->kind), plim_size_text(a, oom->size_bytes),
-               plim_size_text(b, oom->free_bytes));
-}
+/* --- what happened --- */
 
 static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
 {
@@ -199,18 +150,8 @@ static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
     else if (steps->how == PLIM_STEPS_CYCLES)
         plim_print(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
                    (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
-    else if (steps->is_wanted)
+    else if (steps->n_wanted)
         plim_print(out, "no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n");
-}
-
-/* Else a peak of 0 B, and a search in which everything fits, look like an answer. */
-static void print_unused(FILE *out, const struct plim_rehearsal *rehearsal)
-{
-    bool is_used = rehearsal->n_warnings > 0 || rehearsal->oom.is_set;
-    for (uint32_t i = 0; i < rehearsal->n_cards; i++)
-        is_used = is_used || rehearsal->receipt.device[i].peak_bytes > 0;
-    if (!is_used)
-        plim_print(out, "no card was used: the program made no CUDA context\n");
 }
 
 static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)
@@ -278,30 +219,6 @@ static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
         print_call_sites(out, rehearsal, PLIM_REHEARSAL_HOST);
 }
 
-static bool has_ended_well(const struct plim_rehearsal *rehearsal)
-{
-    return strcmp(rehearsal->stopped_by, "signal") != 0 &&
-           (strcmp(rehearsal->stopped_by, "exit") != 0 || !rehearsal->exit_code);
-}
-
-static void print_end(FILE *out, const struct plim_rehearsal *rehearsal)
-{
-    const unsigned long long n = rehearsal->n_out_of_memory - rehearsal->n_met_later;
-    if (rehearsal->oom.is_set && has_ended_well(rehearsal) && !plim_path_is_cut_short(rehearsal))
-        plim_print(out, "ran out of memory %llu time%s, went on, and ended well after %.1f s\n", n, n == 1 ? "" : "s",
-                   rehearsal->seconds);
-    else if (rehearsal->oom.is_set)
-        print_oom(out, &rehearsal->oom);
-    else if (!strcmp(rehearsal->stopped_by, "exit") && rehearsal->exit_code)
-        plim_print(out, "failed with exit status %d after %.1f s\n", rehearsal->exit_code, rehearsal->seconds);
-    else if (!strcmp(rehearsal->stopped_by, "exit"))
-        plim_print(out, "completed in %.1f s\n", rehearsal->seconds);
-    else if (!strcmp(rehearsal->stopped_by, "signal"))
-        plim_print(out, "ended by signal %d after %.1f s\n", rehearsal->exit_code - 128, rehearsal->seconds);
-    else
-        plim_print(out, "stopped after %.1f s: %s\n", rehearsal->seconds, rehearsal->stopped_by);
-}
-
 void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsal,
                                 const struct plim_receipt *engine_log, bool is_unicode)
 {
@@ -310,19 +227,13 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         print_card(out, rehearsal, i, is_unicode);
     print_host(out, rehearsal);
-    print_unused(out, rehearsal);
     print_warnings(out, rehearsal);
     plim_report_places(out, &rehearsal->path);
     print_steps(out, &rehearsal->steps);
     if (engine_log)
         print_engine_log(out, rehearsal, engine_log);
-    if (has_ended_well(rehearsal)) {
-        print_end(out, rehearsal);
-        plim_report_path(out, rehearsal);
-    } else {
-        plim_report_path(out, rehearsal);
-        print_end(out, rehearsal);
-    }
+    plim_report_path(out, rehearsal);
+    plim_report_end(out, rehearsal);
 }
 
 /* --- a search --- */

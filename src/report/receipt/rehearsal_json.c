@@ -2,6 +2,7 @@
 /* The receipt of a rehearsal as plimsoll.receipt/1. */
 #include "rehearse/attribution.h"
 #include "rehearse/path/path.h"
+#include "report/receipt/end.h"
 #include "report/receipt/receipt_json.h"
 #include "report/receipt/rehearsal.h"
 #include "report/setup_json.h"
@@ -252,6 +253,7 @@ static json_t *host_json(const struct plim_rehearsal *rehearsal)
 bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
 {
     const struct plim_receipt *receipt = &rehearsal->receipt;
+    char line[PLIM_END_TEXT_BYTES];
     json_t *all = json_pack(
         "{s:s, s:s, s:o, s:o, s:i, s:b, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
         "plimsoll.receipt/1", "from", receipt->from, "command", command_json(rehearsal->command), "card",
@@ -261,6 +263,9 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *rehearsa
         allocations_json(rehearsal), "requests_met_later", plim_bytes_json(rehearsal->n_met_later), "sites",
         call_sites_json(rehearsal), "steps", steps_json(&rehearsal->steps), "find", find_json(find), "path",
         path_json(rehearsal), "schedule", schedule_json(rehearsal));
+    plim_report_end_text(rehearsal, line);
+    json_object_set_new(all, "end", plim_text_json(plim_end_name(plim_end_of(rehearsal))));
+    json_object_set_new(all, "end_line", plim_text_json(line));
     if (receipt->engine[0]) {
         json_object_set_new(all, "engine", plim_engine_json(receipt));
         json_object_set_new(all, "model", json_pack("{s:o}", "name", plim_text_or_null_json(receipt->model)));

@@ -89,8 +89,11 @@ static void attach(void)
     if (!session.ledger)
         return;
     session.process = plim_ledger_join(session.ledger);
-    if (session.process < 0 || !plim_space_init()) {
-        plim_ledger_warn(session.ledger, "no_room", "a process could not join the rehearsal");
+    const bool is_full = session.process < 0;
+    if (is_full || !plim_space_init()) {
+        plim_ledger_warn(session.ledger, "no_room",
+                         is_full ? "a process could not join the rehearsal: too many have"
+                                 : "a process may not have the address space of a card (ulimit -v)");
         session.ledger = NULL;
         return;
     }
@@ -240,14 +243,4 @@ int plim_vgpu_unsupported(const char *function, const void *caller)
     if (!ledger || plim_ledger_warn(ledger, "not_supported", what))
         fprintf(stderr, "plimsoll: the virtual GPU does not support %s\n", what);
     return PLIM_CUDA_NOT_SUPPORTED;
-}
-
-void plim_vgpu_static_runtime(const void *caller)
-{
-    char what[PLIM_LEDGER_WHAT_BYTES];
-    int error;
-    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
-    snprintf(what, sizeof what, "the CUDA runtime is linked into %s", object_of(caller));
-    if (!ledger || plim_ledger_warn(ledger, "static_runtime", what))
-        fprintf(stderr, "plimsoll: %s and cannot be replaced\n", what);
 }

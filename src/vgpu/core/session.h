@@ -44,9 +44,6 @@ PLIM_VGPU_EXPORT bool plim_vgpu_is_device(const void *pointer);
 /* A function without a body was called from `caller`: the receipt says so, and stderr once. Returns 801. */
 PLIM_VGPU_EXPORT int plim_vgpu_unsupported(const char *function, const void *caller);
 
-/* The object of `caller` contains NVIDIA's own runtime: reported in the same way. */
-PLIM_VGPU_EXPORT void plim_vgpu_static_runtime(const void *caller);
-
 /* A remark for the receipt: kind is a short word; remarks with equal kind and text are counted as one. */
 PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
 

@@ -4,6 +4,7 @@
  */
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/core/foreign.h"
 #include "vgpu/driver/contexts.h"
 
 #include <stdio.h>
@@ -227,6 +228,6 @@ status cuGetExportTable(const void **table, const void *id)
 {
     (void)id;
     *table = NULL;
-    plim_vgpu_static_runtime(__builtin_return_address(0));
+    plim_vgpu_asked_for_tables(__builtin_return_address(0));
     return PLIM_CUDA_NOT_FOUND;
 }

@@ -220,9 +220,12 @@ EXPORT int __openat64_2(int folder, const char *path, int flags) { return openat
 
 /* --- libraries that were loaded past ours --- */
 
+/* A runtime beside ours, as wheels bring one, is none that works: it tells itself by asking libcuda (core/foreign.h).
+ */
+
 static int look_at(struct dl_phdr_info *object, size_t size, void *folder)
 {
-    static const char *const names[] = { "libcuda.so", "libcudart", "libnvidia-ml.so" };
+    static const char *const names[] = { "libcuda.so", "libnvidia-ml.so" };
     const char *slash = strrchr(object->dlpi_name, '/');
     const size_t n = strlen(folder);
     (void)size;
