@@ -86,11 +86,12 @@ static const struct {
     { 103, YES },       /* ... its POSIX handles */
     { 108, 0 },         /* persisting L2 */
     { 109, 0 },         /* access policy window */
+    { 110, 0 },         /* GPUDirect RDMA with virtual memory management */
     { 111, KIB },       /* shared memory kept per block */
     { 112, 0 },         /* sparse arrays */
     { 113, 0 },         /* read-only registration */
     { 114, 0 },         /* timeline semaphores */
-    { 115, 0 },         /* memory pools: not in this virtual GPU */
+    { 115, YES },       /* memory pools */
     { 116, 0 },         /* GPUDirect RDMA */
     { 117, 0 },         /* ... its flushes */
     { 118, 0 },         /* ... its order */
@@ -98,6 +99,7 @@ static const struct {
     { 121, 0 },         /* deferred arrays */
     { 125, 0 },         /* events between processes */
     { 126, 1 },         /* synchronization domains */
+    { 128, 0 },         /* fabric handles */
     { 130, 0 },         /* NUMA configuration */
     { 131, -1 },        /* NUMA node */
     { 132, 0 },         /* multicast */

@@ -122,6 +122,11 @@ static status launch(void *function, const struct sizes *sizes, void *stream, vo
     int most = kernel->max_dynamic_shared_bytes;
     if (sizes->shared_bytes > (uint64_t)most)
         return PLIM_CUDA_INVALID_VALUE;
+    if (kernel->meaning && parameters) {
+        if (!(error = plim_vgpu_launch_kernel(stream, kernel->meaning, parameters, grid, block)))
+            plim_vgpu_launched(function);
+        return error;
+    }
     if ((error = plim_vgpu_need_kernels(plim_context_device())))
         return error;
     find_pointers(&kernel->code, parameters, extra, &found);

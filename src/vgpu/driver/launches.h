@@ -12,6 +12,10 @@
 PLIM_VGPU_EXPORT int plim_vgpu_launch_kernel(void *stream, const struct plim_meaning *kernel, void **parameters,
                                              const unsigned grid[3], const unsigned block[3]);
 
+/* The driver's handle of such a kernel, in *library, which is made from its fat binary if it is NULL. */
+PLIM_VGPU_EXPORT int plim_vgpu_host_kernel(void **library, const void *fat_binary, const char *name,
+                                           const struct plim_meaning *meaning, void **ret_function);
+
 /*
  * Work of a library. run(context) tells what becomes of the values of device memory: now, or at each launch of the
  * graph that captures the stream, with a copy of size bytes of the context. run: NULL if they do not change.

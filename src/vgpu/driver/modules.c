@@ -4,6 +4,7 @@
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/driver/contexts.h"
+#include "vgpu/driver/launches.h"
 #include "vgpu/driver/memory/device_memory.h"
 
 #include <fcntl.h>
@@ -210,6 +211,20 @@ static status find_kernel(struct plim_object *object, const char *name, void **r
         return PLIM_CUDA_OUT_OF_MEMORY;
     *ret_kernel = named->kernel;
     return PLIM_CUDA_SUCCESS;
+}
+
+status plim_vgpu_host_kernel(void **library, const void *fat_binary, const char *name,
+                             const struct plim_meaning *meaning, void **ret_function)
+{
+    status error = PLIM_CUDA_SUCCESS;
+    PLIM_OBJECTS_LOCKED;
+    if (!*library)
+        error = load(library, fat_binary, PLIM_CUBIN_MOST_BYTES, false);
+    if (!error)
+        error = find_kernel(*library, name, ret_function);
+    if (!error)
+        plim_kernel_of(*ret_function)->meaning = meaning;
+    return error;
 }
 
 status cuModuleGetFunction(void **ret_function, void *handle, const char *name)

@@ -8,11 +8,13 @@
 
 #include "vgpu/core/objects.h"
 #include "vgpu/driver/cubin.h"
+#include "vgpu/kernels/kernel.h"
 
 struct plim_kernel {
     struct plim_object *module;
     char *name;
     struct plim_cubin_kernel code;
+    const struct plim_meaning *meaning; /* of a kernel of libcudart, which has no code here; else NULL */
     /* set by any thread, at any time */
     _Atomic int max_dynamic_shared_bytes, carveout;
     _Atomic bool may_have_large_clusters;

@@ -92,6 +92,8 @@ status nvmlDeviceGetClockInfo(device card, int type, unsigned *mhz);
 status nvmlDeviceGetMaxClockInfo(device card, int type, unsigned *mhz);
 status nvmlDeviceGetClock(device card, int type, int id, unsigned *mhz);
 status nvmlDeviceGetPcieThroughput(device card, int counter, unsigned *kb_per_s);
+status nvmlDeviceGetCurrPcieLinkGeneration(device card, unsigned *generation);
+status nvmlDeviceGetCurrPcieLinkWidth(device card, unsigned *width);
 status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits);
 status nvmlDeviceGetMinorNumber(device card, unsigned *number);
 status nvmlDeviceGetArchitecture(device card, unsigned *architecture);

@@ -69,6 +69,17 @@ status nvmlDeviceGetPcieThroughput(device card, int counter, unsigned *kb_per_s)
     return put(card, kb_per_s, 0);
 }
 
+/* The slot of a card is not known. */
+status nvmlDeviceGetCurrPcieLinkGeneration(device card, unsigned *generation)
+{
+    return plim_nvml_index(card) < 0 || !generation ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
+status nvmlDeviceGetCurrPcieLinkWidth(device card, unsigned *width)
+{
+    return plim_nvml_index(card) < 0 || !width ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+
 status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits) { return put(card, bits, card ? card->bus_bits : 0); }
 
 /* --- identity --- */

@@ -23,8 +23,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 enum {
     LEAST_BYTES = 64 << 10,
     MOST_BYTES = 0x7ffff000, /* of one call, write(2): a longer one is cut short */
@@ -138,7 +136,7 @@ static void move_back(int fd, size_t wanted, ssize_t done)
     errno = before;
 }
 
-EXPORT ssize_t write(int fd, const void *bytes, size_t n)
+PLIM_PRELOADED ssize_t write(int fd, const void *bytes, size_t n)
 {
     const int before = errno;
     const off_t at = has_holes(fd, bytes, n) ? move_offset(fd, n) : -1;
@@ -152,7 +150,7 @@ EXPORT ssize_t write(int fd, const void *bytes, size_t n)
     return written;
 }
 
-EXPORT ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+PLIM_PRELOADED ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     const int before = errno;
     const bool is_plain = at < 0 || at > LONG_MAX - MOST_BYTES || !has_holes(fd, bytes, n);
@@ -163,7 +161,7 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
     return written;
 }
 
-EXPORT ssize_t pwrite64(int fd, const void *bytes, size_t n, off_t at) { return pwrite(fd, bytes, n, at); }
+PLIM_PRELOADED ssize_t pwrite64(int fd, const void *bytes, size_t n, off_t at) { return pwrite(fd, bytes, n, at); }
 
 /* The length of all parts, if zeros in one of them are worth a hole; else 0. */
 static size_t length_with_zeros(int fd, const struct iovec *parts, int n)
@@ -179,7 +177,7 @@ static size_t length_with_zeros(int fd, const struct iovec *parts, int n)
 }
 
 /* As std::ofstream writes: its own buffer, and behind it the bytes that it was given. */
-EXPORT ssize_t writev(int fd, const struct iovec *parts, int n)
+PLIM_PRELOADED ssize_t writev(int fd, const struct iovec *parts, int n)
 {
     const int before = errno;
     const size_t length = length_with_zeros(fd, parts, n);

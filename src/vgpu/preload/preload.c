@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +27,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
 enum { MAX_HOLLOW = 256 };
 
 /*
@@ -64,12 +62,12 @@ static void *map(void *address, size_t size, int protection, int flags, int fd, 
     return start;
 }
 
-EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, long offset)
+PLIM_PRELOADED void *mmap(void *address, size_t size, int protection, int flags, int fd, long offset)
 {
     return map(address, size, protection, flags, fd, offset);
 }
 
-EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, long offset)
+PLIM_PRELOADED void *mmap64(void *address, size_t size, int protection, int flags, int fd, long offset)
 {
     return map(address, size, protection, flags, fd, offset);
 }
@@ -83,13 +81,13 @@ static bool is_in_hollow(const void *address)
     return false;
 }
 
-EXPORT int madvise(void *address, size_t size, int advice)
+PLIM_PRELOADED int madvise(void *address, size_t size, int advice)
 {
     return advice == MADV_WILLNEED && is_in_hollow(address) ? 0 : (int)syscall(SYS_madvise, address, size, advice);
 }
 
 /* Returns the error. POSIX_MADV_DONTNEED does nothing in libc either: here it would lose data. */
-EXPORT int posix_madvise(void *address, size_t size, int advice)
+PLIM_PRELOADED int posix_madvise(void *address, size_t size, int advice)
 {
     const int before = errno;
     int error = 0;
@@ -109,114 +107,52 @@ static int file_advice(int fd, long offset, long size, int advice)
     return error;
 }
 
-EXPORT int posix_fadvise(int fd, long offset, long size, int advice) { return file_advice(fd, offset, size, advice); }
-EXPORT int posix_fadvise64(int fd, long offset, long size, int advice) { return file_advice(fd, offset, size, advice); }
+PLIM_PRELOADED int posix_fadvise(int fd, long offset, long size, int advice)
+{
+    return file_advice(fd, offset, size, advice);
+}
+PLIM_PRELOADED int posix_fadvise64(int fd, long offset, long size, int advice)
+{
+    return file_advice(fd, offset, size, advice);
+}
 
-EXPORT ssize_t readahead(int fd, long offset, size_t size)
+PLIM_PRELOADED ssize_t readahead(int fd, long offset, size_t size)
 {
     return is_hollow(fd) ? 0 : (ssize_t)syscall(SYS_readahead, fd, offset, size);
 }
 
 /* --- remarks --- */
 
-static struct plim_ledger *open_ledger(void)
+struct plim_ledger *plim_preload_ledger(void)
 {
     const char *path = getenv("PLIM_VGPU_LEDGER");
     return path ? plim_ledger_open(path) : NULL;
 }
 
-static void remark(const char *kind, const char *what)
+void plim_preload_remark(const char *kind, const char *what)
 {
     const int before = errno;
-    struct plim_ledger *ledger = open_ledger();
+    struct plim_ledger *ledger = plim_preload_ledger();
     if (ledger)
         plim_ledger_warn(ledger, kind, what);
     plim_ledger_close(ledger);
     errno = before;
 }
 
-EXPORT int listen(int fd, int backlog)
+PLIM_PRELOADED int listen(int fd, int backlog)
 {
     struct sockaddr_storage address = { 0 };
     socklen_t size = sizeof address;
     const int result = (int)syscall(SYS_listen, fd, backlog), before = errno;
     const bool is_network = result == 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
                             (address.ss_family == AF_INET || address.ss_family == AF_INET6);
-    struct plim_ledger *ledger = is_network ? open_ledger() : NULL;
+    struct plim_ledger *ledger = is_network ? plim_preload_ledger() : NULL;
     if (ledger)
         ledger->is_listening = 1;
     plim_ledger_close(ledger);
     errno = before;
     return result;
 }
-
-/* --- a real GPU --- */
-
-static bool is_real_device(const char *path)
-{
-    static const char start[] = "/dev/nvidia";
-    if (!path || strncmp(path, start, sizeof start - 1) != 0)
-        return false;
-    remark("real_gpu", path);
-    return true;
-}
-
-typedef int opener(const char *, int, ...);
-typedef int opener_at(int, const char *, int, ...);
-
-/* The next of this name: there may be other preloaded libraries behind this one. */
-static void *next(const char *name, _Atomic(void *) *known)
-{
-    void *found = atomic_load_explicit(known, memory_order_relaxed);
-    if (!found) {
-        found = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(known, found, memory_order_relaxed);
-    }
-    return found;
-}
-
-static mode_t mode_of(int flags, va_list *rest)
-{
-    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(*rest, mode_t) : 0;
-}
-
-static int refused(void)
-{
-    errno = ENOENT;
-    return -1;
-}
-
-#define OPENER(name)                                                                                                   \
-    EXPORT int name(const char *path, int flags, ...)                                                                  \
-    {                                                                                                                  \
-        static _Atomic(void *) known;                                                                                  \
-        void *function = next(#name, &known);                                                                          \
-        va_list rest;                                                                                                  \
-        va_start(rest, flags);                                                                                         \
-        const mode_t mode = mode_of(flags, &rest);                                                                     \
-        va_end(rest);                                                                                                  \
-        return is_real_device(path) || !function ? refused() : (*(opener **)(void *)&function)(path, flags, mode);     \
-    }
-#define OPENER_AT(name)                                                                                                \
-    EXPORT int name(int folder, const char *path, int flags, ...)                                                      \
-    {                                                                                                                  \
-        static _Atomic(void *) known;                                                                                  \
-        void *function = next(#name, &known);                                                                          \
-        va_list rest;                                                                                                  \
-        va_start(rest, flags);                                                                                         \
-        const mode_t mode = mode_of(flags, &rest);                                                                     \
-        va_end(rest);                                                                                                  \
-        return is_real_device(path) || !function ? refused()                                                           \
-                                                 : (*(opener_at **)(void *)&function)(folder, path, flags, mode);      \
-    }
-OPENER(open)
-OPENER(open64)
-OPENER_AT(openat)
-OPENER_AT(openat64)
-EXPORT int __open_2(const char *path, int flags) { return open(path, flags); }
-EXPORT int __open64_2(const char *path, int flags) { return open64(path, flags); }
-EXPORT int __openat_2(int folder, const char *path, int flags) { return openat(folder, path, flags); }
-EXPORT int __openat64_2(int folder, const char *path, int flags) { return openat64(folder, path, flags); }
 
 /* --- libraries that were loaded past ours --- */
 
@@ -232,7 +168,7 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *folder)
     for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
         if (!strncmp(slash + 1, names[i], strlen(names[i])) &&
             (strncmp(object->dlpi_name, folder, n) != 0 || slash != object->dlpi_name + n))
-            remark("bypass", object->dlpi_name);
+            plim_preload_remark("bypass", object->dlpi_name);
     return 0;
 }
 

@@ -13,7 +13,8 @@
 struct plim_fat {
     const void *wrapper; /* as the compiler's start-up code registered it */
     _Atomic uint64_t
-        answer; /* the last query and its answer in one word, because threads query concurrently; 0: no query yet */
+        answer;    /* the last query and its answer in one word, because threads query concurrently; 0: no query yet */
+    void *library; /* of the driver, for those who ask for its kernels by handle; guarded by the driver */
 };
 
 /*

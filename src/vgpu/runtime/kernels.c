@@ -253,6 +253,22 @@ status cudaFuncGetName(const char **ret_name, const void *function)
     return PLIM_CUDA_SUCCESS;
 }
 
+/* The kernel as the driver knows it. */
+status cudaGetFuncBySymbol(void **ret_function, const void *symbol)
+{
+    status error = plim_runtime_ready();
+    struct plim_registered *kernel = plim_registry_find(symbol, PLIM_REGISTRY_KERNEL);
+    int ptx, binary;
+    if (error || !ret_function)
+        return plim_runtime_fail(error ? error : PLIM_CUDA_INVALID_VALUE);
+    if (!kernel || !kernel->fat || !kernel->name)
+        return plim_runtime_fail(INVALID_FUNCTION);
+    if (!plim_fat_choose(kernel->fat, compute_capability(), &ptx, &binary))
+        return plim_runtime_fail(NO_KERNEL_IMAGE);
+    return plim_runtime_fail(plim_vgpu_host_kernel(&kernel->fat->library, kernel->fat->wrapper, kernel->name,
+                                                   meaning_of(kernel), ret_function));
+}
+
 status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n_blocks, const void *function, int block_size,
                                                               size_t shared_bytes, unsigned flags)
 {

@@ -62,6 +62,7 @@ static const struct {
     { 106, 712, 688, 4 }, /* maxBlocksPerMultiProcessor */
     { 111, 720, 696, 8 }, /* reservedSharedMemPerBlock */
     { 99, 728, 704, 4 },  /* hostRegisterSupported */
+    { 115, 744, 720, 4 }, /* memoryPoolsSupported */
     { 120, 772, 748, 4 }, /* clusterLaunch */
     { 2, 324, 324, 4 },   /* maxThreadsDim[0] */
     { 3, 328, 328, 4 },   /* maxThreadsDim[1] */

@@ -192,6 +192,7 @@ status cudaFuncGetAttributes(struct cuda_function_attributes *attributes, const 
 status cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device);
 status cudaFuncSetAttribute(const void *function, int attribute, int value);
 status cudaFuncSetCacheConfig(const void *function, int configuration);
+status cudaGetFuncBySymbol(void **ret_function, const void *symbol);
 status cudaFuncGetName(const char **ret_name, const void *function);
 status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n_blocks, const void *function, int block_size,
                                                               size_t shared_bytes, unsigned flags);

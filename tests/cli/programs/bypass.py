@@ -18,6 +18,8 @@ try:
     print("reached")
 except OSError as error:
     print(error.strerror)
+print("devices:", *(os.path.exists("/dev/nvidia" + name) for name in ("0", "ctl", "-uvm", "7", "")))
+print("readable:", os.access("/dev/nvidia0", os.R_OK | os.W_OK), os.access("/dev/nvidia7", os.R_OK))
 card.wait()
 driver = ctypes.CDLL("libcuda.so.1")
 table = ctypes.c_void_p()

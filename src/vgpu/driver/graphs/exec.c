@@ -3,83 +3,37 @@
  * Executable graphs. A launch calls the functions of host nodes and does to the values of device memory what the other
  * nodes do, in the order in which they were made.
  */
+#include "vgpu/driver/graphs/exec.h"
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/steps.h"
 #include "vgpu/driver/contexts.h"
 #include "vgpu/driver/graphs/capture.h"
 #include "vgpu/driver/graphs/users.h"
-#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a launch does for a node. */
-struct step {
-    struct cu_host_call call; /* function NULL: of another node */
-    struct plim_work *work;
-};
-
-struct steps {
-    struct step *step;
-    size_t n;
-};
-
 struct exec {
-    struct steps steps;
+    struct plim_sequence sequence;
     unsigned n_nodes;
     uint64_t flags;
     struct plim_cuda_graph_user *users;
 };
 
-/* --- steps --- */
-
-static void free_steps(struct steps *steps)
-{
-    for (size_t i = 0; i < steps->n; i++)
-        plim_work_release(steps->step[i].work);
-    free(steps->step);
-    *steps = (struct steps){ 0 };
-}
-
-/* False: no memory. */
-static bool copy_steps(struct steps *to, const struct steps *from)
-{
-    to->n = 0;
-    to->step = from->n ? calloc(from->n, sizeof *to->step) : NULL;
-    if (from->n && !to->step)
-        return false;
-    for (; to->n < from->n; to->n++) {
-        to->step[to->n] = from->step[to->n];
-        plim_work_hold(to->step[to->n].work);
-    }
-    return true;
-}
-
-static void run_steps(const struct steps *steps)
-{
-    for (size_t i = 0; i < steps->n; i++) {
-        const struct step *step = &steps->step[i];
-        if (step->call.function)
-            step->call.function(step->call.data);
-        plim_work_run(step->work);
-    }
-}
-
-/* Nobody knows which of its graphs runs, and how often. */
-static void run_conditional(const void *context)
-{
-    (void)context;
-    plim_shadow_forget(NULL, SIZE_MAX);
-}
-
 /* The graph that another one launches. */
-static void run_child(const void *context) { run_steps(context); }
-static void drop_child(void *context) { free_steps(context); }
+static void run_child(const void *context) { plim_sequence_run(context); }
+static void drop_child(void *context) { plim_sequence_free(context); }
 
 static struct exec *exec_of(const void *handle)
 {
     struct plim_object *object = plim_object_of(handle, PLIM_OBJECT_EXEC);
     return object ? PLIM_BODY(object, exec) : NULL;
+}
+
+struct plim_sequence *plim_exec_sequence(const void *handle)
+{
+    struct exec *exec = exec_of(handle);
+    return exec ? &exec->sequence : NULL;
 }
 
 status cuGraphExecDestroy(void *handle)
@@ -90,46 +44,17 @@ status cuGraphExecDestroy(void *handle)
     if (exec)
         plim_object_drop(handle);
     plim_objects_unlock();
-    free_steps(&old.steps);
+    plim_sequence_free(&old.sequence);
     plim_cuda_graph_users_free(old.users);
     return exec ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_VALUE;
 }
 
-/* Their number, and, if there is room for them, the steps of the graph, which are given the work to hold. */
-static size_t steps_of(const struct plim_cuda_graph *graph, struct step *step, size_t n, struct plim_work *conditional)
-{
-    for (const struct plim_object *object = graph->first; object; object = PLIM_BODY(object, plim_node)->next) {
-        const struct plim_node *node = PLIM_BODY(object, plim_node);
-        const bool is_host = node->type == PLIM_NODE_HOST, is_conditional = node->type == PLIM_NODE_CONDITIONAL;
-        struct plim_work *work = is_conditional ? conditional : node->work;
-        if (node->type == PLIM_NODE_GRAPH && node->n_data)
-            n = steps_of(PLIM_BODY(((struct plim_object **)node->data)[0], plim_cuda_graph), step, n, conditional);
-        if (!is_host && !is_conditional && !work)
-            continue;
-        if (step)
-            step[n] = (struct step){ { is_host ? node->function : NULL, node->data }, plim_work_hold(work) };
-        n++;
-    }
-    return n;
-}
-
 static status fill(struct exec *exec, const struct plim_cuda_graph *graph)
 {
-    static const struct plim_work_kind kind = { run_conditional, NULL };
-    struct plim_work *conditional = plim_work_make(&kind, NULL, 0);
-    const size_t n = steps_of(graph, NULL, 0, conditional);
-    struct step *step = n ? calloc(n, sizeof *step) : NULL;
-    const bool is_right = conditional && (step || !n);
-    if (is_right) {
-        steps_of(graph, step, 0, conditional);
-        free_steps(&exec->steps);
-        exec->steps = (struct steps){ step, n };
-        exec->n_nodes = graph->n_nodes;
-    }
-    if (!is_right)
-        free(step);
-    plim_work_release(conditional);
-    return is_right ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+    if (!plim_sequence_fill(&exec->sequence, graph))
+        return PLIM_CUDA_OUT_OF_MEMORY;
+    exec->n_nodes = graph->n_nodes;
+    return PLIM_CUDA_SUCCESS;
 }
 
 /* With the lock held. */
@@ -155,7 +80,7 @@ status cuGraphInstantiateWithFlags(void **ret_exec, void *handle, unsigned long 
         *ret_exec = object;
         return PLIM_CUDA_SUCCESS;
     }
-    free_steps(&exec.steps);
+    plim_sequence_free(&exec.sequence);
     plim_cuda_graph_users_free(exec.users);
     return graph ? PLIM_CUDA_OUT_OF_MEMORY : PLIM_CUDA_INVALID_VALUE;
 }
@@ -223,24 +148,24 @@ status cuGraphUpload(void *exec, void *stream)
 }
 
 /* A copy: a launch runs without the lock. */
-static status steps_of_exec(void *handle, struct steps *ret_steps)
+static status sequence_of(void *handle, struct plim_sequence *ret_sequence)
 {
     PLIM_OBJECTS_LOCKED;
     const struct exec *exec = exec_of(handle);
     if (!exec)
         return PLIM_CUDA_INVALID_VALUE;
-    return copy_steps(ret_steps, &exec->steps) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
+    return plim_sequence_copy(ret_sequence, &exec->sequence) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
 status cuGraphLaunch(void *handle, void *stream)
 {
     static const struct plim_work_kind child = { run_child, drop_child };
-    struct steps steps = { 0 };
+    struct plim_sequence sequence = { 0 };
     bool is_captured = false;
-    status error = steps_of_exec(handle, &steps);
+    status error = sequence_of(handle, &sequence);
     if (error)
         return error;
-    struct plim_work *work = plim_work_make(&child, &steps, sizeof steps);
+    struct plim_work *work = plim_work_make(&child, &sequence, sizeof sequence);
     error = work ? plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, work, &is_captured) : PLIM_CUDA_OUT_OF_MEMORY;
     if (!error && !is_captured && !(error = plim_vgpu_need_kernels(plim_context_device()))) {
         plim_vgpu_launched(handle);

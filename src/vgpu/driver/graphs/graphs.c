@@ -5,7 +5,6 @@
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/core/session.h"
 #include "vgpu/driver/graphs/users.h"
-#include "vgpu/values/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,22 +122,10 @@ status cuGraphAddEmptyNode(void **ret_node, void *graph, void *const *nodes, siz
     return add(ret_node, graph, nodes, n, PLIM_NODE_EMPTY, NULL);
 }
 
-static void run_unknown(const void *context)
-{
-    (void)context;
-    plim_shadow_forget(NULL, SIZE_MAX);
-}
-
-/* Of a node whose parameters are not read: a launch makes all values unknown. */
-static struct plim_work *unknown_work(void)
-{
-    static const struct plim_work_kind kind = { run_unknown, NULL };
-    return plim_work_make(&kind, NULL, 0);
-}
-
 status cuGraphAddKernelNode_v2(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
 {
-    return parameters ? add_work(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
+    return parameters ? add_work(ret_node, graph, nodes, n, PLIM_NODE_KERNEL, plim_work_unknown())
+                      : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *parameters)
@@ -149,13 +136,13 @@ status cuGraphAddKernelNode(void **ret_node, void *graph, void *const *nodes, si
 status cuGraphAddMemcpyNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *copy, void *context)
 {
     (void)context;
-    return copy ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
+    return copy ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMCPY, plim_work_unknown()) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddMemsetNode(void **ret_node, void *graph, void *const *nodes, size_t n, const void *set, void *context)
 {
     (void)context;
-    return set ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, unknown_work()) : PLIM_CUDA_INVALID_VALUE;
+    return set ? add_work(ret_node, graph, nodes, n, PLIM_NODE_MEMSET, plim_work_unknown()) : PLIM_CUDA_INVALID_VALUE;
 }
 
 status cuGraphAddHostNode(void **ret_node, void *graph, void *const *nodes, size_t n, const struct cu_host_call *call)
@@ -287,7 +274,7 @@ status cuGraphAddNode_v2(void **ret_node, void *graph, void *const *nodes, const
     case PLIM_NODE_MEMCPY:
     case PLIM_NODE_MEMSET:
     case PLIM_NODE_BATCH_MEM_OP:
-        return add_work(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, unknown_work());
+        return add_work(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, plim_work_unknown());
     case PLIM_NODE_EMPTY:
         return add(ret_node, graph, nodes, n, (enum plim_node_type)parameters->type, NULL);
     case PLIM_NODE_HOST:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vgpu/driver/graphs/work.h"
 
+#include "vgpu/values/shadow.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,6 +26,19 @@ struct plim_work *plim_work_make(const struct plim_work_kind *kind, const void *
         kind->drop((void *)(uintptr_t)context);
     }
     return work;
+}
+
+static void run_unknown(const void *context)
+{
+    (void)context;
+    plim_shadow_forget(NULL, SIZE_MAX);
+}
+
+struct plim_work *plim_work_unknown(void)
+{
+    static const struct plim_work_kind kind = { run_unknown, NULL };
+    static struct plim_work unknown = { .n_users = 1, .kind = &kind }; /* never freed */
+    return plim_work_hold(&unknown);
 }
 
 struct plim_work *plim_work_hold(struct plim_work *work)

@@ -18,6 +18,9 @@ struct plim_work;
 /* size bytes of context are copied. NULL: no memory, and the context was dropped. */
 struct plim_work *plim_work_make(const struct plim_work_kind *kind, const void *context, size_t size);
 
+/* Of a node whose parameters are not read: a launch makes all values unknown. Never NULL. */
+struct plim_work *plim_work_unknown(void);
+
 /* Both take NULL. */
 struct plim_work *plim_work_hold(struct plim_work *work);
 void plim_work_release(struct plim_work *work);

@@ -81,6 +81,12 @@ status plim_cudnn_write_to(const void *handle, uintptr_t first, uintptr_t second
 /* --- texts and versions --- */
 
 size_t cudnnGetVersion(void) { return VERSION; }
+
+/* All parts of the library are of one version. */
+status cudnnGraphVersionCheck(void) { return CUDNN_SUCCESS; }
+status cudnnOpsVersionCheck(void) { return CUDNN_SUCCESS; }
+status cudnnCnnVersionCheck(void) { return CUDNN_SUCCESS; }
+status cudnnAdvVersionCheck(void) { return CUDNN_SUCCESS; }
 size_t cudnnGetMaxDeviceVersion(void) { return 1210; }
 size_t cudnnGetCudartVersion(void) { return CUDART; }
 
