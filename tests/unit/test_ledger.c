@@ -158,6 +158,88 @@ static void test_the_dead_are_reaped(void **state)
     plim_ledger_close(ledger);
 }
 
+/* One after the other, each in a process of its own: the peak is that of one, on the card and on the host. */
+static void test_processes_in_turn(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 1000);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    int status;
+    /* held by one that lives: it is neither lost nor hides the others */
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 10 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    for (int i = 0; i < 5; i++) {
+        const int child = fork();
+        if (child == 0) {
+            const int slot = plim_ledger_join(ledger);
+            ledger->process[slot].n_optimizer_steps = 3;
+            _exit(plim_ledger_free_now(ledger, slot, 0) != 990 * MIB ||
+                  plim_ledger_take(ledger, slot, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record) != PLIM_LEDGER_TAKEN ||
+                  plim_ledger_take(ledger, slot, 0, PLIM_KIND_PINNED, 7 * MIB, 0, &record) != PLIM_LEDGER_TAKEN);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(ledger->card[0].peak_bytes, 70 * MIB);
+    assert_int_equal(ledger->pinned_peak_bytes, 7 * MIB);
+    assert_int_equal(ledger->process[1].n_optimizer_steps, 3); /* what it did stays */
+    plim_ledger_close(ledger);
+}
+
+/* Killed, and not waited for: gone before a new peak is noted, and before anyone hears how much is free. */
+static void test_a_killed_sibling(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 1000);
+    const int me = plim_ledger_join(ledger);
+    uint32_t record;
+    siginfo_t how;
+    for (int i = 0; i < 2; i++) {
+        int report[2], said = 1;
+        assert_int_equal(pipe(report), 0);
+        const int child = fork();
+        if (child == 0) {
+            const int slot = plim_ledger_join(ledger);
+            said = (int)plim_ledger_take(ledger, slot, 0, PLIM_KIND_VMM, 300 * MIB, 0, &record);
+            if (write(report[1], &said, sizeof said) == sizeof said)
+                for (;;)
+                    pause();
+        }
+        assert_int_equal(read(report[0], &said, sizeof said), sizeof said);
+        assert_int_equal(said, PLIM_LEDGER_TAKEN);
+        close(report[0]);
+        close(report[1]);
+        kill(child, SIGKILL);
+        assert_int_equal(waitid(P_PID, (id_t)child, &how, WEXITED | WNOWAIT), 0);
+        if (i == 0) {
+            assert_int_equal(plim_ledger_free_now(ledger, me, 0), 1000 * MIB);
+        } else {
+            assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 200 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+            assert_int_equal(ledger->card[0].used_bytes, 200 * MIB);
+        }
+        assert_int_equal(ledger->card[0].peak_bytes, 300 * MIB);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+    plim_ledger_close(ledger);
+}
+
+/* execve() ends a program, not its process. */
+static void test_another_program_in_the_same_process(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = ledger_of(1, 100);
+    uint32_t record;
+    const int before = plim_ledger_join(ledger);
+    assert_int_equal(plim_ledger_take(ledger, before, 0, PLIM_KIND_VMM, 60 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    plim_ledger_leave_former(ledger);
+    const int me = plim_ledger_join(ledger);
+    assert_int_not_equal(me, before);
+    assert_int_equal(plim_ledger_take(ledger, me, 0, PLIM_KIND_VMM, 50 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(ledger->card[0].used_bytes, 50 * MIB);
+    assert_int_equal(ledger->card[0].peak_bytes, 60 * MIB);
+    plim_ledger_close(ledger);
+}
+
 /* Another process has the number of one that has ended: the start time tells. */
 static void test_a_reused_pid(void **state)
 {
@@ -171,7 +253,7 @@ static void test_a_reused_pid(void **state)
     ledger->process[me].start_ticks--;
     plim_ledger_reap(ledger);
     assert_int_equal(ledger->card[0].used_bytes, 0);
-    assert_int_equal(ledger->process[me].pid, 0);
+    assert_true(ledger->process[me].has_left);
     plim_ledger_close(ledger);
 }
 
@@ -567,6 +649,9 @@ int main(void)
         cmocka_unit_test(test_the_largest_small_one),
         cmocka_unit_test(test_a_full_card),
         cmocka_unit_test(test_the_dead_are_reaped),
+        cmocka_unit_test(test_processes_in_turn),
+        cmocka_unit_test(test_a_killed_sibling),
+        cmocka_unit_test(test_another_program_in_the_same_process),
         cmocka_unit_test(test_a_reused_pid),
         cmocka_unit_test(test_a_pid_of_another_namespace),
         cmocka_unit_test(test_who_was_refused),

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677534; /* "plimvgu4": changes with the layout */
+static const uint64_t magic = 0x706c696d76677535; /* "plimvgu5": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -169,6 +169,7 @@ static void recount(struct plim_ledger *ledger)
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
         memset(ledger->process[p].small_bytes, 0, sizeof ledger->process[p].small_bytes);
         memset(ledger->process[p].used_bytes, 0, sizeof ledger->process[p].used_bytes);
+        ledger->process[p].pinned_bytes = 0;
     }
     if (ledger->n_records > PLIM_LEDGER_MAX_RECORDS)
         ledger->n_records = PLIM_LEDGER_MAX_RECORDS;
@@ -183,11 +184,12 @@ static void recount(struct plim_ledger *ledger)
             continue;
         }
         ledger->site[r->next < PLIM_LEDGER_MAX_SITES ? r->next : 0].live_bytes += r->size;
+        struct plim_ledger_process *process = &ledger->process[r->process];
         if (r->kind == PLIM_KIND_PINNED) {
             ledger->pinned_bytes += r->size;
+            process->pinned_bytes += r->size;
             continue;
         }
-        struct plim_ledger_process *process = &ledger->process[r->process];
         ledger->card[r->device].kind_bytes[r->kind] += r->size;
         ledger->card[r->device].used_bytes += r->charged_bytes;
         process->used_bytes[r->device] += r->charged_bytes;
@@ -292,13 +294,24 @@ static bool is_dead(const struct plim_ledger_process *process, const struct view
            (found.is_ended || (process->start_ticks && found.start_ticks != process->start_ticks));
 }
 
-static void reap_locked(struct plim_ledger *ledger)
+/* Whose memory counts: of all, of one card or of the host. */
+enum { EVERYWHERE = -1, HOST = -2 };
+
+static bool holds(const struct plim_ledger_process *process, int where)
+{
+    return where == EVERYWHERE || (where == HOST ? process->pinned_bytes : process->used_bytes[where]) != 0;
+}
+
+/* Only processes that hold memory there are looked at: each takes a file of /proc. */
+static void reap_locked(struct plim_ledger *ledger, int where)
 {
     const struct view view = { plim_process_pid_namespace(0), plim_process_has_own_proc() };
     bool is_changed = false, is_gone[PLIM_LEDGER_MAX_PROCESSES] = { false };
-    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
-        if (ledger->process[p].pid && is_dead(&ledger->process[p], &view))
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
+        const struct plim_ledger_process *process = &ledger->process[p];
+        if (process->pid && !process->has_left && holds(process, where) && is_dead(process, &view))
             is_gone[p] = is_changed = true;
+    }
     if (!is_changed)
         return;
     for (uint32_t i = 0; i < ledger->n_records && i < PLIM_LEDGER_MAX_RECORDS; i++)
@@ -306,7 +319,7 @@ static void reap_locked(struct plim_ledger *ledger)
             ledger->record[i].is_used = 0;
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
         if (is_gone[p])
-            memset(&ledger->process[p], 0, sizeof ledger->process[p]);
+            ledger->process[p].is_ended = ledger->process[p].has_left = 1;
     recount(ledger);
     for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++)
         account_changed(ledger, &ledger->card[d], 0);
@@ -315,31 +328,56 @@ static void reap_locked(struct plim_ledger *ledger)
 void plim_ledger_reap(struct plim_ledger *ledger)
 {
     plim_ledger_lock(ledger);
-    reap_locked(ledger);
+    reap_locked(ledger, EVERYWHERE);
     plim_ledger_unlock(ledger);
 }
 
+static bool is_entry_of(const struct plim_ledger_process *entry, const struct plim_process *process)
+{
+    return entry->pid == process->pid && entry->start_ticks == process->start_ticks &&
+           entry->pid_namespace == plim_process_pid_namespace(0);
+}
+
+static struct plim_process this_process(void)
+{
+    struct plim_process self = { 0 };
+    plim_process_read_at(AT_FDCWD, "/proc/self/stat", &self);
+    self.pid = getpid();
+    return self;
+}
+
+void plim_ledger_leave_former(struct plim_ledger *ledger)
+{
+    const struct plim_process self = this_process();
+    plim_ledger_lock(ledger);
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+        if (is_entry_of(&ledger->process[p], &self))
+            ledger->process[p].is_ended = 1;
+    plim_ledger_unlock(ledger);
+}
+
+/* One that nobody had; else that of a process that has left. */
 static int free_slot(const struct plim_ledger *ledger)
 {
-    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
+    int of_another = -1;
+    for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
         if (!ledger->process[p].pid)
             return p;
-    return -1;
+        if (ledger->process[p].has_left && of_another < 0)
+            of_another = p;
+    }
+    return of_another;
 }
 
 int plim_ledger_join(struct plim_ledger *ledger)
 {
-    struct plim_process self = { 0 };
-    plim_process_read_at(AT_FDCWD, "/proc/self/stat", &self);
+    const struct plim_process self = this_process();
     plim_ledger_lock(ledger);
-    int slot = free_slot(ledger);
-    if (slot < 0) {
-        reap_locked(ledger);
-        slot = free_slot(ledger);
-    }
+    reap_locked(ledger, EVERYWHERE);
+    const int slot = free_slot(ledger);
     if (slot >= 0) {
         memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
-        ledger->process[slot].pid = getpid();
+        ledger->process[slot].pid = self.pid;
         ledger->process[slot].start_ticks = self.start_ticks;
         ledger->process[slot].pid_namespace = plim_process_pid_namespace(0);
     }
@@ -409,12 +447,31 @@ static void note_met(struct plim_ledger *ledger, struct plim_ledger_process *pro
         ledger->oom.is_set = 0;
 }
 
-static bool has_room(struct plim_ledger *ledger, struct plim_ledger_card *card, uint64_t charge)
+/*
+ * Nobody says when a process ends. So the others that hold memory are looked at whenever it matters: before a new peak,
+ * which would be one too high, and before a refusal. A process that is alone on its card reads nothing for it.
+ */
+static void reap_before_peak(struct plim_ledger *ledger, const struct plim_ledger_process *process, int where,
+                             uint64_t charge)
 {
-    if (charge <= plim_ledger_free_bytes(card))
-        return true;
-    reap_locked(ledger);
-    return charge <= plim_ledger_free_bytes(card);
+    const struct plim_ledger_card *card = where == HOST ? NULL : &ledger->card[where];
+    const uint64_t used_bytes = card ? card->used_bytes : ledger->pinned_bytes;
+    const uint64_t own_bytes = card ? process->used_bytes[where] : process->pinned_bytes;
+    const uint64_t peak_bytes = card ? card->peak_bytes : ledger->pinned_peak_bytes;
+    if (used_bytes != own_bytes &&
+        (used_bytes + charge > peak_bytes || (card && charge > plim_ledger_free_bytes(card))))
+        reap_locked(ledger, where);
+}
+
+uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t device)
+{
+    const struct plim_ledger_card *card = &ledger->card[device];
+    plim_ledger_lock(ledger);
+    if (process < 0 || card->used_bytes != ledger->process[process].used_bytes[device])
+        reap_locked(ledger, (int)device);
+    const uint64_t free_bytes = plim_ledger_free_bytes(card);
+    plim_ledger_unlock(ledger);
+    return free_bytes;
 }
 
 static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot, uint32_t device,
@@ -426,7 +483,9 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     const bool is_host = kind == PLIM_KIND_PINNED;
     const bool is_impossible = size > (uint64_t)1 << 50; /* rounding would overflow */
     uint64_t charge = is_host ? 0 : is_impossible ? UINT64_MAX : charge_of(ledger, process, device, kind, size);
-    if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && !has_room(ledger, card, charge))) {
+    if (!is_impossible)
+        reap_before_peak(ledger, process, is_host ? HOST : (int)device, is_host ? size : charge);
+    if (is_impossible || (!is_host && kind != PLIM_KIND_MANAGED && charge > plim_ledger_free_bytes(card))) {
         if (!is_host)
             note_out_of_memory(ledger, process, device, kind, size, site);
         return PLIM_LEDGER_FULL;
@@ -450,6 +509,7 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     place->n_taken++;
     if (is_host) {
         ledger->pinned_bytes += size;
+        process->pinned_bytes += size;
         if (ledger->pinned_bytes > ledger->pinned_peak_bytes) {
             ledger->pinned_peak_bytes = ledger->pinned_bytes;
             ledger->n_pinned_peaks++;
@@ -491,6 +551,7 @@ static void give_locked(struct plim_ledger *ledger, struct plim_ledger_record *r
     settled(ledger, r->next)->live_bytes -= r->size;
     if (r->kind == PLIM_KIND_PINNED) {
         ledger->pinned_bytes -= r->size;
+        process->pinned_bytes -= r->size;
         return;
     }
     uint64_t charge = r->charged_bytes;
@@ -515,62 +576,4 @@ void plim_ledger_give(struct plim_ledger *ledger, uint32_t record)
         ledger->free_record = record + 1;
     }
     plim_ledger_unlock(ledger);
-}
-
-/* --- remarks --- */
-
-bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what)
-{
-    bool is_new = false;
-    plim_ledger_lock(ledger);
-    uint32_t i = 0;
-    while (i < ledger->n_warnings && i < PLIM_LEDGER_MAX_WARNINGS &&
-           (strncmp(ledger->warning[i].kind, kind, sizeof ledger->warning[i].kind - 1) != 0 ||
-            strncmp(ledger->warning[i].what, what, sizeof ledger->warning[i].what - 1) != 0))
-        i++;
-    if (i < PLIM_LEDGER_MAX_WARNINGS) {
-        struct plim_ledger_warning *warning = &ledger->warning[i];
-        if (i == ledger->n_warnings) {
-            snprintf(warning->kind, sizeof warning->kind, "%s", kind);
-            snprintf(warning->what, sizeof warning->what, "%s", what);
-            ledger->n_warnings++;
-            is_new = true;
-        }
-        warning->count++;
-    }
-    plim_ledger_unlock(ledger);
-    return is_new;
-}
-
-/* --- guesses --- */
-
-void plim_ledger_guessed_again(struct plim_ledger *ledger, uint32_t number, bool is_zero)
-{
-    plim_ledger_lock(ledger);
-    ledger->guess[number < PLIM_LEDGER_MAX_GUESSES ? number : 0].count++;
-    ledger->guess[number < PLIM_LEDGER_MAX_GUESSES ? number : 0].n_zero += is_zero;
-    plim_ledger_unlock(ledger);
-}
-
-uint32_t plim_ledger_guessed(struct plim_ledger *ledger, uint64_t hash, const struct plim_ledger_guess *guess,
-                             bool is_zero)
-{
-    enum { PLACES = PLIM_LEDGER_MAX_GUESSES - 1 }; /* without number 0 */
-    uint32_t found = 0;
-    plim_ledger_lock(ledger);
-    for (uint32_t i = 0; i < PLACES && !found; i++) {
-        const uint32_t number = 1 + (uint32_t)((hash + i) % PLACES);
-        struct plim_ledger_guess *place = &ledger->guess[number];
-        if (!place->hash) {
-            *place = *guess;
-            place->hash = hash;
-            place->first_us = plim_ledger_now_us(ledger);
-            ledger->n_guesses++;
-        }
-        if (place->hash == hash)
-            found = number;
-    }
-    plim_ledger_unlock(ledger);
-    plim_ledger_guessed_again(ledger, found, is_zero);
-    return found;
 }

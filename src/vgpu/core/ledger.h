@@ -112,10 +112,11 @@ struct plim_ledger_cycle {
 /* Identified by its pid, its start time and its pid namespace: pids are reused, and each namespace has a pid 1. */
 struct plim_ledger_process {
     int32_t pid;                         /* in its own namespace; 0: the slot is free */
-    uint32_t is_ended;                   /* the launcher says so: of a process of another namespace, only it can tell */
+    uint32_t is_ended;                   /* someone saw it: of a process of another namespace, only the launcher can */
+    uint32_t has_left;                   /* ended, and its memory was freed: its counts stay until the slot is needed */
     uint64_t start_ticks, pid_namespace; /* 0: unknown */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
-    uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS];
+    uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS], pinned_bytes;
     uint64_t refused_bytes[PLIM_LEDGER_MAX_CARDS]; /* the last refused request, until one of its size is granted */
     /* written without the lock (steps.h) */
     _Atomic uint64_t n_launches, cycle_launches, cycle_hash, n_cycles;
@@ -193,8 +194,11 @@ struct plim_ledger *plim_ledger_open(const char *path);
 
 void plim_ledger_close(struct plim_ledger *ledger);
 
-/* Enter this process; returns its slot, or -1: the table is full. */
+/* Enter this process; returns its slot, or -1: the table is full. Processes that have ended leave first. */
 int plim_ledger_join(struct plim_ledger *ledger);
+
+/* Before it joins: what this process held before it became another program (execve) is freed. */
+void plim_ledger_leave_former(struct plim_ledger *ledger);
 
 enum plim_ledger_result { PLIM_LEDGER_TAKEN, PLIM_LEDGER_FULL, PLIM_LEDGER_NO_RECORD };
 
@@ -220,6 +224,9 @@ uint32_t plim_ledger_n_cards(const struct plim_ledger *ledger);
 
 /* Bytes that programs can still allocate on a card. */
 uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card);
+
+/* The same as this process is told: others that have ended give their memory back first. */
+uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t device);
 
 /* Free the memory of processes that have ended. */
 void plim_ledger_reap(struct plim_ledger *ledger);

@@ -88,6 +88,7 @@ static void attach(void)
     session.ledger = path ? plim_ledger_open(path) : raw ? raw_ledger(raw) : NULL;
     if (!session.ledger)
         return;
+    plim_ledger_leave_former(session.ledger);
     session.process = plim_ledger_join(session.ledger);
     const bool is_full = session.process < 0;
     if (is_full || !plim_space_init()) {
@@ -116,6 +117,15 @@ struct plim_ledger_process *plim_vgpu_process(void)
     int error;
     struct plim_ledger *ledger = plim_vgpu_ledger(&error);
     return ledger ? &ledger->process[session.process] : NULL;
+}
+
+uint64_t plim_vgpu_free_bytes(int device)
+{
+    int error;
+    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
+    return ledger && device >= 0 && device < session.n_cards
+               ? plim_ledger_free_now(ledger, session.process, (uint32_t)session.card[device])
+               : 0;
 }
 
 uint64_t plim_vgpu_now_us(void)

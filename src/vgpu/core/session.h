@@ -26,6 +26,9 @@ PLIM_VGPU_EXPORT struct plim_ledger_process *plim_vgpu_process(void);
 PLIM_VGPU_EXPORT int plim_vgpu_n_cards(void);
 PLIM_VGPU_EXPORT struct plim_ledger_card *plim_vgpu_card(int device);
 
+/* Bytes that this process can still get on a device: processes that have ended hold none. */
+PLIM_VGPU_EXPORT uint64_t plim_vgpu_free_bytes(int device);
+
 /* From the device number of this process to the ledger's card number, and back; -1: no such card. */
 PLIM_VGPU_EXPORT int plim_vgpu_card_of(int device);
 PLIM_VGPU_EXPORT int plim_vgpu_device_of(int card);

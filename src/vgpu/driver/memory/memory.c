@@ -31,10 +31,7 @@ status cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     const struct plim_ledger_card *card = error ? NULL : plim_vgpu_card(plim_context_device());
     if (!card)
         return error ? error : PLIM_CUDA_INVALID_CONTEXT;
-    struct plim_ledger *ledger = plim_vgpu_ledger(&error);
-    plim_ledger_lock(ledger);
-    *free_bytes = plim_ledger_free_bytes(card);
-    plim_ledger_unlock(ledger);
+    *free_bytes = plim_vgpu_free_bytes(plim_context_device());
     *total_bytes = card->total_bytes - card->reserved_bytes;
     return PLIM_CUDA_SUCCESS;
 }
