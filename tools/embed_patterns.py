@@ -405,7 +405,10 @@ def main(arguments):
     for ident in ids:
         if ids.count(ident) > 1:
             raise Wrong(f"two patterns '{ident}'")
+    failures = [pattern.id for pattern in patterns if pattern.once.get("role") == "failure"]
     for pattern in patterns:
+        if pattern.lists["recovers"] == ["any"]:
+            pattern.lists["recovers"] = failures
         for key in ("refines", "recovers"):
             for ident in pattern.lists[key]:
                 if ident not in ids:

@@ -119,7 +119,7 @@ static bool explain(const struct plim_diagnosis *diagnosis, struct plim_explanat
         struct plim_explained *item = &e->items[i];
         item->finding = &diagnosis->findings[i];
         plim_cause_find(item->finding, &diagnosis->context, &item->cause);
-        item->has_entry = plim_knowledge_of(item->finding, item->cause.best.cause, &item->entry);
+        item->has_entry = plim_knowledge_of(item->finding, item->cause.advised, &item->entry);
         if (i == 0)
             plim_remedies_find(item->finding, &diagnosis->context, &item->cause, &item->remedies);
     }
@@ -143,7 +143,7 @@ static int report(const struct arguments *a, const char *source, const struct pl
             is_written = plim_report_explain_json(stdout, e);
         else
             plim_report_explain_text(stdout, e, &style);
-        const bool is_named = e->n_items > 0 && e->items[0].cause.best.cause != PLIM_CAUSE_UNKNOWN;
+        const bool is_named = e->n_items > 0 && e->items[0].cause.advised != PLIM_CAUSE_UNKNOWN;
         status = !plim_cli_flush() || !is_written ? PLIM_EXIT_INTERNAL : is_named ? PLIM_EXIT_YES : PLIM_EXIT_NO;
     }
     if (e)
@@ -179,11 +179,22 @@ static void when_quiet(struct plim_diagnose *diagnose, void *context)
     plim_diagnose_forget(diagnose);
 }
 
+/* The message itself instead of a file that has it: words, and no file of that name. */
+static bool is_message(const struct arguments *a)
+{
+    struct plim_file_status status;
+    if (!a->log || a->is_follow || !a->log[strcspn(a->log, " \t\n")])
+        return false;
+    const int error = plim_system_look(a->log, true, &status);
+    return error == ENOENT || error == ENAMETOOLONG || error == ENOTDIR;
+}
+
 static int answer(const struct arguments *a)
 {
     const bool is_stdin = !a->log || !strcmp(a->log, "-");
     const bool is_without = !a->log && plim_system_is_terminal(fileno(stdin)); /* only an exit status */
-    const char *source = is_without ? "no log" : is_stdin ? "standard input" : a->log;
+    const bool is_given = is_message(a);
+    const char *source = is_without ? "no log" : is_stdin ? "standard input" : is_given ? "message" : a->log;
     struct follower follower = { .arguments = a, .source = source, .status = PLIM_EXIT_NO };
     const struct plim_explain_input input = {
         .path = is_stdin ? NULL : a->log,
@@ -198,6 +209,8 @@ static int answer(const struct arguments *a)
     struct plim_explain_extent extent = { 0 };
     if (!diagnose)
         plim_fail(&err, PLIM_E_NOMEM, PLIM_NO_OFFSET, "not enough memory");
+    else if (is_given)
+        plim_diagnose_feed(diagnose, a->log, strlen(a->log));
     else if (!is_without)
         plim_explain_read(&input, diagnose, &extent, &err);
     if (err.code < 0) {
@@ -223,12 +236,13 @@ static int run(int argc, char **argv)
 
 const struct plim_cli_command plim_cli_explain = {
     .name = "explain",
-    .arguments = "[OPTIONS] [LOG|-]",
+    .arguments = "[OPTIONS] [LOG|MESSAGE|-]",
     .summary = "what happened in a crash: the cause, and what to do first",
     .examples = "  plimsoll explain crash.log\n"
                 "  journalctl -u ollama | plimsoll explain -\n"
                 "  plimsoll explain --exit-status 137 < build.log\n"
-                "  plimsoll explain --follow server.log\n",
+                "  plimsoll explain --follow server.log\n"
+                "  plimsoll explain 'CUDA out of memory. Tried to allocate 2.00 GiB'\n",
     .run = run,
     .options = list_options,
 };

@@ -171,7 +171,7 @@ void plim_cli_explain_check(struct plim_explanation *explanation)
         return;
     struct plim_explained *root = &explanation->items[0];
     const struct plim_log_context *context = &explanation->diagnosis->context;
-    enum plim_cause cause = root->cause.best.cause;
+    enum plim_cause cause = root->cause.advised;
     if (!is_about_a_card(cause))
         return;
     bool is_of_setup = cause == PLIM_CAUSE_MODEL_TOO_BIG || cause == PLIM_CAUSE_KV_CACHE_CONTEXT ||

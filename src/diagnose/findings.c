@@ -143,10 +143,22 @@ static int find_near(const struct plim_findings *f, const struct plim_observatio
     return -1;
 }
 
+/* The same size, once in MiB with two decimals and once in bytes: the bytes are exact. */
+static void take_exact(struct plim_finding *finding, const struct plim_match *m)
+{
+    enum { ALIGN_BYTES = 32, HALF_STEP_BYTES = (1 << 20) / 200 + 1 };
+    int64_t *old = &finding->numbers.value[PLIM_N_TRIED_BYTES];
+    const int64_t now = m->numbers.value[PLIM_N_TRIED_BYTES];
+    if (*old > HALF_STEP_BYTES && now % ALIGN_BYTES == 0 && now >= *old - HALF_STEP_BYTES &&
+        now <= *old + HALF_STEP_BYTES)
+        *old = now;
+}
+
 static int refine(struct plim_findings *f, int which, const struct plim_observation *s)
 {
     struct plim_finding *finding = &f->list[which];
     finding->pattern = s->match->pattern;
+    take_exact(finding, s->match);
     fill(finding, s->match);
     take_from_context(f, finding);
     add_evidence(finding, s);
@@ -219,7 +231,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
         return -1;
     }
     plim_log_context_add_programs_around(context, s);
-    if (role == PLIM_PATTERN_ROLE_RECOVERED && recover(f, s))
+    if (role == PLIM_PATTERN_ROLE_RECOVERED && (recover(f, s) || !m->pattern->note[0]))
         return -1;
     int which = find_refined(f, s);
     if (which >= 0)

@@ -68,8 +68,8 @@ static const char *const sure_words[] = { "", "a guess", "likely", "sure" };
 static bool is_open(const struct plim_explained *item)
 {
     const struct plim_guess *best = &item->cause.best;
-    return best->confidence == PLIM_CONFIDENCE_LOW && best->rule &&
-           (!strcmp(best->rule, "rest") || !strcmp(best->rule, "compute-stage"));
+    return best->rule && (!strcmp(best->rule, "rest") ||
+                          (best->confidence == PLIM_CONFIDENCE_LOW && !strcmp(best->rule, "compute-stage")));
 }
 
 static const char *say_cause(const struct plim_explained *item)

@@ -123,6 +123,37 @@ static void test_broken_once_anywhere(void **state)
     }
 }
 
+/* A size at the end of a line, and a next line that begins with digits: two numbers, unless a terminal broke one. */
+static void test_digits_behind_a_line_end(void **state)
+{
+    (void)state;
+    static const char *const next[] = { "0.01.234.567 E graph_reserve",
+                                        "12:31:01 INFO",
+                                        "12:31 x",
+                                        "2026-01-01 x",
+                                        "1730000000 x",
+                                        "4 workers",
+                                        "0.5s x",
+                                        "12.5 done",
+                                        "20260101 12:00:00 x",
+                                        "7",
+                                        "1.2.3",
+                                        "03.11.2026 x" };
+    static const char first[] = "alloc_tensor_range: failed to allocate CUDA0 buffer of size ";
+    char text[256];
+    for (size_t i = 0; i < COUNT(next); i++) {
+        int n = snprintf(text, sizeof text, "%s17179869184\n%s\n", first, next[i]);
+        const struct plim_diagnosis *d = read_text(text, (size_t)n);
+        assert_int_equal(d->n_findings, 1);
+        assert_int_equal(d->findings[0].numbers.value[PLIM_N_TRIED_BYTES], 17179869184);
+    }
+    for (size_t at = 1; at < 11; at++) { /* broken by a terminal: right or unknown */
+        int n = snprintf(text, sizeof text, "%s%.*s\n%s\n", first, (int)at, "17179869184", "17179869184" + at);
+        const int64_t got = read_text(text, (size_t)n)->findings[0].numbers.value[PLIM_N_TRIED_BYTES];
+        assert_true(got == 17179869184 || got == PLIM_UNKNOWN);
+    }
+}
+
 static void test_coloured_anywhere(void **state)
 {
     (void)state;
@@ -461,6 +492,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_begun_at_every_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wrapped_at_every_column, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_broken_once_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_digits_behind_a_line_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_coloured_anywhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pieces_make_no_difference, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_far_into_a_log, set_up, tear_down),

@@ -117,6 +117,23 @@ static void check_gives(const struct pattern_example *e, enum noise noise, uint3
         check_pair(e, noise, seed, f, context, name, value, may_lack);
 }
 
+/* A mark of a recovery is no finding: the failure before it is one that the program went on after. */
+static void check_mark(const struct pattern_example *e, enum noise noise)
+{
+    static const char failures[] = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+                                   "graph_reserve: failed to allocate compute buffers\n";
+    char text[2048];
+    const int n = snprintf(text, sizeof text, "%s%s\n", failures, e->text);
+    const struct plim_diagnosis *diagnosis = read_text(text, (size_t)n);
+    bool is_recovered = false;
+    for (uint32_t i = 0; i < diagnosis->n_findings; i++)
+        is_recovered = is_recovered || diagnosis->findings[i].is_recovered;
+    if (is_recovered != e->matches)
+        complain(e, noise, 0, e->matches ? "no failure is recovered" : "a failure is recovered and must not be");
+    if (noise == NOISE_NONE && e->matches && read_text(e->text, strlen(e->text))->n_findings)
+        complain(e, noise, 0, "is a finding, and has no note");
+}
+
 static void check_example(const struct pattern_example *e, enum noise noise, uint32_t seed)
 {
     size_t size = 0;
@@ -124,6 +141,12 @@ static void check_example(const struct pattern_example *e, enum noise noise, uin
     if (!pattern) /* a program */
         return;
     char *text = noise_add(noise, e->text, seed, &size);
+    const bool is_mark = pattern->role == PLIM_PATTERN_ROLE_RECOVERED && !pattern->note[0];
+    if (is_mark) {
+        check_mark(e, noise);
+        free(text);
+        return;
+    }
     const struct plim_diagnosis *diagnosis = read_text(text, size);
     /* A figure or an anchor that is cut in two by a hard wrap is not to be had; but nothing wrong may be said. */
     const bool is_neighbour = pattern->role >= PLIM_PATTERN_ROLE_NEIGHBOUR;

@@ -102,7 +102,8 @@ static void test_nothing_reserved(void **state)
     (void)state;
     message(2.0, 23.69, 0.5, 22.5, 0.1);
     find();
-    assert_int_equal(answer.best.cause, PLIM_CAUSE_BATCH_OR_ACTIVATION);
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);
+    assert_int_equal(answer.advised, PLIM_CAUSE_BATCH_OR_ACTIVATION);
     assert_true(is_useless("expandable_segments"));
     assert_true(is_useless("empty_cache()"));
 }

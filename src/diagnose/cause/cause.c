@@ -26,8 +26,10 @@ static const struct rule {
     { "compute-stage", plim_rule_compute },   /* working memory, by the message */
     { "stage", plim_rule_stage },             /* host, shared memory, address space */
     { "too-large", plim_rule_too_large },     /* tried > the card */
+    { "share", plim_rule_share },             /* vLLM has all of its share, and the rest of the card is too little */
     { "allowed", plim_rule_allowed },         /* a fraction of the card is used up */
     { "cap", plim_rule_cap },                 /* a pool's limit is used up */
+    { "spilled", plim_rule_spilled },         /* Windows keeps a part of it in RAM */
     { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
     { "others", plim_rule_others },           /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
@@ -38,7 +40,7 @@ static const struct rule {
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
-    { "rest", plim_rule_rest },
+    { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
@@ -72,8 +74,7 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
     for (int i = 0; i < N_RULES && ret_answer->n_second < PLIM_MAX_SECOND_GUESSES; i++) {
         struct plim_guess guess = { 0 };
         bool is_first = ret_answer->best.cause == PLIM_CAUSE_UNKNOWN;
-        if ((!is_first && rules[i].holds == plim_rule_rest) || !rules[i].holds(&facts, &guess) ||
-            is_named(ret_answer, guess.cause))
+        if (!rules[i].holds(&facts, &guess) || is_named(ret_answer, guess.cause))
             continue;
         guess.rule = rules[i].id;
         if (is_first)
@@ -81,7 +82,13 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
         else
             ret_answer->second[ret_answer->n_second++] = guess;
         if (!has_seconds(ret_answer->best.cause))
-            return;
+            break;
+    }
+    ret_answer->advised = ret_answer->best.cause;
+    if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN) {
+        plim_rule_rest(&facts, &ret_answer->best);
+        ret_answer->best.rule = "rest";
+        ret_answer->advised = PLIM_CAUSE_BATCH_OR_ACTIVATION;
     }
 }
 

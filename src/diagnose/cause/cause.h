@@ -25,6 +25,7 @@ struct plim_guess {
 /* Bytes; PLIM_UNKNOWN where the log does not say. */
 struct plim_cause_answer {
     struct plim_guess best;
+    enum plim_cause advised; /* that remedies are for: of best; the commonest one when the log does not show any */
     struct plim_guess second[PLIM_MAX_SECOND_GUESSES];
     uint32_t n_second;
     int64_t tried_bytes, total_bytes, free_bytes;
@@ -40,7 +41,10 @@ struct plim_cause_answer {
     int64_t missing_bytes_of_kv; /* vLLM: needed - available */
 };
 
-/* ret_answer->best.cause is PLIM_CAUSE_UNKNOWN when the line only says that something failed; `why` says so. */
+/*
+ * ret_answer->best.cause is PLIM_CAUSE_UNKNOWN when the line only says that something failed, or that memory was short
+ * and not what for; `why` says so.
+ */
 void plim_cause_find(const struct plim_finding *finding, const struct plim_log_context *context,
                      struct plim_cause_answer *ret_answer);
 

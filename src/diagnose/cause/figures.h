@@ -41,6 +41,12 @@
 /* A request this many times the card is a wrong shape or an overflow, not a large batch. [assumed] */
 enum { PLIM_ABSURD_TIMES = 100 };
 
+/* One piece that is this part of the card, or a tensor of so many sides, is no weight. [assumed] */
+enum { PLIM_PIECE_OF_CARD = 8, PLIM_ACTIVATION_SIDES = 3, PLIM_ACTIVATION_ELEMENTS = 1 << 20 };
+
+/* Tensors of this many times the card were moved to RAM by Windows: weights, or states, that do not fit. [assumed] */
+#define PLIM_SPILLED_TIMES 1.25
+
 /* A series must have so many points, and rise with this rank correlation, to be called growth. [assumed] */
 enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 #define PLIM_MIN_CORRELATION 0.9
@@ -53,6 +59,10 @@ enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 
 /* What vLLM leaves free at least beside its share, so that its own check passes. [assumed] */
 #define PLIM_STARTUP_RESERVE_BYTES ((int64_t)(3 * PLIM_GIB / 10))
+
+/* Ratios count millionths. A server that has so much of its share has all of it. [assumed] */
+#define PLIM_SHARE_ONE   1000000
+#define PLIM_SHARE_TAKEN 0.95
 
 /* The finding's figure, else the context's when it is one that a neighbour prints. */
 int64_t plim_figure(const struct plim_finding *finding, const struct plim_log_context *context, enum plim_number which);

@@ -15,7 +15,7 @@ typedef bool plim_rule_fn(const struct plim_facts *facts, struct plim_guess *gue
 plim_rule_fn plim_rule_not_memory, plim_rule_secondhand, plim_rule_ram_buffer, plim_rule_text, plim_rule_stage;
 
 /* rules_server.c: a server's share of the card. */
-plim_rule_fn plim_rule_startup, plim_rule_fraction, plim_rule_graphs;
+plim_rule_fn plim_rule_startup, plim_rule_fraction, plim_rule_graphs, plim_rule_share;
 
 /* rules_stage.c: the stage that the message names. */
 plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_compute;
@@ -23,9 +23,12 @@ plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_compute;
 /* rules_host.c: the computer's memory. */
 plim_rule_fn plim_rule_killed, plim_rule_host;
 
+/* rules_size.c: what no card of this size can hold; what one piece is for. */
+plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_piece;
+
 /* rules_figures.c: arithmetic on the figures. */
-plim_rule_fn plim_rule_too_large, plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others,
-    plim_rule_pieces, plim_rule_small_program;
+plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others, plim_rule_pieces,
+    plim_rule_small_program;
 
 /* rules_trace.c: the traceback, the series of figures, the phase. */
 plim_rule_fn plim_rule_optimizer, plim_rule_growth, plim_rule_no_context, plim_rule_loading, plim_rule_cache,

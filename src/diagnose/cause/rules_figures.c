@@ -6,48 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A GPU of these makers can be one that uses the computer's RAM: its size is a setting. */
-static bool shares_ram(const struct plim_facts *facts)
-{
-    const char *backend = plim_figure_word(facts->finding, facts->context, PLIM_W_BACKEND);
-    return !strcmp(backend, "HIP") || !strcmp(backend, "XPU") || !strcmp(backend, "MPS") || !strcmp(backend, "Metal") ||
-           !strcmp(facts->platform, "mac") || !strcmp(facts->platform, "jetson");
-}
-
 static bool is_tried_known(const struct plim_cause_answer *a) { return plim_is_known(a->tried_bytes); }
-
-/* One piece larger than the whole card: no card of this size can hold it, however empty. */
-bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *guess)
-{
-    const struct plim_cause_answer *a = facts->answer;
-    struct plim_size_texts texts = { .n = 0 };
-    if (plim_is_absurd(facts->finding))
-        return plim_guess_set(
-            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
-            "One piece of more than 1 PiB was tried, which no machine has. That is a wrong shape or a "
-            "number that overflowed, not a large batch.");
-    if (!is_tried_known(a) || !plim_is_known(a->total_bytes) || a->total_bytes == 0 ||
-        a->tried_bytes <= a->total_bytes + PLIM_ROUNDING_BYTES)
-        return false;
-    if (a->tried_bytes / PLIM_ABSURD_TIMES > a->total_bytes)
-        return plim_guess_set(
-            guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
-            "One piece of %s was tried, over %d times the card of %s. That is a wrong shape or a number "
-            "that overflowed, not a large batch.",
-            plim_say(&texts, a->tried_bytes), PLIM_ABSURD_TIMES, plim_say(&texts, a->total_bytes));
-    if (facts->trace == PLIM_TRACE_LOAD) /* transformers takes the room of all weights at once */
-        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
-                              "It failed while weights were loaded: one piece of %s was tried, and the whole card "
-                              "has %s.",
-                              plim_say(&texts, a->tried_bytes), plim_say(&texts, a->total_bytes));
-    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
-                          "One piece of %s was tried, and the whole card has %s. %s", plim_say(&texts, a->tried_bytes),
-                          plim_say(&texts, a->total_bytes),
-                          shares_ram(facts)
-                              ? "The piece has to be smaller, or the GPU's part of the RAM larger where it has no "
-                                "memory of its own (APU, Mac)."
-                              : "The piece has to be smaller, or go over several cards.");
-}
 
 /* What PyTorch has and what it tried, against what it may have. */
 bool plim_rule_allowed(const struct plim_facts *facts, struct plim_guess *guess)
@@ -55,8 +14,15 @@ bool plim_rule_allowed(const struct plim_facts *facts, struct plim_guess *guess)
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
     if (!plim_is_known(a->allowed_bytes) || !is_tried_known(a) || !plim_is_known(a->free_bytes) ||
-        !plim_is_known(a->allocated_bytes) || a->free_bytes < a->tried_bytes)
+        a->free_bytes < a->tried_bytes)
         return false;
+    if (!plim_is_known(a->allocated_bytes)) /* cut, or left out: but nothing else refuses what is free */
+        return a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES &&
+               plim_guess_set(guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_MEDIUM,
+                              "Tried %s, and the card has %s free. This process may use %s, so it is that limit which "
+                              "was hit.",
+                              plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes),
+                              plim_say(&texts, a->allowed_bytes));
     int64_t reserved = a->allocated_bytes + (plim_is_known(a->unallocated_bytes) ? a->unallocated_bytes : 0);
     if (reserved + a->tried_bytes <= a->allowed_bytes - PLIM_ROUNDING_BYTES)
         return false;

@@ -116,3 +116,28 @@ bool plim_rule_graphs(const struct plim_facts *facts, struct plim_guess *guess)
         guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_HIGH,
         "%sIt failed while CUDA graphs were captured, after the cache had taken its share of the card.", tried);
 }
+
+/* vLLM laid out its cache in what its share left. A step that finds too little then is short because of the share. */
+bool plim_rule_share(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    const int64_t share = plim_fact_any(facts, PLIM_N_UTILIZATION);
+    const bool has_cache = plim_is_known(plim_fact_any(facts, PLIM_N_KV_TOKENS)) ||
+                           plim_is_known(plim_fact_any(facts, PLIM_N_AVAILABLE_BYTES));
+    struct plim_size_texts texts = { .n = 0 };
+    if (!facts->finding->framework || strcmp(facts->finding->framework, "vllm") != 0 || !has_cache ||
+        !plim_is_known(share) || share <= 0 || share > PLIM_SHARE_ONE || !plim_is_known(a->total_bytes) ||
+        !plim_is_known(a->own_bytes) || !plim_is_known(a->shortfall_bytes) ||
+        plim_is_trial_step(facts->finding, facts->context))
+        return false;
+    const double wanted = (double)share / PLIM_SHARE_ONE * (double)a->total_bytes;
+    const bool has_others = plim_is_known(a->others_bytes) && a->others_bytes > PLIM_STARTUP_OTHERS_BYTES;
+    if ((double)a->own_bytes < PLIM_SHARE_TAKEN * wanted || has_others)
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
+                          "vLLM has %s of %s, which is its share of %.2f; a step tried %s more, and %s is free beside "
+                          "the share.",
+                          plim_say(&texts, a->own_bytes), plim_say(&texts, a->total_bytes),
+                          (double)share / PLIM_SHARE_ONE, plim_say(&texts, a->tried_bytes),
+                          plim_say(&texts, a->free_bytes));
+}

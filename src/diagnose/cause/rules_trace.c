@@ -200,13 +200,13 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
                           say_frame(facts, where, sizeof where));
 }
 
-/* Memory was short, and nothing says what for. */
+/* Memory was short, and nothing says what for: no cause is better than the commonest one. */
 bool plim_rule_rest(const struct plim_facts *facts, struct plim_guess *guess)
 {
     char account[ACCOUNT_BYTES];
     const bool is_python = facts->finding->framework && facts->context &&
                            (facts->context->n_frames > 0 || !strcmp(facts->finding->framework, "pytorch"));
-    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+    return plim_guess_set(guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
                           "%sIts purpose is not in this log; %s would tell.",
                           say_account(facts, account, sizeof account),
                           is_python ? "the traceback before the error" : "the lines before the error");

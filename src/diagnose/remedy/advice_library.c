@@ -182,7 +182,7 @@ static void triton(struct plim_advice *advice)
 
 bool plim_advise_library(struct plim_advice *advice)
 {
-    const enum plim_cause cause = advice->answer->best.cause;
+    const enum plim_cause cause = advice->answer->advised;
     const bool is_cache = cause == PLIM_CAUSE_KV_CACHE_CONTEXT || cause == PLIM_CAUSE_MISCONFIGURATION_UTILIZATION;
     if ((plim_advice_is(advice, "tensorrt-llm") || !strncmp(plim_advice_kind(advice), "tensorrt-llm-", 13)) &&
         (is_cache || cause == PLIM_CAUSE_BATCH_OR_ACTIVATION || cause == PLIM_CAUSE_MODEL_TOO_BIG)) {

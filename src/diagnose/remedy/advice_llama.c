@@ -411,7 +411,7 @@ bool plim_advise_llama(struct plim_advice *advice)
     const bool is_bare = !plim_is_known(advice->answer->tried_bytes);
     if (!plim_advice_is_llama(advice))
         return false;
-    switch (advice->answer->best.cause) {
+    switch (advice->answer->advised) {
     case PLIM_CAUSE_MODEL_TOO_BIG:
         weights(advice);
         return true;

@@ -235,7 +235,7 @@ void plim_advise_share(struct plim_advice *advice)
     const double now = plim_is_known(share) && share > 0 && share <= 1000000 ? (double)share / 1e6 : 0.9;
     if (plim_advice_is_stage(advice, "startup")) {
         share_at_start(advice);
-        if (advice->answer->best.cause == PLIM_CAUSE_MISCONFIGURATION_UTILIZATION)
+        if (advice->answer->advised == PLIM_CAUSE_MISCONFIGURATION_UTILIZATION)
             plim_advise_useless(advice, "a smaller model", "the share is taken whatever the model needs");
         return;
     }
@@ -254,7 +254,7 @@ void plim_advise_share(struct plim_advice *advice)
     }
     if (!plim_advice_is(advice, "vllm"))
         return;
-    if (advice->answer->best.cause == PLIM_CAUSE_BATCH_OR_ACTIVATION &&
+    if (advice->answer->advised == PLIM_CAUSE_BATCH_OR_ACTIVATION &&
         plim_is_trial_step(advice->finding, advice->context)) {
         trial_step(advice);
         return;
@@ -341,6 +341,6 @@ void plim_advise_figures(struct plim_advice *advice)
         figures_of_cpu(advice);
     else if (plim_advice_is(advice, "ray kubernetes"))
         plim_advise_use(advice);
-    else if (advice->answer->best.cause == PLIM_CAUSE_HOST_RAM && strncmp(kind, "vllm-", 5) != 0)
+    else if (advice->answer->advised == PLIM_CAUSE_HOST_RAM && strncmp(kind, "vllm-", 5) != 0)
         plim_advise_limit_of_ram(advice);
 }

@@ -52,7 +52,7 @@ static bool advise_own(struct plim_advice *advice)
     const char *rule = advice->answer->best.rule ? advice->answer->best.rule : "";
     if (!plim_knowledge_of(advice->finding, PLIM_CAUSE_UNKNOWN, &entry) ||
         !plim_entry_field(&entry, PLIM_FIELD_OWN, 0).text ||
-        (!is_about(&entry, plim_cause_name(advice->answer->best.cause)) && strcmp(rule, "rest") != 0) ||
+        (!is_about(&entry, plim_cause_name(advice->answer->advised)) && strcmp(rule, "rest") != 0) ||
         plim_is_absurd(advice->finding))
         return false;
     plim_advise_figures(advice);
@@ -68,7 +68,7 @@ static bool advise_own(struct plim_advice *advice)
 static void advise_from_entry(struct plim_advice *advice)
 {
     struct plim_knowledge_entry entry;
-    const enum plim_cause cause = advice->answer->best.cause;
+    const enum plim_cause cause = advice->answer->advised;
     const char *name = plim_cause_name(cause);
     const char *rule = advice->answer->best.rule ? advice->answer->best.rule : "";
     const bool is_recovered = advice->finding->pattern && advice->finding->pattern->role == PLIM_PATTERN_ROLE_RECOVERED;
@@ -117,8 +117,8 @@ void plim_remedies_find(const struct plim_finding *finding, const struct plim_lo
                                   .remedies = ret_remedies };
     memset(ret_remedies, 0, sizeof *ret_remedies);
     if (!advise_own(&advice) && !plim_advise_llama(&advice) && !plim_advise_library(&advice) &&
-        by_cause[answer->best.cause])
-        by_cause[answer->best.cause](&advice);
+        by_cause[answer->advised])
+        by_cause[answer->advised](&advice);
     if (ret_remedies->n == 0 && !finding->is_recovered)
         advise_from_entry(&advice);
 }

@@ -34,7 +34,9 @@ static bool contains(const struct plim_match *a, const struct plim_match *b)
 /* A wrapper is not what it wraps: both stay. */
 static bool is_wrapper(const struct plim_match *m)
 {
-    return m->pattern->role == PLIM_PATTERN_ROLE_WRAPPER || m->pattern->role == PLIM_PATTERN_ROLE_CONSEQUENCE;
+    const enum plim_pattern_role role = m->pattern->role;
+    return role == PLIM_PATTERN_ROLE_WRAPPER || role == PLIM_PATTERN_ROLE_CONSEQUENCE ||
+           (role == PLIM_PATTERN_ROLE_RECOVERED && !m->pattern->note[0]);
 }
 
 /*

@@ -386,7 +386,7 @@ void plim_window_build(struct plim_window *window, const char *raw, size_t size,
         take_line(&b, start, text_end);
         if (end < b.size) {
             const bool is_new = begins_anew(&b, end + 1);
-            b.join = is_new ? PLIM_NEW_LINE : b.join ? b.join : 1;
+            b.join = is_new ? PLIM_NEW_LINE : b.join || is_soft ? b.join : 1;
             const bool is_glued = is_soft || (join == PLIM_JOIN_NOTHING && text_end > start &&
                                               !is_blank_at(&b, text_end - 1) && !is_blank_at(&b, end + 1));
             if (!is_glued || is_blank_at(&b, end + 1) || is_new)
