@@ -79,6 +79,7 @@ enum plim_steps_how {
 struct plim_rehearsal_steps {
     uint64_t n, n_wanted; /* n_wanted: the program ran until it had taken so many; 0: nobody asked */
     enum plim_steps_how how;
+    bool has_pytorch;    /* whose optimizers count alone */
     uint64_t n_launches; /* of a cycle */
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not the runtime: one that works beside ours tells itself by asking libcuda (vgpu/core/foreign.h). */
+/* Not the runtime: one that works beside ours tells itself by asking libcuda (vgpu/driver/foreign.h). */
 static bool is_replaced(const char *name)
 {
     static const char *const names[] = { "libcuda.so", "libnvidia-ml.so" };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A server may listen long before it is ready, while it reads or compiles; one that polls is never idle. */
-enum { LONG_S = 120, READY_S = 2, LEAST_LAUNCHES = 8, PYTORCH_TIMES = 8 };
+enum { LONG_S = 120, READY_S = 2, LEAST_LAUNCHES = 8 };
 
 /* --- steps --- */
 
@@ -58,31 +58,57 @@ bool plim_steps_has_backward(const struct plim_ledger *ledger)
     return false;
 }
 
-void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps)
+/* Of processes that live, or else of those that have ended. */
+static struct plim_rehearsal_steps count_optimizer_steps(const struct plim_ledger *ledger, bool is_living)
 {
-    struct plim_rehearsal_steps optimizer = { .how = PLIM_STEPS_OPTIMIZER }, cycles = { .how = PLIM_STEPS_CYCLES };
-    n_wanted = n_wanted ? n_wanted : 1;
+    struct plim_rehearsal_steps steps = { .how = PLIM_STEPS_OPTIMIZER };
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         const struct plim_ledger_process *process = &ledger->process[i];
         const uint64_t n = process->n_optimizer_steps;
+        if ((process->pid && !process->is_ended) == is_living && n && (!steps.n || n < steps.n))
+            steps.n = n;
+        steps.has_pytorch = steps.has_pytorch || process->has_optimizers;
+    }
+    return steps;
+}
+
+void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps)
+{
+    struct plim_rehearsal_steps cycles = { .how = PLIM_STEPS_CYCLES };
+    *ret_steps = count_optimizer_steps(ledger, /* is_living */ true);
+    if (!ret_steps->n)
+        *ret_steps = count_optimizer_steps(ledger, /* is_living */ false);
+    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES && !ret_steps->n && !ret_steps->has_pytorch; i++) {
+        const struct plim_ledger_process *process = &ledger->process[i];
         uint64_t launches = 0;
-        if (!process->pid)
-            continue;
-        if (n && (!optimizer.n || n < optimizer.n))
-            optimizer.n = n;
-        const uint32_t wanted = process->has_optimizers ? n_wanted * PYTORCH_TIMES : n_wanted;
-        uint32_t n_cycles = optimizer.n ? 0 : count_cycles(ledger->cycle[i], process->n_cycles, wanted, &launches);
-        if (n_cycles && process->has_optimizers && plim_steps_has_backward(ledger))
-            n_cycles = 0;
-        if (n_cycles && (!cycles.n || n_cycles < cycles.n)) {
-            cycles.n = n_cycles;
+        const uint32_t n =
+            process->pid ? count_cycles(ledger->cycle[i], process->n_cycles, n_wanted ? n_wanted : 1, &launches) : 0;
+        if (n && (!cycles.n || n < cycles.n)) {
+            cycles.n = n;
             cycles.n_launches = launches;
         }
     }
-    *ret_steps = optimizer.n ? optimizer : cycles.n ? cycles : (struct plim_rehearsal_steps){ .how = PLIM_STEPS_NONE };
+    if (cycles.n)
+        *ret_steps = cycles;
+    if (!ret_steps->n)
+        ret_steps->how = PLIM_STEPS_NONE;
 }
 
 /* --- the condition --- */
+
+/*
+ * Takes connections from users. One that only waits for its own processes does not, nor does a program that trains: its
+ * logger may listen. What has launched nothing yet may be on its way.
+ */
+static bool is_server(const struct plim_ledger *ledger, double waiting_s)
+{
+    bool has_launched = false, has_optimizer = false;
+    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
+        has_launched = has_launched || ledger->process[i].n_launches;
+        has_optimizer = has_optimizer || ledger->process[i].has_made_optimizer;
+    }
+    return ledger->is_listening && !ledger->has_ranks && !has_optimizer && (has_launched || waiting_s >= LONG_S);
+}
 
 const char *plim_stop_reason(const struct plim_stop_condition *condition, const struct plim_ledger *ledger,
                              double elapsed_s, double idle_s)
@@ -108,6 +134,6 @@ const char *plim_stop_reason(const struct plim_stop_condition *condition, const 
         plim_steps_count(ledger, condition->n_steps, &steps);
         return steps.n >= condition->n_steps ? "steps" : NULL;
     }
-    return condition->until == PLIM_UNTIL_AUTO && ledger->is_listening && waiting_s >= condition->stable_s ? "stable"
-                                                                                                           : NULL;
+    const bool is_quiet = condition->until == PLIM_UNTIL_AUTO && waiting_s >= condition->stable_s;
+    return is_quiet && is_server(ledger, waiting_s) ? "stable" : NULL;
 }

@@ -8,7 +8,7 @@
 #include "vgpu/core/ledger.h"
 
 enum plim_until {
-    PLIM_UNTIL_AUTO, /* exit; but a program that takes connections and computes nothing is stable */
+    PLIM_UNTIL_AUTO, /* exit; but a server that computes nothing is stable */
     PLIM_UNTIL_EXIT,
     PLIM_UNTIL_READY,  /* takes connections, and nothing new for 2 s: no peak, nothing computed */
     PLIM_UNTIL_STABLE, /* holds memory on a card, and no new peak for stable_s */
@@ -27,10 +27,9 @@ const char *plim_stop_reason(const struct plim_stop_condition *condition, const 
 
 /*
  * How many steps the program has taken. PyTorch counts the steps of its optimizers; of several processes, the one with
- * the fewest counts. Without optimizer steps, cycles count: the launches between two waits for the card repeat, with
- * the same memory held, at least n_wanted times up to now. Loops that are not steps repeat, too; the receipt says that
- * it counted cycles. A program with PyTorch may run many rounds before its first step: there cycles have to repeat more
- * often, and without a backward pass.
+ * the fewest counts. Without PyTorch, cycles count: the launches between two waits for the card repeat, with the same
+ * memory held, at least n_wanted times up to now. Loops that are not steps repeat, too; the receipt says that it
+ * counted cycles. A program with PyTorch repeats itself before its first step, while it loads and quantizes.
  */
 void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
 

@@ -117,7 +117,7 @@ static void test_cycles(void **state)
     assert_int_equal(steps_of("ABCABCAB", 0, 2, false), 0);
     assert_int_equal(steps_of("aaaaaaaaaa", 0, 3, false), 0); /* too little is launched to be a step */
     assert_int_equal(steps_of("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0, 3, false), 4);
-    assert_int_equal(steps_of("AAAA", 0, 3, true), 0); /* PyTorch will say */
+    assert_int_equal(steps_of("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 0, 3, true), 0); /* PyTorch will say */
 }
 
 static void test_optimizer_steps_come_first(void **state)
@@ -184,6 +184,7 @@ static void test_when_to_stop(void **state)
         const struct plim_stop_condition condition = { rows[i].until, 5, rows[i].timeout_s, 0 };
         ledger->start_us -= 10000000000;
         ledger->is_listening = rows[i].is_listening;
+        ledger->process[5].n_launches = 1;
         if (rows[i].has_memory) {
             ledger->card[0].peak_bytes = MIB;
             ledger->card[0].peak_us = plim_ledger_now_us(ledger) - (uint64_t)(rows[i].quiet_s * 1e6);
@@ -191,6 +192,37 @@ static void test_when_to_stop(void **state)
         const char *reason = plim_stop_reason(&condition, ledger, rows[i].elapsed_s, rows[i].idle_s);
         if ((reason == NULL) != (rows[i].reason == NULL) || (reason && strcmp(reason, rows[i].reason) != 0))
             fail_msg("row %zu: %s", i, reason ? reason : "goes on");
+        plim_ledger_close(ledger);
+    }
+}
+
+/* What listens and is none: it is stopped only when the user says that it is one. */
+static void test_what_is_no_server(void **state)
+{
+    static const struct {
+        bool has_ranks, has_optimizer, has_launched;
+        double idle_s;
+        enum plim_until until;
+        bool is_stopped;
+    } rows[] = {
+        { false, false, true, 6, PLIM_UNTIL_AUTO, true },    { true, false, true, 600, PLIM_UNTIL_AUTO, false },
+        { false, true, true, 600, PLIM_UNTIL_AUTO, false },  { false, false, false, 60, PLIM_UNTIL_AUTO, false },
+        { false, false, false, 130, PLIM_UNTIL_AUTO, true }, /* it has waited for long */
+        { true, true, false, 3, PLIM_UNTIL_READY, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_ledger *ledger = new_ledger();
+        const struct plim_stop_condition condition = { rows[i].until, 5, 0, 0 };
+        ledger->start_us -= 10000000000;
+        ledger->is_listening = true;
+        ledger->has_ranks = rows[i].has_ranks;
+        ledger->process[5].n_launches = rows[i].has_launched;
+        ledger->process[5].has_made_optimizer = rows[i].has_optimizer;
+        ledger->card[0].peak_bytes = MIB;
+        ledger->card[0].peak_us = plim_ledger_now_us(ledger) - (uint64_t)(rows[i].idle_s * 1e6);
+        if ((plim_stop_reason(&condition, ledger, 1000, rows[i].idle_s) != NULL) != rows[i].is_stopped)
+            fail_msg("row %zu", i);
         plim_ledger_close(ledger);
     }
 }
@@ -566,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_optimizer_steps_come_first),
         cmocka_unit_test(test_rounds_beside_an_optimizer),
         cmocka_unit_test(test_when_to_stop),
+        cmocka_unit_test(test_what_is_no_server),
         cmocka_unit_test(test_no_more_trials_than_there_is_room_for),
         cmocka_unit_test(test_bisection),
         cmocka_unit_test(test_the_value_in_a_command),

@@ -151,7 +151,8 @@ static void print_steps(FILE *out, const struct plim_rehearsal_steps *steps)
         plim_print(out, "%llu more iterations of a cycle of %llu launches, with the same memory held\n",
                    (unsigned long long)steps->n, (unsigned long long)steps->n_launches);
     else if (steps->n_wanted)
-        plim_print(out, "no steps were seen: no optimizer of PyTorch's, and no cycle of launches\n");
+        plim_print(out, steps->has_pytorch ? "no steps were seen: no optimizer of PyTorch's has stepped\n"
+                                           : "no steps were seen: no cycle of launches\n");
 }
 
 static void print_warnings(FILE *out, const struct plim_rehearsal *rehearsal)

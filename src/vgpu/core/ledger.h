@@ -168,6 +168,7 @@ struct plim_ledger {
     uint64_t pinned_bytes, pinned_peak_bytes, n_pinned_peaks;
     uint32_t is_listening;         /* a process of the rehearsal accepts connections */
     uint32_t wants_steps;          /* the launcher waits for optimizer steps */
+    uint32_t has_ranks;            /* a process is one of several that train together, or waits for them */
     uint32_t n_guesses;            /* places */
     _Atomic uint64_t n_data_reads; /* larger reads of guesses: written without the lock */
     uint64_t n_out_of_memory, n_met_later;

@@ -11,6 +11,7 @@
 
 #include "vgpu/core/callsite.h"
 #include "vgpu/core/python.h"
+#include "vgpu/core/ranks.h"
 #include "vgpu/core/space.h"
 
 #include <dlfcn.h>
@@ -210,6 +211,8 @@ static int need(int device, int what, enum plim_ledger_kind kind)
         return PLIM_CUDA_SUCCESS;
     pthread_mutex_lock(&charging);
     if (!(atomic_load(&charged[card]) & what)) {
+        if (plim_ranks_in_environment())
+            ledger->has_ranks = 1;
         const struct plim_ledger_card *c = &ledger->card[card];
         const uint64_t size = kind == PLIM_KIND_CONTEXT ? c->context.bytes : c->kernels.bytes;
         uint32_t record;

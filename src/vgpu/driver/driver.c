@@ -4,8 +4,8 @@
  */
 #include "vgpu/core/attributes.h"
 #include "vgpu/core/cuda_api.h"
-#include "vgpu/core/foreign.h"
 #include "vgpu/driver/contexts.h"
+#include "vgpu/driver/foreign.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "vgpu/preload/preload.h"
 
 #include "vgpu/core/ledger.h"
+#include "vgpu/core/ranks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -147,7 +148,9 @@ PLIM_PRELOADED int listen(int fd, int backlog)
     const bool is_network = result == 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
                             (address.ss_family == AF_INET || address.ss_family == AF_INET6);
     struct plim_ledger *ledger = is_network ? plim_preload_ledger() : NULL;
-    if (ledger)
+    if (ledger && plim_ranks_in_environment())
+        ledger->has_ranks = 1;
+    if (ledger && !plim_ranks_meet(__builtin_return_address(0)))
         ledger->is_listening = 1;
     plim_ledger_close(ledger);
     errno = before;
@@ -156,7 +159,7 @@ PLIM_PRELOADED int listen(int fd, int backlog)
 
 /* --- libraries that were loaded past ours --- */
 
-/* A runtime beside ours, as wheels bring one, is none that works: it tells itself by asking libcuda (core/foreign.h).
+/* A runtime beside ours, as wheels bring one, is none that works: it tells itself by asking libcuda (driver/foreign.h).
  */
 
 static int look_at(struct dl_phdr_info *object, size_t size, void *folder)

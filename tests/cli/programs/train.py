@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Trains for ever: four rounds to each step of an optimizer, which is called as PyTorch's are."""
+"""
+Trains: four rounds to each step of an optimizer, which is called as PyTorch's are; `train.py N` ends after N steps,
+else never, and `train.py N M` after M more rounds.
+"""
 import pathlib
 import sys
 import time
@@ -19,8 +22,12 @@ def backward() -> None:
 
 optimizer = torch.optim.optimizer.Optimizer()
 card.alloc(100)
-while True:
+n_steps = int(sys.argv[1]) if len(sys.argv) > 1 else -1
+while n_steps != 0:
+    n_steps -= 1
     for _ in range(4):
         backward()
         time.sleep(0.005)
     optimizer.step()
+for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 0):
+    backward()

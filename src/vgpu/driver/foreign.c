@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/core/foreign.h"
+#include "vgpu/driver/foreign.h"
 
 #include "vgpu/core/session.h"
 

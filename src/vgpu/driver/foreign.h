@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_CORE_FOREIGN_H
-#define PLIMSOLL_VGPU_CORE_FOREIGN_H
+#ifndef PLIMSOLL_VGPU_DRIVER_FOREIGN_H
+#define PLIMSOLL_VGPU_DRIVER_FOREIGN_H
 
 /* NVIDIA's own code in a program: it asks libcuda for tables that are documented nowhere, and finds none. */
 
@@ -11,6 +11,6 @@
  * is a remark for the receipt: bypass when it is a library of its own, static_runtime when it is part of the object,
  * which stderr says, too.
  */
-PLIM_VGPU_EXPORT void plim_vgpu_asked_for_tables(const void *caller);
+void plim_vgpu_asked_for_tables(const void *caller);
 
 #endif
