@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,29 @@ static FILE *open_beside(const char *target, const struct stat *old, char part[P
     return NULL;
 }
 
+/* Signals that would end us between the part and its new name wait until it has it. */
+static void hold_signals(sigset_t *ret_before)
+{
+    static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaddset(&set, ending[i]);
+    sigprocmask(SIG_BLOCK, &set, ret_before);
+}
+
+/* Takes the place of the target when it is whole, else it goes. */
+static bool write_beside(FILE *out, const char *part, const char *target, const struct plim_rehearsal *rehearsal,
+                         const struct plim_find *find)
+{
+    const bool is_written = write_stream(out, rehearsal, find) && rename(part, target) == 0;
+    const int error = errno;
+    if (!is_written)
+        unlink(part);
+    errno = error;
+    return is_written;
+}
+
 bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
 {
     static char target[PATH_BYTES], part[PATH_BYTES + 32];
@@ -86,18 +110,17 @@ bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehe
     const bool has_target = is_there ? realpath(path, target) != NULL : strlen(path) < sizeof target;
     if (!is_there && has_target)
         strcpy(target, path);
+    sigset_t before;
+    hold_signals(&before);
     FILE *out = is_ours && has_target ? open_beside(target, is_there ? &old : NULL, part) : NULL;
-    const bool is_beside = out != NULL;
-    if (!out && (!is_ours || (is_there && (errno == EACCES || errno == EPERM || errno == EROFS))))
-        out = open_itself(path, stream);
-    bool is_written = out && write_stream(out, rehearsal, find);
-    if (!is_beside)
+    const bool is_beside = out != NULL, is_written = is_beside && write_beside(out, part, target, rehearsal, find);
+    const int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    if (is_beside)
         return is_written;
-    is_written = is_written && rename(part, target) == 0;
-    if (!is_written) {
-        const int error = errno;
-        unlink(part);
-        errno = error;
-    }
-    return is_written;
+    /* a pipe may wait for its reader */
+    if (!is_ours || (is_there && (errno == EACCES || errno == EPERM || errno == EROFS)))
+        out = open_itself(path, stream);
+    return out && write_stream(out, rehearsal, find);
 }

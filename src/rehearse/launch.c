@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program stays in our process group, so that the terminal treats it as before: Ctrl-C reaches it without our help,
- * and only signals that a process sent to us are passed on. The ledger is reached through /proc/OUR-PID/fd, which needs
+ * and only signals that a process sent to us are passed on: those that end programs to all processes of the rehearsal,
+ * as a terminal does. The ledger is reached through /proc/OUR-PID/fd, which needs
  * no file on a disk and is gone when we are.
  */
 #include "rehearse/launch.h"
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "rehearse/bypass.h"
 #include "rehearse/end/outsiders.h"
+#include "rehearse/left_behind.h"
 #include "rehearse/nested.h"
 #include "rehearse/path/path.h"
 #include "rehearse/usage.h"
@@ -20,15 +22,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LEAST_POLL_MS = 2, MOST_POLL_MS = 50, STEPS_POLL_MS = 5, GRACE_S = 5, PATH_BYTES = 4096 };
+enum { LEAST_POLL_MS = 2, MOST_POLL_MS = 50, STEPS_POLL_MS = 5, GRACE_S = 5, IDLE_S = 5, PATH_BYTES = 4096 };
+/* For processes that outlive the program: when one that Ctrl-C did not end is asked to; a wait that is told. */
+static const double ask_after_s = 1, worth_saying_s = 1;
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-static volatile sig_atomic_t child_pid, n_interrupts;
+static volatile sig_atomic_t child_pid, n_interrupts, for_all /* a signal that was not passed on yet */;
 /* What the caller does with signals: the program starts with it. */
 static struct sigaction child_ended_before;
 static sigset_t mask_before;
@@ -39,8 +44,11 @@ static void pass_on(int number, siginfo_t *info, void *context)
     (void)context;
     if (number == SIGINT || number == SIGTERM)
         n_interrupts = n_interrupts + 1;
-    if (child_pid > 0 && info->si_code <= 0) /* sent by a process: signals of the terminal reach the child directly */
+    const bool is_sent = info->si_code <= 0; /* by a process: signals of the terminal reach the others directly */
+    if (is_sent && (number == SIGUSR1 || number == SIGUSR2) && child_pid > 0)
         kill(child_pid, number);
+    else if (is_sent)
+        for_all = number;
     errno = before;
 }
 
@@ -144,6 +152,7 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
 /* Does not return on success; else it writes errno to the pipe for the parent. */
 static void become(const struct plim_launch *launch, char *const *environment, int log_fd, int report_fd)
 {
+    prctl(PR_SET_PDEATHSIG, (unsigned long)SIGTERM); /* we were killed: we have one thread, which ends with us only */
     const bool has_output = log_fd < 0 || (dup2(log_fd, STDOUT_FILENO) >= 0 && dup2(log_fd, STDERR_FILENO) >= 0);
     if (has_output) {
         sigaction(SIGCHLD, &child_ended_before, NULL);
@@ -236,58 +245,120 @@ static void stop(const struct plim_launch *launch, struct plim_tree *tree, struc
     plim_tree_signal(tree, SIGTERM);
 }
 
-/* The program was stopped, or interrupted twice, and has ended: so do the processes that it left behind. */
+/* The program was stopped or interrupted, and has ended: so do the processes that it left behind. */
 static void end_the_rest(struct plim_tree *tree, double stopped_s)
 {
+    bool is_asked = false; /* Ctrl-C reaches those that are still of the terminal */
     for (;;) {
         const bool is_whole = plim_tree_scan(tree);
-        if ((is_whole && tree->n == 1) || now_s() - stopped_s >= 2 * GRACE_S)
+        const double waited_s = now_s() - stopped_s;
+        if ((is_whole && tree->n == 1) || waited_s >= 2 * GRACE_S)
             return;
-        if (now_s() - stopped_s > GRACE_S || n_interrupts > 1)
+        if (waited_s > GRACE_S || n_interrupts > 1)
             plim_tree_signal(tree, SIGKILL);
+        else if (!is_asked && waited_s > ask_after_s) {
+            plim_tree_signal(tree, SIGTERM);
+            is_asked = true;
+        }
         pause_for(MOST_POLL_MS);
     }
 }
 
-/* Ends when the child has; it is left to be reaped, so that the ledger still holds what it held. */
+struct watch {
+    const struct plim_launch *launch;
+    struct plim_tree *tree;
+    struct plim_rehearsal *rehearsal;
+    double start_s, stopped_s, looked_s;
+    struct plim_usage usage;
+    struct plim_nested nested;
+};
+
+static void look(struct watch *w, double elapsed_s)
+{
+    struct plim_rehearsal *rehearsal = w->rehearsal;
+    const bool has_scanned = plim_tree_look(w->tree, elapsed_s);
+    if (has_scanned)
+        plim_nested_look(&w->nested, w->tree, rehearsal->ledger);
+    if (!rehearsal->outsider && (has_scanned || elapsed_s < 1))
+        rehearsal->outsider = plim_outsiders_find(w->tree, has_scanned ? w->tree->n : 1);
+    plim_usage_look(&w->usage, w->tree, elapsed_s);
+    if (w->launch->progress)
+        w->launch->progress(w->tree, rehearsal->ledger, elapsed_s, /* is_over */ false);
+    w->looked_s = elapsed_s;
+}
+
+static void pass_time(struct watch *w)
+{
+    const struct plim_launch *launch = w->launch;
+    const long most_ms = launch->stop.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
+    const double elapsed_s = now_s() - w->start_s;
+    const long part_ms = LEAST_POLL_MS + (long)(elapsed_s * 100); /* a short program is looked at more often */
+    const int number = for_all;
+    for_all = 0;
+    if (number)
+        plim_tree_signal(w->tree, number);
+    if (elapsed_s - w->looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3)
+        look(w, elapsed_s);
+    const double idle_s = elapsed_s - w->usage.busy_s;
+    if (!w->rehearsal->stopped_by &&
+        (w->rehearsal->stopped_by = plim_stop_reason(&launch->stop, w->rehearsal->ledger, elapsed_s, idle_s))) {
+        stop(launch, w->tree, w->rehearsal);
+        w->stopped_s = now_s();
+    }
+    if ((w->stopped_s > 0 && now_s() - w->stopped_s > GRACE_S) || n_interrupts > 1)
+        plim_tree_signal(w->tree, SIGKILL);
+    pause_for(part_ms < most_ms ? part_ms : most_ms);
+}
+
+/*
+ * Others go on after the program: as long as they compute, or hold memory of a card when the user said until when, they
+ * are waited for. One that only sleeps may have a card in mind: it gets IDLE_S for that.
+ */
+static void await_the_rest(struct watch *w)
+{
+    char name[PLIM_LEFT_BEHIND_NAME];
+    const double ended_s = now_s() - w->start_s;
+    if (plim_tree_scan(w->tree) && w->tree->n == 1)
+        return;
+    plim_left_behind_name(w->tree, name);
+    plim_tree_hurry(w->tree);
+    while (w->tree->n > 1 && w->stopped_s == 0 && !n_interrupts) {
+        const double active_s = w->usage.busy_s > ended_s ? w->usage.busy_s : ended_s;
+        const bool is_wanted =
+            w->launch->stop.until != PLIM_UNTIL_AUTO && plim_left_behind_has_card(w->tree, w->rehearsal->ledger);
+        if (!is_wanted && now_s() - w->start_s - active_s > IDLE_S)
+            break;
+        pass_time(w);
+    }
+    if (w->tree->n == 1 && now_s() - w->start_s - ended_s < worth_saying_s)
+        return;
+    const bool is_idle = w->tree->n > 1 && w->stopped_s == 0 && !n_interrupts;
+    plim_left_behind_say(w->rehearsal, name,
+                         w->tree->n == 1 ? "waited for"
+                         : is_idle       ? "ended, since it computed nothing"
+                                         : "ended with the rehearsal");
+    if (is_idle) {
+        plim_tree_signal(w->tree, SIGTERM);
+        end_the_rest(w->tree, now_s());
+    }
+}
+
+/* Ends when all processes have; the program is left to be waited for, so that the ledger still holds what it held. */
 static void watch(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
-    const long most_ms = launch->stop.until == PLIM_UNTIL_STEPS ? STEPS_POLL_MS : MOST_POLL_MS;
-    const double start_s = now_s();
-    double stopped_s = 0, looked_s = -1;
-    struct plim_usage usage = { 0 };
-    struct plim_nested nested = { 0 };
-    while (!has_ended()) {
-        const double elapsed_s = now_s() - start_s;
-        const long part_ms = LEAST_POLL_MS + (long)(elapsed_s * 100); /* a short program is looked at more often */
-        if (elapsed_s - looked_s >= (double)(part_ms < MOST_POLL_MS ? part_ms : MOST_POLL_MS) / 1e3) {
-            const bool has_scanned = plim_tree_look(tree, elapsed_s);
-            if (has_scanned)
-                plim_nested_look(&nested, tree, rehearsal->ledger);
-            if (!rehearsal->outsider && (has_scanned || elapsed_s < 1))
-                rehearsal->outsider = plim_outsiders_find(tree, has_scanned ? tree->n : 1);
-            plim_usage_look(&usage, tree, elapsed_s);
-            if (launch->progress)
-                launch->progress(tree, rehearsal->ledger, elapsed_s, /* is_over */ false);
-            looked_s = elapsed_s;
-        }
-        if (!rehearsal->stopped_by && (rehearsal->stopped_by = plim_stop_reason(&launch->stop, rehearsal->ledger,
-                                                                                elapsed_s, elapsed_s - usage.busy_s))) {
-            stop(launch, tree, rehearsal);
-            stopped_s = now_s();
-        }
-        if ((stopped_s > 0 && now_s() - stopped_s > GRACE_S) || n_interrupts > 1)
-            plim_tree_signal(tree, SIGKILL);
-        pause_for(part_ms < most_ms ? part_ms : most_ms);
-    }
-    rehearsal->seconds = now_s() - start_s;
+    struct watch w = { .launch = launch, .tree = tree, .rehearsal = rehearsal, .start_s = now_s(), .looked_s = -1 };
+    while (!has_ended())
+        pass_time(&w);
+    if (w.stopped_s == 0 && !n_interrupts)
+        await_the_rest(&w);
+    rehearsal->seconds = now_s() - w.start_s;
     if (launch->progress)
         launch->progress(tree, rehearsal->ledger, rehearsal->seconds, /* is_over */ true);
-    if (stopped_s > 0 || n_interrupts > 1)
-        end_the_rest(tree, stopped_s > 0 ? stopped_s : now_s());
-    rehearsal->host.peak_rss_bytes = usage.peak_rss_bytes;
-    rehearsal->host.peak_anonymous_bytes = usage.peak_anonymous_bytes;
-    rehearsal->host.peak_n_processes = usage.peak_n;
+    if (w.stopped_s > 0 || n_interrupts)
+        end_the_rest(tree, w.stopped_s > 0 ? w.stopped_s : now_s());
+    rehearsal->host.peak_rss_bytes = w.usage.peak_rss_bytes;
+    rehearsal->host.peak_anonymous_bytes = w.usage.peak_anonymous_bytes;
+    rehearsal->host.peak_n_processes = w.usage.peak_n;
 }
 
 /* The program has ended: wait for it, and say how. */
@@ -339,7 +410,7 @@ int plim_launch_run(const struct plim_launch *launch, int ledger_fd, struct plim
         plim_error_hint(reterr, "the program could not find the ledger; mount its own: unshare --mount-proc");
         return PLIM_E_UNSUPPORTED;
     }
-    n_interrupts = 0;
+    n_interrupts = for_all = 0;
     rehearsal->ledger->wants_steps = launch->stop.until == PLIM_UNTIL_STEPS;
     plim_tree_prepare(&tree);
     sigprocmask(SIG_BLOCK, NULL, &mask_before);

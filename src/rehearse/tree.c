@@ -174,6 +174,12 @@ bool plim_tree_look(struct plim_tree *tree, double now_s)
     return true;
 }
 
+void plim_tree_hurry(struct plim_tree *tree)
+{
+    tree->next_scan_s = 0;
+    tree->scan_every_s = first_scan_s;
+}
+
 /* --- signals --- */
 
 /* A number that is a child's of ours is nobody else's before we wait for it. */

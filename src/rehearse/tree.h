@@ -40,6 +40,9 @@ bool plim_tree_scan(struct plim_tree *tree);
 /* The same from time to time; true when it was done. */
 bool plim_tree_look(struct plim_tree *tree, double now_s);
 
+/* Look often again: something is about to change. */
+void plim_tree_hurry(struct plim_tree *tree);
+
 /* Find all of them now, and send them a signal: the program last. */
 void plim_tree_signal(struct plim_tree *tree, int number);
 

@@ -140,6 +140,56 @@ def an_orphan_of_an_interrupted_program(folder: pathlib.Path) -> None:
     need(not is_alive(pid), "the orphan lives on")
 
 
+def a_signal_to_plimsoll_alone(folder: pathlib.Path) -> None:
+    """It goes to all processes of the rehearsal: a shell would end and leave its program behind."""
+    pid_file = folder / "pid"
+    program = ["sh", "-c", f"sh -c 'echo $$ >{pid_file}; exec sleep 300'; sleep 300"]
+    with subprocess.Popen(command() + program, stderr=subprocess.DEVNULL) as rehearsal:
+        pid = number_in(pid_file)
+        rehearsal.terminate()
+        rehearsal.wait(MOST_S)
+    need(rehearsal.returncode == 128 + signal.SIGTERM, f"exit status {rehearsal.returncode}")
+    need(not is_alive(pid), "a process of the program lives on")
+
+
+def a_killed_plimsoll(folder: pathlib.Path) -> None:
+    pid_file = folder / "pid"
+    with subprocess.Popen(command() + ["sh", "-c", f"echo $$ >{pid_file}; exec sleep 300"]) as rehearsal:
+        pid = number_in(pid_file)
+        rehearsal.kill()
+    end = time.monotonic() + MOST_S
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    need(not is_alive(pid), "the program lives on")
+
+
+def left_behind(folder: pathlib.Path, shell: str) -> tuple[dict, str]:
+    """The receipt of a shell that leaves with status 3, and what is said of the process that it left behind."""
+    receipt = folder / "receipt.json"
+    result = run(command("--receipt", str(receipt)) + ["sh", "-c", f"{shell} >/dev/null 2>&1 & exit 3"])
+    need(result.returncode == 3, f"exit status {result.returncode}")
+    answer = json.loads(receipt.read_text())
+    return answer, "".join(w["what"] for w in answer["warnings"] if w["kind"] == "left_behind")
+
+
+def one_that_works_on(folder: pathlib.Path) -> None:
+    """It takes its memory after the program has ended, and is waited for: two seconds of work."""
+    pid_file = folder / "pid"
+    work = shlex.join(script("import os, time", f"open({str(pid_file)!r}, 'w').write(f'{{os.getpid()}}\\n')",
+                             "end = time.monotonic() + 2", "while time.monotonic() < end: pass", "import card", "card.alloc(1000)"))
+    answer, said = left_behind(folder, f"sleep 0.2; {work}")
+    need("waited for" in said, f"it says: {said}")
+    need(answer["devices"][0]["peak_bytes"] > 1000 << 20, "what it took is not in the receipt")
+    need(not is_alive(number_in(pid_file)), "it lives on")
+
+
+def one_that_only_sleeps(folder: pathlib.Path) -> None:
+    pid_file = folder / "pid"
+    _, said = left_behind(folder, f"sh -c 'echo $$ >{pid_file}; exec sleep 300'")
+    need("ended, since it computed nothing" in said, f"it says: {said}")
+    need(not is_alive(number_in(pid_file)), "it lives on")
+
+
 def a_process_that_was_there_before(folder: pathlib.Path) -> None:
     """The shell has a job, which has one itself that becomes an orphan, and becomes plimsoll."""
     before, later = folder / "before", folder / "later"
@@ -328,7 +378,8 @@ def somebody_elses_proc(folder: pathlib.Path) -> None:
 
 
 PLAIN = (an_orphan, an_orphan_that_stopped, an_orphan_that_ignores_signals,
-         an_orphan_of_an_interrupted_program, a_process_that_was_there_before,
+         an_orphan_of_an_interrupted_program, a_signal_to_plimsoll_alone, a_killed_plimsoll, one_that_works_on,
+         one_that_only_sleeps, a_process_that_was_there_before,
          a_stopped_process_with_the_lock, a_lock_that_was_written_over, a_ledger_that_is_cut,
          a_caller_that_ignores_its_children, a_log_that_nobody_reads, a_caller_without_streams,
          a_folder_that_the_loader_splits)
