@@ -20,7 +20,7 @@ MODEL = "llama-3.1-8b"
 GGUF_PARSER = "v0.26.3"
 GGUF_PYTHON = "0.19.0"
 CTX = "32768"
-MOST_MS = 10
+MOST_MS = 5
 MOST_MIB = 16
 FEWEST_RUNS = 3  # of what takes seconds
 ENOUGH_MS = 20e3
@@ -121,10 +121,11 @@ class Contender:
 
 
 def contenders(arguments, folder, model):
-    """plimsoll twice, then the readers that are available."""
+    """plimsoll twice, its start alone, then the readers that are available."""
     fit = [arguments.plimsoll, "fit", model, "--ctx-size", CTX, "--json", "--card"]
     yield Contender("plimsoll fit", "bill and verdict: fits an RTX 4090", fit + ["RTX 4090"])
     yield Contender("plimsoll fit", "the same and what to change: too large for an RTX 4060", fit + ["RTX 4060"])
+    yield Contender("plimsoll --version", "the start of the process alone", [arguments.plimsoll, "--version"])
     for peer in (lambda: gguf_parser(arguments.source, folder, model), lambda: gguf_python(folder, model)):
         try:
             yield Contender(*peer())

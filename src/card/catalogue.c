@@ -224,20 +224,25 @@ static unsigned take_size(char *key, size_t n_digits)
     return 0;
 }
 
-/* The next of a card's names (its name, then its aliases) as a key; false after the last. */
+/* The next of a card's names (its name, then its aliases); NULL after the last. *rest is NULL at first. */
+static const char *next_name(size_t i, const char **rest, size_t *ret_length)
+{
+    const char *name = *rest ? *rest : cell(i, NAME);
+    if (*rest && !*name)
+        return NULL;
+    *ret_length = *rest ? strcspn(name, ";") : strlen(name);
+    *rest = *rest ? name + *ret_length + (name[*ret_length] == ';') : cell(i, ALIASES);
+    return name;
+}
+
+/* The same as a key; false after the last. */
 static bool next_key(size_t i, const char **rest, char key[KEY_BYTES])
 {
-    if (!*rest) {
-        make_key(key, cell(i, NAME), strlen(cell(i, NAME)));
-        *rest = cell(i, ALIASES);
-        return true;
-    }
-    if (!**rest)
-        return false;
-    size_t length = strcspn(*rest, ";");
-    make_key(key, *rest, length);
-    *rest += length + ((*rest)[length] == ';');
-    return true;
+    size_t length;
+    const char *name = next_name(i, rest, &length);
+    if (name)
+        make_key(key, name, length);
+    return name != NULL;
 }
 
 /* --- look-up --- */
@@ -268,24 +273,34 @@ static bool matches_with_size(size_t i, const char *key, const struct query *q)
     return false;
 }
 
-/* The strictest comparison that the card passes by one of its names; N_STRICTNESS when no name passes. */
-static enum strictness match(size_t i, const struct query *q)
+/* make_key() of the name is this key. */
+static bool has_key(const char *name, size_t length, const char *key)
 {
-    const char *rest = NULL;
-    char key[KEY_BYTES];
-    enum strictness best = N_STRICTNESS;
-    while (best > AS_GIVEN && next_key(i, &rest, key)) {
-        if (!strcmp(key, q->key)) {
-            best = AS_GIVEN;
-            continue;
-        }
-        drop_common_words(key);
-        if (best > WITHOUT_COMMON_WORDS && !strcmp(key, q->short_key))
-            best = WITHOUT_COMMON_WORDS;
-        else if (best > WITH_SIZE && matches_with_size(i, key, q))
-            best = WITH_SIZE;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)name[i];
+        if ((isalnum(c) || c == '+') && tolower(c) != *key++)
+            return false;
     }
-    return best;
+    return !*key;
+}
+
+/* The card passes this comparison by one of its names. */
+static bool match(size_t i, const struct query *q, enum strictness how)
+{
+    const char *rest = NULL, *name;
+    size_t length;
+    char key[KEY_BYTES];
+    while ((name = next_name(i, &rest, &length))) {
+        if (how == AS_GIVEN && has_key(name, length, q->key))
+            return true;
+        if (how == AS_GIVEN)
+            continue;
+        make_key(key, name, length);
+        drop_common_words(key);
+        if (how == WITHOUT_COMMON_WORDS ? !strcmp(key, q->short_key) : matches_with_size(i, key, q))
+            return true;
+    }
+    return false;
 }
 
 static bool is_same_card(size_t a, size_t b)
@@ -382,26 +397,23 @@ int plim_catalogue_find(const char *query, struct plim_card *ret_card, struct pl
     }
     if (!q.key[0])
         return not_found(query, &q, reterr);
-    struct {
-        size_t card[MAX_CANDIDATES], n, n_all; /* that differ, and all */
-    } found[N_STRICTNESS] = { 0 };
-    for (size_t i = 0; i < plim_catalogue_size(); i++) {
-        enum strictness how = match(i, &q);
-        if (how == N_STRICTNESS)
-            continue;
-        bool is_new = found[how].n < MAX_CANDIDATES;
-        for (size_t k = 0; k < found[how].n; k++)
-            is_new = is_new && !is_same_card(found[how].card[k], i);
-        if (is_new)
-            found[how].card[found[how].n++] = i;
-        found[how].n_all++;
-    }
     for (int how = AS_GIVEN; how < N_STRICTNESS; how++) {
-        if (found[how].n > 1)
-            return ambiguous(query, found[how].card, found[how].n, reterr);
-        if (found[how].n == 1) {
-            plim_catalogue_card(found[how].card[0], ret_card);
-            return found[how].n_all > 1;
+        size_t card[MAX_CANDIDATES], n = 0, n_all = 0; /* that differ, and all */
+        for (size_t i = 0; i < plim_catalogue_size(); i++) {
+            if (!match(i, &q, (enum strictness)how))
+                continue;
+            bool is_new = n < MAX_CANDIDATES;
+            for (size_t k = 0; k < n; k++)
+                is_new = is_new && !is_same_card(card[k], i);
+            if (is_new)
+                card[n++] = i;
+            n_all++;
+        }
+        if (n > 1)
+            return ambiguous(query, card, n, reterr);
+        if (n == 1) {
+            plim_catalogue_card(card[0], ret_card);
+            return n_all > 1;
         }
     }
     return not_found(query, &q, reterr);

@@ -183,7 +183,7 @@ int plim_paths_expand(const char *const *given, size_t n, const struct plim_sour
     int result = 0;
     memset(paths, 0, sizeof *paths);
     plim_arena_init(&paths->arena, MAX_ARENA_BYTES);
-    paths->paths = plim_alloc(PLIM_MAX_FILES, sizeof *paths->paths);
+    paths->paths = plim_alloc_unset(PLIM_MAX_FILES, sizeof *paths->paths);
     if (!paths->paths)
         return out_of_memory(reterr);
     for (size_t i = 0; i < n && result == 0; i++) {
