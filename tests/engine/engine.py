@@ -33,6 +33,15 @@ def is_there(options: argparse.Namespace) -> bool:
     return False
 
 
+def version(options: argparse.Namespace) -> str:
+    """The engine's version as `plimsoll fit --engine llama.cpp@VERSION` takes it, from the package that brought it."""
+    try:
+        with open(os.path.join(options.engine, "_nlcBuildMetadata.json"), encoding="utf-8") as file:
+            return json.load(file)["buildOptions"]["llamaCpp"]["release"]
+    except OSError:
+        return "v0.5.0"
+
+
 def models(options: argparse.Namespace) -> list[str]:
     """The paths of the models to load."""
     names = sorted(name for name in os.listdir(options.models_dir) if name.endswith(".gguf"))
@@ -67,7 +76,7 @@ def run_engine(options: argparse.Namespace, path: str, flags: list[str], devices
 
 def run_fit(options: argparse.Namespace, path: str, arguments: list[str]) -> dict:
     """The answer of `plimsoll fit --json`."""
-    command = [options.plimsoll, "fit", "--json", *arguments, path]
+    command = [options.plimsoll, "fit", "--json", "--engine", f"llama.cpp@{version(options)}", *arguments, path]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr}")

@@ -3,11 +3,13 @@
  * Load a model with the stock llama.cpp libraries and create a context, as llama-server does, then stop. What the
  * engine prints of its buffers is the receipt the bill is checked against.
  *
- * The libraries are opened at run time. The two parameter structures are declared here after llama.h of v0.5.0
- * (unchanged from v0.4.1 to v0.6.0) and asserted by size; defaults come from the library itself.
+ * The libraries are opened at run time, of any version that llama_params.c has the layouts of; defaults come from the
+ * library itself.
  *
  *     llama_probe LIBDIR MODEL [llama.cpp flags]
  */
+#include "llama_params.h"
+
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdbool.h>
@@ -23,40 +25,6 @@ struct buft_override {
     const char *pattern;
     void *buft;
 };
-
-struct model_params {
-    void **devices;
-    const struct buft_override *tensor_buft_overrides;
-    int32_t n_gpu_layers;
-    int32_t split_mode;
-    int32_t load_mode;
-    int32_t lazy_mode;
-    int32_t main_gpu;
-    const float *tensor_split;
-    void *progress_callback;
-    void *progress_callback_user_data;
-    const void *kv_overrides;
-    bool vocab_only, check_tensors, use_extra_bufts, no_host, no_alloc, load_mtp;
-};
-_Static_assert(sizeof(struct model_params) == 80, "llama_model_params of llama.cpp v0.5.0");
-
-struct context_params {
-    uint32_t n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
-    int32_t n_threads, n_threads_batch;
-    int32_t ctx_type, rope_scaling_type, pooling_type, attention_type, flash_attn_type;
-    float rope_freq_base, rope_freq_scale;
-    float yarn_ext_factor, yarn_attn_factor, yarn_beta_fast, yarn_beta_slow;
-    uint32_t yarn_orig_ctx;
-    float defrag_thold;
-    void *cb_eval, *cb_eval_user_data;
-    int32_t type_k, type_v;
-    void *abort_callback, *abort_callback_data;
-    bool embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified;
-    void *samplers;
-    size_t n_samplers;
-    void *ctx_other;
-};
-_Static_assert(sizeof(struct context_params) == 160, "llama_context_params of llama.cpp v0.5.0");
 
 /* Caches on the host are zeroed when they are made: leave gigabytes of fresh pages, which are zero, alone. */
 void *memset(void *address, int byte, size_t size)
@@ -85,26 +53,41 @@ static void die(const char *what, const char *why)
     exit(3);
 }
 
-static void *library(const char *directory, const char *pattern)
+static void library(const char *directory, const char *pattern)
 {
     char path[4096];
     glob_t found;
     snprintf(path, sizeof path, "%s/%s", directory, pattern);
     if (glob(path, 0, NULL, &found) || found.gl_pathc == 0)
-        die(path, "not found");
+        return;
     void *handle = dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_GLOBAL);
     if (!handle)
         die(found.gl_pathv[0], dlerror());
     globfree(&found);
-    return handle;
+}
+
+/* A function by its name, or by that it had before. */
+static void *symbol_or(const char *name, const char *before)
+{
+    void *address = dlsym(RTLD_DEFAULT, name);
+    return address || !before ? address : dlsym(RTLD_DEFAULT, before);
 }
 
 static void *symbol(const char *name)
 {
-    void *address = dlsym(RTLD_DEFAULT, name);
+    void *address = symbol_or(name, NULL);
     if (!address)
         die(name, "not exported");
     return address;
+}
+
+/* Open the libraries that every version has, under the names of this one; backends are opened by them. */
+static void open_libraries(const char *directory)
+{
+    static const char *const patterns[] = { "libggml-base.so", "libggml.so",     "libggml.*.so*",
+                                            "libllama.so",     "libllama.*.so*", "libllama-common.so" };
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        library(directory, patterns[i]);
 }
 
 /* What the engine says goes to stdout; its debug lines only when user is not NULL. */
@@ -133,6 +116,7 @@ static int cache_type(const char *name)
 }
 
 struct options {
+    const struct params_layout *layout;
     const char *model;
     struct model_params model_params;
     struct context_params context_params;
@@ -165,43 +149,68 @@ static void add_override(struct options *options, const char *pattern, const cha
     options->overrides[options->n_overrides++] = (struct buft_override){ strdup(pattern), buffer_type(buft) };
 }
 
+static void set_model(struct options *o, const char *flag, const char *field, int64_t value)
+{
+    if (!params_set(&o->model_params, o->layout->model, field, value))
+        die(flag, "this version does not have it");
+}
+
+static void set_context(struct options *o, const char *flag, const char *field, int64_t value)
+{
+    if (!params_set(&o->context_params, o->layout->context, field, value))
+        die(flag, "this version does not have it");
+}
+
+/* Weights are read, and not mapped. */
+static void set_no_mmap(struct options *o)
+{
+    if (!params_set(&o->model_params, o->layout->model, "load_mode", 0))
+        set_model(o, "--no-mmap", "use_mmap", false);
+}
+
+/* On, off, or automatic where the version knows that. */
+static void set_flash(struct options *o, const char *value)
+{
+    const int type = !strcmp(value, "on") ? 1 : !strcmp(value, "off") ? 0 : -1;
+    if (!params_set(&o->context_params, o->layout->context, "flash_attn_type", type))
+        set_context(o, "-fa", "flash_attn", type == 1);
+}
+
 /* A llama.cpp command line, as far as it changes memory. */
 static void parse(struct options *options, char **argv)
 {
-    struct model_params *mp = &options->model_params;
-    struct context_params *cp = &options->context_params;
 #define IS(short_name, long_name) (!strcmp(arg, short_name) || !strcmp(arg, long_name))
     for (char **p = argv; *p; p++) {
         const char *arg = *p;
         if (IS("-nkvo", "--no-kv-offload")) {
-            cp->offload_kqv = false;
+            set_context(options, arg, "offload_kqv", false);
         } else if (IS("-fit", "--fit")) {
             options->fit = true;
         } else if (!strcmp(arg, "--swa-full")) {
-            cp->swa_full = true;
+            set_context(options, arg, "swa_full", true);
         } else if (!strcmp(arg, "--no-swa-full")) {
-            cp->swa_full = false;
+            set_context(options, arg, "swa_full", false);
         } else if (IS("-kvu", "--kv-unified")) {
-            cp->kv_unified = true;
+            set_context(options, arg, "kv_unified", true);
         } else if (IS("-no-kvu", "--no-kv-unified")) {
-            cp->kv_unified = false;
+            set_context(options, arg, "kv_unified", false);
         } else if (!strcmp(arg, "--no-mmap")) {
-            mp->load_mode = 0;
+            set_no_mmap(options);
         } else if (!strcmp(arg, "--no-op-offload")) {
-            cp->op_offload = false;
+            set_context(options, arg, "op_offload", false);
         } else if (!strcmp(arg, "--no-repack")) {
-            mp->use_extra_bufts = false;
+            set_model(options, arg, "use_extra_bufts", false);
         } else if (!strcmp(arg, "--no-host")) {
-            mp->no_host = true;
+            set_model(options, arg, "no_host", true);
         } else if (!strcmp(arg, "--no-alloc")) {
-            mp->no_alloc = true;
-            mp->load_mode = 0;
+            set_model(options, arg, "no_alloc", true);
+            set_no_mmap(options);
         } else if (!strcmp(arg, "--load-mtp")) {
-            mp->load_mtp = true;
+            set_model(options, arg, "load_mtp", true);
         } else if (!strcmp(arg, "--mtp")) {
-            cp->ctx_type = 1;
+            set_context(options, arg, "ctx_type", 1);
         } else if (IS("--embedding", "--embeddings")) {
-            cp->embeddings = true;
+            set_context(options, arg, "embeddings", true);
         } else if (!strcmp(arg, "--wait")) {
             options->wait = true;
         } else if (IS("-cmoe", "--cpu-moe")) {
@@ -210,37 +219,38 @@ static void parse(struct options *options, char **argv)
             const char *value = *++p;
             int number = atoi(value);
             if (IS("-c", "--ctx-size")) {
-                cp->n_ctx = (uint32_t)number;
+                set_context(options, arg, "n_ctx", number);
             } else if (IS("-b", "--batch-size")) {
-                cp->n_batch = (uint32_t)number;
+                set_context(options, arg, "n_batch", number);
             } else if (IS("-ub", "--ubatch-size")) {
-                cp->n_ubatch = (uint32_t)number;
+                set_context(options, arg, "n_ubatch", number);
             } else if (IS("-np", "--parallel")) {
-                cp->n_seq_max = (uint32_t)number;
+                set_context(options, arg, "n_seq_max", number);
             } else if (!strcmp(arg, "--n-rs-seq")) {
-                cp->n_rs_seq = (uint32_t)number;
+                set_context(options, arg, "n_rs_seq", number);
             } else if (!strcmp(arg, "--n-outputs-max")) {
-                cp->n_outputs_max = (uint32_t)number;
+                set_context(options, arg, "n_outputs_max", number);
             } else if (IS("-ngl", "--n-gpu-layers")) {
-                mp->n_gpu_layers = number;
+                set_model(options, arg, "n_gpu_layers", number);
             } else if (IS("-fa", "--flash-attn")) {
-                cp->flash_attn_type = !strcmp(value, "on") ? 1 : !strcmp(value, "off") ? 0 : -1;
+                set_flash(options, value);
             } else if (IS("-ctk", "--cache-type-k")) {
-                cp->type_k = cache_type(value);
+                set_context(options, arg, "type_k", cache_type(value));
             } else if (IS("-ctv", "--cache-type-v")) {
-                cp->type_v = cache_type(value);
+                set_context(options, arg, "type_v", cache_type(value));
             } else if (IS("-mg", "--main-gpu")) {
-                mp->main_gpu = number;
+                set_model(options, arg, "main_gpu", number);
             } else if (IS("-sm", "--split-mode")) {
                 const char *modes[] = { "none", "layer", "row", "tensor" };
                 for (int i = 0; i < 4; i++)
                     if (!strcmp(value, modes[i]))
-                        mp->split_mode = i;
+                        set_model(options, arg, "split_mode", i);
             } else if (IS("-ts", "--tensor-split")) {
                 int n = 0;
                 for (char *end = strdup(value); *end && n < MAX_DEVICES; end += *end == ',')
                     options->tensor_split[n++] = strtof(end, &end);
-                mp->tensor_split = options->tensor_split;
+                params_set_pointer(&options->model_params, options->layout->model, "tensor_split",
+                                   options->tensor_split);
             } else if (IS("-ncmoe", "--n-cpu-moe")) {
                 for (int i = 0; i < number; i++) {
                     char pattern[80];
@@ -264,8 +274,9 @@ static void parse(struct options *options, char **argv)
         }
     }
 #undef IS
-    if (options->n_overrides)
-        mp->tensor_buft_overrides = options->overrides;
+    if (options->n_overrides && !params_set_pointer(&options->model_params, options->layout->model,
+                                                    "tensor_buft_overrides", options->overrides))
+        die("-ot", "this version does not have it");
 }
 
 /* Run llama.cpp's own --fit on the parameters and print what it chose. */
@@ -281,8 +292,11 @@ static void fit(struct options *options)
         margins[i] = (size_t)1024 << 20;
     int status = run(options->model, &options->model_params, &options->context_params, options->tensor_split, overrides,
                      margins, 4096, NULL, 2);
-    printf("fit: status %d -c %u -ngl %d", status, options->context_params.n_ctx, options->model_params.n_gpu_layers);
-    if (options->model_params.tensor_split)
+    const char *const model_layout = options->layout->model;
+    printf("fit: status %d -c %u -ngl %d", status,
+           (unsigned)params_get(&options->context_params, options->layout->context, "n_ctx"),
+           (int)params_get(&options->model_params, model_layout, "n_gpu_layers"));
+    if (params_get(&options->model_params, model_layout, "tensor_split"))
         for (int i = 0; i < 4; i++)
             printf(" ts%d %.0f", i, (double)options->tensor_split[i]);
     int n = 0;
@@ -292,27 +306,33 @@ static void fit(struct options *options)
     for (int i = 0; i < n; i++)
         printf("fit: override %s\n", overrides[i].pattern);
     if (n)
-        options->model_params.tensor_buft_overrides = overrides;
+        params_set_pointer(&options->model_params, model_layout, "tensor_buft_overrides", overrides);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage", "llama_probe LIBDIR MODEL [llama.cpp flags]");
-    library(argv[1], "libggml-base.so");
-    library(argv[1], "libggml.*.so*");
-    library(argv[1], "libllama.*.so*");
-    library(argv[1], "libllama-common.so");
+    static struct options options;
+    options.layout = params_layout_of(argv[1]);
+    if (!options.layout)
+        die(argv[1], "a version without a layout in llama_params.c");
+    open_libraries(argv[1]);
     void (*log_set)(void *, void *) = symbol("llama_log_set");
-    void (*load_backends)(const char *) = symbol("ggml_backend_load_all_from_path");
+    void (*load_backends)(const char *) = symbol_or("ggml_backend_load_all_from_path", NULL);
+    void (*backend_init)(void) = symbol("llama_backend_init");
     struct model_params (*model_defaults)(void) = symbol("llama_model_default_params");
     struct context_params (*context_defaults)(void) = symbol("llama_context_default_params");
-    void *(*load)(const char *, struct model_params) = symbol("llama_model_load_from_file");
-    void *(*init)(void *, struct context_params) = symbol("llama_init_from_model");
+    void *(*load)(const char *, struct model_params) =
+        symbol_or("llama_model_load_from_file", "llama_load_model_from_file");
+    void *(*init)(void *, struct context_params) = symbol_or("llama_init_from_model", "llama_new_context_with_model");
+    if (!load || !init)
+        die(argv[1], "no function that loads a model");
 
     log_set((void *)(uintptr_t)print_log, getenv("PLIM_PROBE_DEBUG"));
-    load_backends(argv[1]);
-    static struct options options;
+    if (load_backends)
+        load_backends(argv[1]);
+    backend_init();
     options.model = argv[2];
     options.model_params = model_defaults();
     options.context_params = context_defaults();

@@ -27,6 +27,7 @@ import statistics
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import accuracy
 import engine
@@ -36,7 +37,7 @@ from setups import BIG_CARD_MIB, BORDERS, SETUPS, Setup, random_setups
 
 MIB = 1 << 20
 MOST_REFUSED = 0.15  # what the engine refuses compares nothing; of setups by chance it refuses a tenth
-BUFFER = re.compile(r"^\w+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
+BUFFER = re.compile(r"^[\w~]+:\s+(\S+)\s+(model|KV|RS|compute|output) buffer size =\s*([\d.]+) MiB")
 
 
 def device_of(buffer: str) -> str:
@@ -71,7 +72,8 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
     model = engine.run_fit(options, path, ["--budget", "1TiB"])["model"]
     name = engine.name_of(path)
     cases = []
-    by_chance = random_setups(f"{options.seed}/{name}", options.random or 0)
+    by_chance = [replace(setup, flags=f"{options.flags} {setup.flags}".strip())
+                 for setup in random_setups(f"{options.seed}/{name}", options.random or 0)]
     for setup in by_chance + BORDERS.get(name, []) if options.random else SETUPS:
         if options.setups and setup.name not in options.setups:
             continue
@@ -143,6 +145,7 @@ def main() -> int:
     engine.add_arguments(parser)
     parser.add_argument("--setups", type=lambda text: text.split(","), help="only these setups")
     parser.add_argument("--random", type=int, metavar="N", help="N setups by chance for each model instead")
+    parser.add_argument("--flags", default="", help="before those of each setup by chance")
     parser.add_argument("--seed", default="1", help="of --random (default: 1)")
     parser.add_argument("--page", metavar="FILE", help="write the table of results into this file")
     parser.add_argument("--json", metavar="FILE", help="also write every figure there")

@@ -107,13 +107,35 @@ static void test_defaults_of_their_time(void **state)
     assert_true(long_ago.device[1].need_bytes > before.device[1].need_bytes);
 }
 
+static uint64_t compute_bytes(const struct plim_device_bill *device)
+{
+    for (uint32_t i = 0; i < device->n_lines; i++)
+        if (!strcmp(device->line[i].label, "compute buffer"))
+            return device->line[i].bytes;
+    return 0;
+}
+
+/* Cells of 8192, a micro-batch of 512: each was read in the log of a build on either side (tests/data). */
+static void test_inputs_of_their_time(void **state)
+{
+    static const struct {
+        const char *spec;
+        double host_mib;
+    } rows[] = { { "llama.cpp@b7698", 20 }, { "llama.cpp@b8121", 24 }, { "llama.cpp@b9842", 16 } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct plim_bill bill = bill_of(rows[i].spec, "llama-3.2-1b-Q4_K_M", 8192);
+        const double mib = (double)compute_bytes(&bill.device[1]) / (1 << 20);
+        assert_true(mib > rows[i].host_mib && mib < rows[i].host_mib + 0.1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nonsense_is_refused),
-        cmocka_unit_test(test_only_tested_versions_are_proven),
-        cmocka_unit_test(test_newer_ones_are_not_exact),
-        cmocka_unit_test(test_defaults_of_their_time),
+        cmocka_unit_test(test_nonsense_is_refused),      cmocka_unit_test(test_only_tested_versions_are_proven),
+        cmocka_unit_test(test_newer_ones_are_not_exact), cmocka_unit_test(test_defaults_of_their_time),
+        cmocka_unit_test(test_inputs_of_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

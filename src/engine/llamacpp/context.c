@@ -8,6 +8,8 @@
 
 enum {
     CONTEXT_STEP = 256,     /* llama_context: n_ctx and SWA caches are padded to this */
+    NARROW_STEP = 32,       /* before, and without flash attention: llama_kv_cache::get_padding() of b6845 */
+    LEAST_BATCH = 64,       /* GGML_KQ_MASK_PAD of b6845 */
     DEFAULT_N_BATCH = 2048, /* llama_context_default_params(), common_params */
     DEFAULT_N_UBATCH = 512,
     LIBRARY_N_CTX = 512,
@@ -24,10 +26,10 @@ static enum plim_dtype cache_type(enum plim_dtype type)
     return type > PLIM_DTYPE_UNKNOWN && type < PLIM_DTYPE_MAX_ ? type : PLIM_DTYPE_F16;
 }
 
-static uint32_t round_context(uint64_t n_ctx)
+static uint32_t round_context(uint64_t n_ctx, uint32_t step)
 {
-    uint64_t rounded = plim_align_up(n_ctx, CONTEXT_STEP);
-    return rounded > UINT32_MAX - CONTEXT_STEP ? (UINT32_MAX / CONTEXT_STEP - 1) * CONTEXT_STEP : (uint32_t)rounded;
+    uint64_t rounded = plim_align_up(n_ctx, step);
+    return rounded > UINT32_MAX - step ? (UINT32_MAX / step - 1) * step : (uint32_t)rounded;
 }
 
 /* --- flash attention --- */
@@ -123,7 +125,7 @@ static void resolve_slots(const struct plim_llamacpp_setup *setup, const struct 
     bool automatic = setup->client == PLIM_CLIENT_SERVER && setup->n_parallel == 0 && epoch->has_automatic_slots;
     cx->n_seq_max = automatic ? SERVER_AUTO_SLOTS : plim_min_u32(or_default(setup->n_parallel, 1), PLIM_LLAMA_MAX_SEQ);
     cx->kv_unified = is_on(setup->kv_unified, automatic);
-    if (automatic)
+    if (automatic || !epoch->has_streams)
         cx->kv_unified = true; /* the server sets both together */
     cx->n_stream = cx->kv_unified ? 1 : cx->n_seq_max;
     cx->swa_full = is_on(setup->swa_full, setup->client == PLIM_CLIENT_LIBRARY) || !epoch->has_swa_cache;
@@ -140,18 +142,23 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_llam
     uint32_t n_ubatch = or_default(setup->n_ubatch, DEFAULT_N_UBATCH);
     if (cx->embeddings && setup->client == PLIM_CLIENT_SERVER && n_batch > n_ubatch)
         n_batch = n_ubatch; /* llama-server does this for embeddings */
+    const uint32_t step = cx->epoch->has_wide_cells || cx->flash_attn ? CONTEXT_STEP : NARROW_STEP;
     cx->n_batch = cx->causal_attn ? plim_min_u32(n_ctx, n_batch) : n_batch;
+    if (cx->epoch->pads_masks && cx->n_batch < LEAST_BATCH)
+        cx->n_batch = LEAST_BATCH;
     cx->n_ubatch = plim_min_u32(cx->n_batch, n_ubatch);
-    cx->n_ctx = round_context(n_ctx);
+    cx->n_ctx = round_context(n_ctx, step);
     cx->n_ctx_seq = cx->n_ctx;
     if (!cx->kv_unified) {
-        cx->n_ctx_seq = round_context(cx->n_ctx / cx->n_seq_max);
-        cx->n_ctx_seq = or_default(cx->n_ctx_seq, CONTEXT_STEP);
+        /* each its share of what was asked for, rounded up, where the sum is not rounded before */
+        const uint64_t share =
+            cx->epoch->pads_masks ? ((uint64_t)n_ctx + cx->n_seq_max - 1) / cx->n_seq_max : cx->n_ctx / cx->n_seq_max;
+        cx->n_ctx_seq = or_default(round_context(share, step), step);
         uint64_t all = (uint64_t)cx->n_ctx_seq * cx->n_seq_max;
         cx->n_ctx = all > UINT32_MAX ? UINT32_MAX : (uint32_t)all;
     }
     uint64_t window = (uint64_t)hp->n_swa * (cx->kv_unified ? cx->n_seq_max : 1) + cx->n_ubatch;
-    cx->n_ctx_swa = cx->swa_full || window >= cx->n_ctx_seq ? cx->n_ctx_seq : round_context(window);
+    cx->n_ctx_swa = cx->swa_full || window >= cx->n_ctx_seq ? cx->n_ctx_seq : round_context(window, step);
 }
 
 /* The worst-case graph llama.cpp reserves buffers for (llama_context::sched_reserve, graph_reserve). */
@@ -195,7 +202,7 @@ void plim_llama_context_resolve(const struct plim_llama *llama, const struct pli
                     : setup->n_rs_seq       ? setup->n_rs_seq
                     : setup->mtp            ? n_draft
                                             : 0,
-        .has_kv_scratch = epoch->reserves_kv_scratch,
+        .epoch = epoch,
     };
     const bool has_default_layers = setup->n_gpu_layers == PLIM_NGL_AUTO && !epoch->has_gpu_defaults;
     cx->n_gpu_layers = n_gpu == 0 || has_default_layers ? 0

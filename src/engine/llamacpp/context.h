@@ -29,12 +29,12 @@ struct plim_llama_context {
     bool flash_attn_auto;
     bool v_trans; /* V is stored transposed: flash attention was ruled out from the start */
     bool kv_unified, swa_full, offload_kqv, op_offload, mmap, embeddings, causal_attn, is_layer_split;
-    bool load_mtp;         /* the next-token-prediction layers are loaded as well */
-    bool has_kv_scratch;   /* f16 copies of a quantized cache are part of the compute buffer */
-    bool is_estimate;      /* as --fit measures: without the pins of nodes to devices, which it loses */
-    bool no_pipeline;      /* it was tried and did not fit (plim_buffers_settle()) */
-    uint32_t n_gpu_layers; /* resolved: n_layer_all + 1 is everything */
-    int first_gpu;         /* of those in use: not 0 with -sm none -mg N */
+    bool load_mtp;                  /* the next-token-prediction layers are loaded as well */
+    const struct plim_epoch *epoch; /* the rules of the graph */
+    bool is_estimate;               /* as --fit measures: without the pins of nodes to devices, which it loses */
+    bool no_pipeline;               /* it was tried and did not fit (plim_buffers_settle()) */
+    uint32_t n_gpu_layers;          /* resolved: n_layer_all + 1 is everything */
+    int first_gpu;                  /* of those in use: not 0 with -sm none -mg N */
 };
 
 /* n_ctx of 0 means the model's own; n_gpu is the number of devices to offload to. */

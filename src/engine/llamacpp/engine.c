@@ -103,13 +103,20 @@ struct writer {
     enum plim_basis basis; /* of figures by the engine's rules: exact, unless the version or backend is not proven */
 };
 
+/* The schedules of these backends are not modelled: they support other operations, and copy other tensors. */
+static bool is_foreign(const struct writer *w)
+{
+    return w->setup->backend == PLIM_BACKEND_VULKAN || w->setup->backend == PLIM_BACKEND_METAL;
+}
+
 /* A figure that is exact where the rules are proven and within a few percent where they are not. */
 static struct plim_line *add_by_rule(const struct writer *w, struct plim_device_bill *device, enum plim_pillar pillar,
                                      const char *label, uint64_t bytes)
 {
     if (w->basis == PLIM_BASIS_EXACT)
         return plim_bill_add(device, pillar, label, w->basis, bytes);
-    return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - bytes / 50, bytes + bytes / 50);
+    const uint64_t slack = bytes / (is_foreign(w) ? 10 : 50);
+    return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - slack, bytes + slack);
 }
 
 /* A figure without known rules: an upper bound. */
@@ -221,7 +228,8 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
         return;
     }
     const bool is_proven = w->basis == PLIM_BASIS_EXACT;
-    uint64_t slack = is_proven ? bytes / 100 : bytes / 20; /* 1 %: a graph of another kind than those tested */
+    /* 1 %: a graph of another kind than those tested */
+    const uint64_t slack = is_proven ? bytes / 100 : is_foreign(w) ? bytes / 10 : bytes / 20;
     line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
                               bytes - slack, bytes + slack);
     plim_line_because(line,

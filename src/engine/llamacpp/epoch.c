@@ -10,10 +10,18 @@
  * the number is that of the first release seen after it, so that a build in between gets the older, larger figure.
  */
 enum {
-    BUILD_SWA_CACHE = 5450,       /* pull request 13194, 20 May 2025 */
-    BUILD_GPU_DEFAULTS = 6330,    /* pull request 15434, 30 August 2025 */
+    BUILD_SWA_CACHE = 5450,    /* pull request 13194, 20 May 2025 */
+    BUILD_STREAMS = 6133,      /* pull request 14363, July 2025; b5640 has one cache for all, b6133 has streams */
+    BUILD_ROW_INPUTS = 6133,   /* pull request 14285, the default since August 2025; b5640 has none */
+    BUILD_GPU_DEFAULTS = 6330, /* pull request 15434, 30 August 2025 */
+    BUILD_WIDE_CELLS = 6846,   /* b6845 pads cells and masks by llama_kv_cache::get_padding() and GGML_KQ_MASK_PAD, */
+    BUILD_BARE_MASKS = 7698,   /* b7698 does neither: in between, the larger figure of both */
     BUILD_AUTOMATIC_SLOTS = 6945, /* pull request 16736, November 2025 */
     BUILD_FIT = 7418,             /* pull request 16653, December 2025 */
+    BUILD_EMBD_INPUT = 7699,      /* pull request 18898, January 2026; b7698 is without it, b8121 has it */
+    BUILD_ROTATION = 8391,        /* b8390 does not rotate, b9842 does */
+    BUILD_F16_MASK = 9512,        /* pull request 23764, end of May 2026 */
+    BUILD_OUTPUT_FIRST = 7418,    /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
     BUILD_CAPPED_OUTPUTS = 9512,  /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
     BUILD_KV_SCRATCH = 9587,      /* pull request 23907, 8 June 2026; b9587 is of 11 June */
     BUILD_WORKSPACE = 10508,      /* pull request 26574, 21 August 2026; b10507 is of 20 August */
@@ -35,6 +43,14 @@ static void from_build(long build, struct plim_epoch *e)
     e->has_automatic_slots = build >= BUILD_AUTOMATIC_SLOTS;
     e->has_gpu_defaults = build >= BUILD_GPU_DEFAULTS;
     e->has_swa_cache = build >= BUILD_SWA_CACHE;
+    e->offloads_output_first = build >= BUILD_OUTPUT_FIRST;
+    e->has_streams = build >= BUILD_STREAMS;
+    e->has_row_inputs = build >= BUILD_ROW_INPUTS;
+    e->has_wide_cells = build >= BUILD_WIDE_CELLS;
+    e->pads_masks = build < BUILD_BARE_MASKS;
+    e->has_embd_input = build >= BUILD_EMBD_INPUT;
+    e->has_f16_mask = build >= BUILD_F16_MASK;
+    e->has_rotation = build >= BUILD_ROTATION;
 }
 
 static int bad_version(const char *version, struct plim_error *reterr)

@@ -12,16 +12,24 @@
 #include <stdbool.h>
 
 struct plim_epoch {
-    char version[24];          /* as given: "v0.5.0", "b10256" */
-    bool is_proven;            /* the rules are those the engine tests compare with */
-    bool is_newer;             /* than those: its changes are not known */
-    bool caps_outputs;         /* llama-server reserves logits for its slots, not for the whole batch */
-    bool reserves_kv_scratch;  /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
-    bool has_cublas_workspace; /* an explicit one; before, cuBLAS took its own */
-    bool has_fit;              /* --fit exists and is on */
-    bool has_automatic_slots;  /* llama-server without -np: four slots that share one cache */
-    bool has_gpu_defaults;     /* without -fa and -ngl: automatic, and all layers; before, off and no layers */
-    bool has_swa_cache;        /* sliding layers keep their window; before, all of the context */
+    char version[24];           /* as given: "v0.5.0", "b10256" */
+    bool is_proven;             /* the rules are those the engine tests compare with */
+    bool is_newer;              /* than those: its changes are not known */
+    bool caps_outputs;          /* llama-server reserves logits for its slots, not for the whole batch */
+    bool reserves_kv_scratch;   /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
+    bool has_cublas_workspace;  /* an explicit one; before, cuBLAS took its own */
+    bool has_fit;               /* --fit exists and is on */
+    bool has_automatic_slots;   /* llama-server without -np: four slots that share one cache */
+    bool has_gpu_defaults;      /* without -fa and -ngl: automatic, and all layers; before, off and no layers */
+    bool has_swa_cache;         /* sliding layers keep their window; before, all of the context */
+    bool offloads_output_first; /* -ngl counts the output layer first; before, last */
+    bool has_streams;           /* a cache for each sequence; before, all share one */
+    bool has_row_inputs;        /* the rows to write in a cache are inputs of the graph */
+    bool has_wide_cells;        /* caches have a multiple of 256 cells; before, of 32 without flash attention */
+    bool pads_masks;            /* masks have a multiple of 64 rows, and batches at least 64 tokens */
+    bool has_embd_input;        /* a batch can be embeddings: an input of the graph, used or not */
+    bool has_f16_mask;          /* with flash attention; before, the mask is f32 and converted on the device */
+    bool has_rotation;          /* Q, K and V of a quantized cache are rotated */
 };
 
 /* The oldest and the newest version whose rules are those that v0.5.0 is compared with. */

@@ -33,12 +33,14 @@ static void split_layers(const struct plim_llama *llama, const struct plim_llama
     for (int i = 0; i < p->n_gpu; i++)
         split[i] /= sum;
     const uint32_t n_offloaded = cx->n_gpu_layers;
-    const uint32_t start = n_layer_all + 1 - n_offloaded;
+    /* the output layer is the first to be offloaded; before, it was the last */
+    const uint32_t n_before = cx->epoch->offloads_output_first ? n_layer_all + 1 : n_layer_all;
+    const uint32_t start = n_offloaded < n_before ? n_before - n_offloaded : 0;
     for (uint32_t il = 0; il <= n_layer_all; il++) {
         int gpu = 0;
         while (il >= start && gpu < p->n_gpu - 1 && !((float)(il - start) / (float)n_offloaded < split[gpu]))
             gpu++;
-        p->layer[il] = (int8_t)(il < start || n_offloaded == 0 ? p->cpu : gpu);
+        p->layer[il] = (int8_t)(il < start || il - start >= n_offloaded ? p->cpu : gpu);
     }
     p->is_full = p->n_gpu > 0 && n_offloaded > n_layer_all;
 }

@@ -31,10 +31,26 @@ static bool same_heads(const struct plim_build *b, bool is_swa, bool is_k, uint3
     return true;
 }
 
+plim_node plim_build_mask(struct plim_build *b, uint64_t n_cells, uint64_t n_rows, uint64_t n_streams)
+{
+    enum { MASK_STEP = 64 /* GGML_KQ_MASK_PAD of b6845 */ };
+    const struct plim_epoch *epoch = b->cx->epoch;
+    const enum plim_dtype type = b->cx->flash_attn && epoch->has_f16_mask ? PLIM_DTYPE_F16 : PLIM_DTYPE_F32;
+    if (epoch->pads_masks)
+        n_rows = plim_align_up(n_rows, MASK_STEP);
+    const plim_node mask = plim_ggml_graph_input(b->g, type, n_cells, n_rows, 1, n_streams);
+    return b->cx->flash_attn && type != PLIM_DTYPE_F16 ? plim_build_cast(b, mask, PLIM_DTYPE_F16) : mask;
+}
+
 static void no_cache(struct plim_build *b, struct plim_attn_inputs *in)
 {
-    in->mask = plim_ggml_graph_input(b->g, b->cx->flash_attn ? PLIM_DTYPE_F16 : PLIM_DTYPE_F32, b->n_tokens,
-                                     b->n_tokens, 1, 1);
+    in->mask = plim_build_mask(b, b->n_tokens, b->n_tokens, 1);
+}
+
+/* The rows of a cache to write, where they are an input. */
+static plim_node rows_input(struct plim_build *b, uint64_t n)
+{
+    return b->cx->epoch->has_row_inputs ? plim_ggml_graph_input(b->g, PLIM_DTYPE_I64, n, 1, 1, 1) : 0;
 }
 
 static void one_cache(struct plim_build *b, bool is_swa, struct plim_attn_inputs *in)
@@ -43,13 +59,13 @@ static void one_cache(struct plim_build *b, bool is_swa, struct plim_attn_inputs
     bool is_mla = plim_hparams_is_mla(b->hp);
     uint32_t head;
     in->cells = is_swa ? cx->n_ctx_swa : cx->n_ctx_seq;
-    in->k_rows = plim_ggml_graph_input(b->g, PLIM_DTYPE_I64, b->n_tokens, 1, 1, 1);
+    in->k_rows = rows_input(b, b->n_tokens);
     uint64_t v_rows = (uint64_t)b->n_tokens * (cx->v_trans ? plim_hparams_v_gqa_max(b->hp) : 1);
-    in->v_rows = is_mla ? 0 : plim_ggml_graph_input(b->g, PLIM_DTYPE_I64, v_rows, 1, 1, 1);
-    in->mask = plim_ggml_graph_input(b->g, cx->flash_attn ? PLIM_DTYPE_F16 : PLIM_DTYPE_F32, in->cells,
-                                     b->n_tokens / cx->n_stream, 1, cx->n_stream);
+    in->v_rows = is_mla ? 0 : rows_input(b, v_rows);
+    in->mask = plim_build_mask(b, in->cells, b->n_tokens / cx->n_stream, cx->n_stream);
     /* hybrids with a window forget to (build_inp_mem_hybrid_iswa) */
-    const bool is_rotated = !is_mla && !(b->hp->n_swa && b->hp->arch->memory == PLIM_LLAMA_MEMORY_HYBRID);
+    const bool is_rotated =
+        cx->epoch->has_rotation && !is_mla && !(b->hp->n_swa && b->hp->arch->memory == PLIM_LLAMA_MEMORY_HYBRID);
     const bool rotates_k = is_rotated && plim_dtype_is_quantized(cx->type_k) && b->hp->n_embd_head_k % 64 == 0;
     const bool rotates_v = is_rotated && plim_dtype_is_quantized(cx->type_v) && b->hp->n_embd_head_v % 64 == 0;
     if (rotates_k && same_heads(b, is_swa, true, &head))
@@ -204,7 +220,7 @@ static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k
     const struct plim_gtensor *qt = plim_build_at(b, q), *kt = plim_build_at(b, k), *vt = plim_build_at(b, v);
     uint64_t bytes = 0;
     const uint32_t n_gqa = kt->ne[1] ? qt->ne[1] / kt->ne[1] : 0;
-    if (qt->ne[2] <= vector_kernel_tokens(n_gqa, kt, vt) || !b->cx->has_kv_scratch)
+    if (qt->ne[2] <= vector_kernel_tokens(n_gqa, kt, vt) || !b->cx->epoch->reserves_kv_scratch)
         return 0;
     if (kt->type != PLIM_DTYPE_F16)
         bytes += f16_bytes(kt);
@@ -345,7 +361,7 @@ static plim_node v_to_store(struct plim_build *b, plim_node v, plim_node c)
 {
     const struct plim_gtensor t = *plim_build_at(b, v);
     uint64_t width = (uint64_t)t.ne[0] * t.ne[1];
-    if (!b->cx->v_trans)
+    if (!b->cx->v_trans || !b->cx->epoch->has_row_inputs) /* copied from where it is to where it goes */
         return plim_build_strided(b, v, width, t.ne[2], 1, 1);
     if (t.flags & PLIM_TENSOR_STRIDED) {
         plim_node flat = plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, PLIM_DTYPE_F32, width, t.ne[2], 1, 1);

@@ -128,6 +128,9 @@ plim_node plim_build_scale_q(struct plim_build *b, plim_node q);
 plim_node plim_build_flash(struct plim_build *b, plim_node q, plim_node k, plim_node v, plim_node mask, plim_node sinks,
                            bool v_is_k);
 
+/* The mask of so many cells and rows, as attention reads it. */
+plim_node plim_build_mask(struct plim_build *b, uint64_t n_cells, uint64_t n_rows, uint64_t n_streams);
+
 /* Store K or V in a layer's cache, or the keys of its indexer; the view of it that attention reads. */
 plim_node plim_build_store_k(struct plim_build *b, uint32_t il, plim_node k, const struct plim_attn_inputs *in);
 plim_node plim_build_store_v(struct plim_build *b, uint32_t il, plim_node v, const struct plim_attn_inputs *in);

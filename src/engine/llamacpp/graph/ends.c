@@ -11,12 +11,16 @@ plim_node plim_build_tokens(struct plim_build *b)
 {
     const struct plim_hparams *hp = b->hp;
     plim_node tokens = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
-    b->embd = plim_ggml_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, b->n_tokens, 1, 1);
+    const bool has_input = b->cx->epoch->has_embd_input;
+    const plim_node given =
+        has_input ? plim_ggml_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, b->n_tokens, 1, 1) : 0;
     plim_node x = plim_build_get_rows(b, plim_build_global(b, PLIM_GLOBAL_TOKEN_EMBD), tokens);
     if (hp->n_embd_inp != hp->n_embd) /* room for the extra embeddings of images */
         x = plim_build_compute(b, x, hp->n_embd_inp, b->n_tokens, 1, 1);
-    plim_ggml_graph_expand(b->g, x);
-    plim_ggml_graph_expand(b->g, b->embd); /* the other way to give a batch: has memory, used or not */
+    if (has_input) {
+        plim_ggml_graph_expand(b->g, x);
+        plim_ggml_graph_expand(b->g, given); /* the other way to give a batch: has memory, used or not */
+    }
     b->embd = x;
     if (hp->n_embd_inp != hp->n_embd)
         x = plim_ggml_graph_columns(b->g, x, hp->n_embd);

@@ -79,9 +79,8 @@ void plim_build_t5(struct plim_build *b)
     const uint32_t n_seen = is_encoder ? b->n_tokens : b->attn.cells;
     struct t5 t5 = { .buckets = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, n_seen, b->n_tokens, 1, 1) };
     if (!is_encoder) { /* as long as the encoder's context, until it has run */
-        const enum plim_dtype mask = b->cx->flash_attn ? PLIM_DTYPE_F16 : PLIM_DTYPE_F32;
         t5.encoded = plim_ggml_graph_input(b->g, PLIM_DTYPE_F32, hp->n_embd_inp, hp->n_ctx_train, 1, 1);
-        t5.cross_mask = plim_ggml_graph_input(b->g, mask, hp->n_ctx_train, b->n_tokens, 1, 1);
+        t5.cross_mask = plim_build_mask(b, hp->n_ctx_train, b->n_tokens, 1);
     }
     for (int i = 0; i < b->n_layers; i++)
         if (b->layers[i] < n_layer)

@@ -68,7 +68,7 @@ static void add_pool(const struct plim_llama *llama, const struct plim_llama_con
     uint64_t float_bytes = plim_bytes_product(llama->float_width, (uint64_t)cx->n_ubatch * 2);
     uint64_t bytes = plim_max_u64(quantized_bytes, float_bytes);
     bool has_quantized_cache = plim_dtype_is_quantized(cx->type_k) || plim_dtype_is_quantized(cx->type_v);
-    if (has_quantized_cache && !cx->has_kv_scratch)
+    if (has_quantized_cache && !cx->epoch->reserves_kv_scratch)
         bytes += plim_bytes_product(2 * (uint64_t)cx->n_ctx,
                                     plim_hparams_k_gqa(&llama->hp, 0) + plim_hparams_v_gqa(&llama->hp, 0));
     bytes += unpacked_bytes(llama, card);
