@@ -144,6 +144,62 @@ static void set_one(void *descriptor, int name, void *other)
     assert_int_equal(dnn.set(descriptor, name, OF_DESCRIPTOR, 1, &other), SUCCESS);
 }
 
+static int64_t number_of(const void *descriptor, int name)
+{
+    int64_t count = 0, number = -1;
+    assert_int_equal(dnn.get(descriptor, name, OF_INT64, 1, &count, &number), SUCCESS);
+    return number;
+}
+
+static float elapsed_ms(void *plan, void *pack)
+{
+    int (*make)(void **, unsigned), (*record)(void *, void *), (*elapsed)(float *, void *, void *);
+    void *driver = open_library("libcuda.so.1"), *events[2] = { NULL, NULL };
+    float ms = 0;
+    take(driver, "cuEventCreate", &make);
+    take(driver, "cuEventRecord", &record);
+    take(driver, "cuEventElapsedTime", &elapsed);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(make(&events[i], 0), SUCCESS);
+        assert_int_equal(i ? dnn.execute(handle, plan, pack) : SUCCESS, SUCCESS);
+        assert_int_equal(record(events[i], NULL), SUCCESS);
+    }
+    assert_int_equal(elapsed(&ms, events[0], events[1]), SUCCESS);
+    return ms;
+}
+
+/* The second engine of the same graph: no workspace, and a program that measures does not take it. */
+static void without_a_workspace(void *heuristics)
+{
+    void *configs[3] = { made(3), made(3), made(3) }, *engine = made(2), *own = made(2), *plan = made(5),
+         *pack = made(16);
+    void *own_config = made(3), *own_plan = made(5);
+    const int64_t index = 1;
+    int64_t count = -1;
+    assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 1, &count, configs), SUCCESS);
+    assert_int_equal(count, 1);
+    assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 3, &count, configs), SUCCESS);
+    assert_int_equal(count, 2);
+    assert_int_equal(dnn.get(configs[1], 300, OF_DESCRIPTOR, 1, &count, &engine), SUCCESS);
+    assert_int_equal(number_of(engine, 1301), index);
+    set_one(plan, 401, configs[1]);
+    assert_int_equal(dnn.finalize(plan), SUCCESS);
+    assert_int_equal(number_of(plan, 402), 0);
+    assert_int_equal(dnn.finalize(pack), SUCCESS);
+    assert_true(elapsed_ms(plan, pack) >= 1000);
+    /* as cudnn-frontend does from the number of an engine */
+    void *graph = made(15);
+    assert_int_equal(dnn.get(engine, 1300, OF_DESCRIPTOR, 1, &count, &graph), SUCCESS);
+    set_one(own, 1300, graph);
+    assert_int_equal(dnn.set(own, 1301, OF_INT64, 1, &index), SUCCESS);
+    assert_int_equal(dnn.finalize(own), SUCCESS);
+    set_one(own_config, 300, own);
+    assert_int_equal(dnn.finalize(own_config), SUCCESS);
+    set_one(own_plan, 401, own_config);
+    assert_int_equal(dnn.finalize(own_plan), SUCCESS);
+    assert_int_equal(number_of(own_plan, 402), 0);
+}
+
 /* From an operation to a plan in the order of cudnn-frontend, which destroys descriptors early. */
 static void test_a_convolution(void **state)
 {
@@ -165,7 +221,8 @@ static void test_a_convolution(void **state)
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 0, &count, NULL), NOT_FINALIZED);
     assert_int_equal(dnn.finalize(heuristics), SUCCESS);
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 0, &count, NULL), SUCCESS);
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 2);
+    without_a_workspace(heuristics);
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 1, &count, &engine), BAD_PARAM);
     assert_int_equal(dnn.get(heuristics, 202, OF_DESCRIPTOR, 1, &count, &config), SUCCESS);
     assert_int_equal(dnn.get(config, 300, OF_DESCRIPTOR, 1, &count, &engine), SUCCESS);

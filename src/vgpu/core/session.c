@@ -136,6 +136,15 @@ uint64_t plim_vgpu_now_us(void)
     return ledger ? plim_ledger_now_us(ledger) : 0;
 }
 
+static atomic_ullong n_slow;
+
+void plim_vgpu_note_slow_work(void) { atomic_fetch_add_explicit(&n_slow, 1, memory_order_relaxed); }
+
+uint64_t plim_vgpu_event_time_us(void)
+{
+    return plim_vgpu_now_us() + 1000000 * atomic_load_explicit(&n_slow, memory_order_relaxed);
+}
+
 int plim_vgpu_n_cards(void)
 {
     int error;

@@ -53,4 +53,11 @@ PLIM_VGPU_EXPORT void plim_vgpu_remark(const char *kind, const char *what);
 /* Microseconds since the rehearsal began. */
 PLIM_VGPU_EXPORT uint64_t plim_vgpu_now_us(void);
 
+/*
+ * The time of events. Work takes no time on a virtual card; work that a program shall not prefer when it measures takes
+ * a second, which no delay of this machine hides.
+ */
+PLIM_VGPU_EXPORT uint64_t plim_vgpu_event_time_us(void);
+PLIM_VGPU_EXPORT void plim_vgpu_note_slow_work(void);
+
 #endif

@@ -51,7 +51,7 @@ static status create(void **ret_event, unsigned flags, bool is_recorded)
         return error ? error : PLIM_CUDA_INVALID_VALUE;
     const struct event event = { .flags = flags,
                                  .device = plim_context_device(),
-                                 .time_us = is_recorded ? plim_vgpu_now_us() + 1 : 0 };
+                                 .time_us = is_recorded ? plim_vgpu_event_time_us() + 1 : 0 };
     struct plim_object *object = plim_object_make(PLIM_OBJECT_EVENT, &event, sizeof event);
     if (!object)
         return PLIM_CUDA_OUT_OF_MEMORY;
@@ -77,7 +77,7 @@ enum { EXTERNAL = 1 }; /* in a capture: a node, not a dependency */
 
 static void record_now(struct event *event)
 {
-    atomic_store_explicit(&event->time_us, plim_vgpu_now_us() + 1, memory_order_relaxed);
+    atomic_store_explicit(&event->time_us, plim_vgpu_event_time_us() + 1, memory_order_relaxed);
 }
 
 static status record(struct event *event, void *stream, unsigned flags)

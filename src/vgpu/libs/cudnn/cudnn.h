@@ -65,7 +65,9 @@ size_t plim_cudnn_element(int type);
 
 /*
  * NVIDIA's library chooses the workspace of a convolution of three tensors. It is assumed to be what a change of layout
- * needs, the size of the tensors whose channels are not last, and the receipt says so.
+ * needs, the size of the tensors whose channels are not last, and the receipt says so. There is no upper bound to cite:
+ * the manual says "significant", and users saw 48 GiB for a tensor of 2 GiB (pytorch/pytorch issue 31500), 27 GiB
+ * (166790) and more than 8 GB (22741).
  */
 void plim_cudnn_assume_workspace(void);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcudnn: the backend. Descriptors keep the attributes that are set. The heuristics return one engine for every graph
- * of operations. Its plan has a workspace for convolutions only: what a change of layout needs (cudnn.h).
+ * of operations. Its plan has a workspace for convolutions only: what a change of layout needs (cudnn.h). Where it has
+ * one, a second engine does without: programs try the next plan when there is no memory for the first, and run out of
+ * memory where NVIDIA's library lets them, at a tensor (PyTorch: try_configs() in
+ * aten/src/ATen/native/cudnn/Conv_v8.cpp). The second is slow, so that a program that measures takes the first.
  */
 #include "vgpu/libs/cudnn/cudnn.h"
 #include "vgpu/libs/cudnn/cudnn_api.h"
@@ -54,7 +57,7 @@ struct backend_attribute {
 
 struct descriptor {
     int type;
-    bool is_final;
+    bool is_final, is_lean; /* lean: of the engine without a workspace, or made from it */
     size_t workspace_bytes;
     struct backend_attribute *attributes;
 };
@@ -143,11 +146,23 @@ static size_t layout_bytes(const struct descriptor *tensor)
     return bytes;
 }
 
+enum { LEAN_ENGINE = 1 };
+
+static int n_engines(const struct descriptor *d) { return d->workspace_bytes ? LEAN_ENGINE + 1 : 1; }
+
+/* Whether the program asked for the lean engine by its index. */
+static bool names_lean_engine(const struct descriptor *d)
+{
+    const struct backend_attribute *index = find(d, ENGINE_INDEX);
+    return d->type == TYPE_ENGINE && index && index->type == OF_INT64 && index->count == 1 &&
+           *(int64_t *)index->values == LEAN_ENGINE;
+}
+
 /*
  * The workspace that a descriptor passes on to those made from it: it is computed when a convolution is finalized,
  * since the program may destroy its tensors afterwards.
  */
-static size_t workspace_of(const struct descriptor *d)
+static void inherit(struct descriptor *d)
 {
     static const int parts[] = { GRAPH_OPERATIONS, HEURISTICS_GRAPH, ENGINE_GRAPH, CONFIG_ENGINE, PLAN_CONFIG };
     const int first = d->type == TYPE_CONVOLUTION_FORWARD  ? CONVOLUTION_W
@@ -162,11 +177,13 @@ static size_t workspace_of(const struct descriptor *d)
         for (int64_t k = 0; a && k < a->count; k++) {
             const struct descriptor *part = descriptor_at(d, parts[i], k);
             bytes += part ? part->workspace_bytes : 0;
+            d->is_lean = d->is_lean || (part && part->is_lean);
         }
     }
     if (first)
         plim_cudnn_assume_workspace();
-    return bytes;
+    d->is_lean = d->is_lean || (bytes && names_lean_engine(d));
+    d->workspace_bytes = d->is_lean ? 0 : bytes;
 }
 
 /* --- the interface --- */
@@ -190,7 +207,8 @@ status cudnnBackendInitialize(const void *descriptor)
     if (!d)
         return CUDNN_BAD_PARAM;
     forget(d);
-    d->is_final = false;
+    d->is_final = d->is_lean = false;
+    d->workspace_bytes = 0;
     return CUDNN_SUCCESS;
 }
 
@@ -236,14 +254,14 @@ status cudnnBackendFinalize(const void *descriptor)
         return CUDNN_BAD_PARAM;
     if (needed && !other->is_final)
         return CUDNN_NOT_FINALIZED;
-    if (!d->is_final && !d->workspace_bytes)
-        d->workspace_bytes = workspace_of(d);
+    if (!d->is_final)
+        inherit(d);
     d->is_final = true;
     return CUDNN_SUCCESS;
 }
 
 /* The caller provides the descriptors for the answers. */
-static status fill(const struct descriptor *graph_owner, int graph_name, int type, void *into)
+static status fill(const struct descriptor *graph_owner, int graph_name, int type, bool is_lean, void *into)
 {
     const struct backend_attribute *graph = find(graph_owner, graph_name);
     struct descriptor *d = descriptor_of(into);
@@ -251,9 +269,22 @@ static status fill(const struct descriptor *graph_owner, int graph_name, int typ
         return CUDNN_BAD_PARAM;
     if (!keep(d, ENGINE_GRAPH, OF_DESCRIPTOR, graph->count, graph->values))
         return CUDNN_ALLOCATION_FAILED;
-    d->workspace_bytes = graph_owner->workspace_bytes;
+    d->workspace_bytes = is_lean ? 0 : graph_owner->workspace_bytes;
     d->is_final = true;
+    d->is_lean = is_lean;
     return CUDNN_SUCCESS;
+}
+
+/* The number of all, if none are wanted; else of those that are given: cudnn-frontend counts the rest as given, too. */
+static status give_engines(const struct descriptor *d, int type, int64_t n_wanted, int64_t *ret_count, void *values)
+{
+    const int n = n_engines(d);
+    status done = d->type == TYPE_HEURISTICS && type == OF_DESCRIPTOR ? CUDNN_SUCCESS : CUDNN_BAD_PARAM;
+    if (ret_count)
+        *ret_count = values && n_wanted > 0 && n_wanted < n ? n_wanted : n;
+    for (int i = 0; values && i < n && i < n_wanted && done == CUDNN_SUCCESS; i++)
+        done = fill(d, HEURISTICS_GRAPH, TYPE_ENGINE_CONFIG, i == LEAN_ENGINE, ((void **)values)[i]);
+    return done;
 }
 
 static status give_number(int64_t number, int type, int64_t n_wanted, int64_t *ret_count, void *values)
@@ -295,6 +326,7 @@ static status give_kept(const struct descriptor *d, int name, int type, int64_t 
             if (!keep(to, p->name, p->type, p->count, p->values))
                 return CUDNN_ALLOCATION_FAILED;
         to->is_final = from->is_final;
+        to->is_lean = from->is_lean;
         to->workspace_bytes = from->workspace_bytes;
     }
     return CUDNN_SUCCESS;
@@ -310,27 +342,24 @@ status cudnnBackendGetAttribute(const void *descriptor, int name, int type, int6
         return CUDNN_NOT_FINALIZED;
     switch (name) {
     case HEURISTICS_RESULTS:
-        if (ret_count)
-            *ret_count = 1;
-        return d->type != TYPE_HEURISTICS || type != OF_DESCRIPTOR ? CUDNN_BAD_PARAM
-               : n_wanted < 1 || !values                           ? CUDNN_SUCCESS
-                                         : fill(d, HEURISTICS_GRAPH, TYPE_ENGINE_CONFIG, *(void **)values);
+        return give_engines(d, type, n_wanted, ret_count, values);
     case CONFIG_ENGINE:
         if (find(d, CONFIG_ENGINE))
             break;
         if (ret_count)
             *ret_count = 1;
-        return n_wanted < 1 || !values ? CUDNN_SUCCESS : fill(d, ENGINE_GRAPH, TYPE_ENGINE, *(void **)values);
+        return n_wanted < 1 || !values ? CUDNN_SUCCESS
+                                       : fill(d, ENGINE_GRAPH, TYPE_ENGINE, d->is_lean, *(void **)values);
     case PLAN_WORKSPACE:
         return give_number((int64_t)d->workspace_bytes, type, n_wanted, ret_count, values);
     case CONFIG_WORKSPACE:
     case CONFIG_SHARED_MEMORY:
         return give_number(0, type, n_wanted, ret_count, values);
     case GRAPH_N_ENGINES:
-        return give_number(1, type, n_wanted, ret_count, values);
+        return give_number(n_engines(d), type, n_wanted, ret_count, values);
     case ENGINE_INDEX:
         if (!find(d, ENGINE_INDEX))
-            return give_number(0, type, n_wanted, ret_count, values);
+            return give_number(d->is_lean ? LEAN_ENGINE : 0, type, n_wanted, ret_count, values);
         break;
     case PLAN_JSON:
         plim_vgpu_unsupported("cudnnBackendGetAttribute of a plan's JSON", __builtin_return_address(0));
@@ -391,5 +420,7 @@ status cudnnBackendExecute(const void *handle, const void *plan, const void *pac
         return CUDNN_BAD_PARAM;
     uintptr_t words[PLIM_N_WORDS] = { 0 };
     addresses_of(p, v, words);
+    if (p->is_lean)
+        plim_vgpu_note_slow_work();
     return p->is_final && v->is_final ? plim_cudnn_write(handle, words) : CUDNN_NOT_FINALIZED;
 }

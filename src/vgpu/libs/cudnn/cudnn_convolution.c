@@ -54,7 +54,8 @@ STATE(MathType, math_type)
 void plim_cudnn_assume_workspace(void)
 {
     plim_vgpu_remark("assumed",
-                     "a cuDNN convolution has the workspace of a change of layout, or none with channels last");
+                     "a cuDNN convolution has the workspace of a change of layout, or none with channels last; NVIDIA "
+                     "publishes no sizes, and a real one may have gigabytes");
 }
 
 /* The bytes of the tensor, or 0 if its channels are last. */
@@ -68,8 +69,14 @@ static size_t layout_bytes(const struct plim_cudnn_tensor *t, bool is_filter)
     return bytes;
 }
 
-static status workspace(const void *handle, const void *x, const void *w, const void *convolution, const void *y,
-                        size_t *ret_bytes)
+/*
+ * The algorithms that the manual describes as products "without actually explicitly forming the matrix" and without a
+ * workspace for indices: number 0 in each of the three lists.
+ */
+enum { LEAN_ALGORITHM = 0, ALGORITHM = 1 };
+
+static status workspace(int algorithm, const void *handle, const void *x, const void *w, const void *convolution,
+                        const void *y, size_t *ret_bytes)
 {
     const struct plim_cudnn_tensor *in = plim_handle_body(x, CUDNN_TENSOR), *out = plim_handle_body(y, CUDNN_TENSOR);
     const struct plim_cudnn_tensor *filter = plim_handle_body(w, CUDNN_FILTER);
@@ -77,32 +84,31 @@ static status workspace(const void *handle, const void *x, const void *w, const 
         !filter || !ret_bytes)
         return CUDNN_BAD_PARAM;
     plim_cudnn_assume_workspace();
-    *ret_bytes = layout_bytes(in, false) + layout_bytes(filter, true) + layout_bytes(out, false);
+    *ret_bytes = algorithm == LEAN_ALGORITHM
+                     ? 0
+                     : layout_bytes(in, false) + layout_bytes(filter, true) + layout_bytes(out, false);
     return CUDNN_SUCCESS;
 }
 
 status cudnnGetConvolutionForwardWorkspaceSize(const void *h, const void *x, const void *w, const void *c,
                                                const void *y, int algorithm, size_t *ret_bytes)
 {
-    (void)algorithm;
-    return workspace(h, x, w, c, y, ret_bytes);
+    return workspace(algorithm, h, x, w, c, y, ret_bytes);
 }
 
 status cudnnGetConvolutionBackwardDataWorkspaceSize(const void *h, const void *w, const void *dy, const void *c,
                                                     const void *dx, int algorithm, size_t *ret_bytes)
 {
-    (void)algorithm;
-    return workspace(h, dx, w, c, dy, ret_bytes);
+    return workspace(algorithm, h, dx, w, c, dy, ret_bytes);
 }
 
 status cudnnGetConvolutionBackwardFilterWorkspaceSize(const void *h, const void *x, const void *dy, const void *c,
                                                       const void *dw, int algorithm, size_t *ret_bytes)
 {
-    (void)algorithm;
-    return workspace(h, x, dw, c, dy, ret_bytes);
+    return workspace(algorithm, h, x, dw, c, dy, ret_bytes);
 }
 
-/* --- algorithms: one, the implicit product with precomputed indices (1 in each of the three lists) --- */
+/* --- algorithms: the implicit product with precomputed indices; if that has a workspace, the lean one behind it --- */
 
 static status perform(status sized, size_t bytes, const void *convolution, int n_wanted, int *ret_n,
                       struct cudnn_performance *results)
@@ -112,8 +118,10 @@ static status perform(status sized, size_t bytes, const void *convolution, int n
         return sized;
     if (n_wanted < 1 || !ret_n || !results)
         return CUDNN_BAD_PARAM;
-    *results = (struct cudnn_performance){ 1, CUDNN_SUCCESS, 1, bytes, 1, c->math_type, { 0 } };
-    *ret_n = 1;
+    *ret_n = bytes && n_wanted > 1 ? 2 : 1;
+    results[0] = (struct cudnn_performance){ ALGORITHM, CUDNN_SUCCESS, 1, bytes, 1, c->math_type, { 0 } };
+    if (*ret_n > 1)
+        results[1] = (struct cudnn_performance){ LEAN_ALGORITHM, CUDNN_SUCCESS, 1000, 0, 1, c->math_type, { 0 } };
     return CUDNN_SUCCESS;
 }
 
@@ -121,7 +129,7 @@ status cudnnGetConvolutionForwardAlgorithm_v7(const void *h, const void *x, cons
                                               int n_wanted, int *ret_n, struct cudnn_performance *results)
 {
     size_t bytes = 0;
-    const status sized = workspace(h, x, w, c, y, &bytes);
+    const status sized = workspace(ALGORITHM, h, x, w, c, y, &bytes);
     return perform(sized, bytes, c, n_wanted, ret_n, results);
 }
 
@@ -130,7 +138,7 @@ status cudnnGetConvolutionBackwardDataAlgorithm_v7(const void *h, const void *w,
                                                    struct cudnn_performance *results)
 {
     size_t bytes = 0;
-    const status sized = workspace(h, dx, w, c, dy, &bytes);
+    const status sized = workspace(ALGORITHM, h, dx, w, c, dy, &bytes);
     return perform(sized, bytes, c, n_wanted, ret_n, results);
 }
 
@@ -139,7 +147,7 @@ status cudnnGetConvolutionBackwardFilterAlgorithm_v7(const void *h, const void *
                                                      struct cudnn_performance *results)
 {
     size_t bytes = 0;
-    const status sized = workspace(h, x, dw, c, dy, &bytes);
+    const status sized = workspace(ALGORITHM, h, x, dw, c, dy, &bytes);
     return perform(sized, bytes, c, n_wanted, ret_n, results);
 }
 
