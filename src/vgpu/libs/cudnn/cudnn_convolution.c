@@ -54,8 +54,7 @@ STATE(MathType, math_type)
 void plim_cudnn_assume_workspace(void)
 {
     plim_vgpu_remark("assumed",
-                     "a cuDNN convolution has the workspace of a change of layout, or none with channels last; NVIDIA "
-                     "publishes no sizes, and a real one may have gigabytes");
+                     "cuDNN's workspaces are what a change of layout needs: the real sizes are not published");
 }
 
 /* The bytes of the tensor, or 0 if its channels are last. */
