@@ -236,10 +236,10 @@ static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal,
         trial.exit_code = PLIM_EXIT_TIMEOUT;
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         trial.peak_bytes += rehearsal->receipt.device[i].peak_bytes;
-    trial.outcome = is_stopped              ? PLIM_FIND_STOPPED
-                    : rehearsal->oom.is_set ? PLIM_FIND_OUT_OF_MEMORY
-                    : plim_end_is_good(end) ? PLIM_FIND_FITS
-                                            : PLIM_FIND_FAILED;
+    trial.outcome = is_stopped                                        ? PLIM_FIND_STOPPED
+                    : rehearsal->oom.is_set || rehearsal->said.is_set ? PLIM_FIND_OUT_OF_MEMORY
+                    : plim_end_is_good(end)                           ? PLIM_FIND_FITS
+                                                                      : PLIM_FIND_FAILED;
     return trial;
 }
 

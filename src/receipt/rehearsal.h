@@ -123,6 +123,21 @@ struct plim_rehearsal_path {
     struct plim_rehearsal_place place[PLIM_REHEARSAL_MAX_PLACES];
 };
 
+/* Out of memory inside a pool that the program manages itself, by its own message. */
+struct plim_rehearsal_said {
+    bool is_set;
+    const char *framework; /* an id, as in a diagnosis: "jax" */
+    uint64_t tried_bytes;
+    char text[320]; /* the line */
+};
+
+/* A framework's pool that takes most of a card at once, so that the peak says nothing of its need. */
+struct plim_rehearsal_pool {
+    const char *framework, *setting; /* the setting makes it grow with the need; NULL: no such pool */
+    uint32_t device;
+    uint64_t bytes;
+};
+
 /* A process of the rehearsal that could not take part in it. */
 enum plim_outsider {
     PLIM_OUTSIDER_NONE,
@@ -177,6 +192,8 @@ struct plim_rehearsal {
         size_t peak_n_processes;
     } host;
     enum plim_outsider outsider; /* the first one that was seen */
+    struct plim_rehearsal_said said;
+    struct plim_rehearsal_pool pool;
     uint32_t n_warnings, n_allocations, n_call_sites;
     struct plim_rehearsal_warning warning[PLIM_REHEARSAL_MAX_WARNINGS];
     struct plim_rehearsal_allocation allocation[PLIM_REHEARSAL_MAX_ALLOCATIONS]; /* the largest first */

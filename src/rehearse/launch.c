@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "rehearse/bypass.h"
 #include "rehearse/end/outsiders.h"
+#include "rehearse/end/pool.h"
+#include "rehearse/end/said.h"
 #include "rehearse/left_behind.h"
 #include "rehearse/nested.h"
 #include "rehearse/path/path.h"
@@ -396,6 +398,8 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &before[i], NULL);
     plim_rehearsal_finish(rehearsal);
+    plim_said_read(rehearsal, launch->log);
+    plim_pool_find(rehearsal);
     plim_path_judge(rehearsal);
 }
 

@@ -191,9 +191,13 @@ def check_rehearsal(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.receipt/1"}, command=list, card=str, exit_code=int, oom=bool, seconds=(int, float),
                   stopped_by={"exit", "signal", "interrupt", "ready", "stable", "steps", "timeout"}, devices=list, host=dict,
                   oom_at=(dict, NULL), warnings=list, allocations=list, requests_met_later=int, sites=list, steps=(dict, NULL),
-                  find=(dict, NULL), path=dict, end=ENDS, end_line=str)
+                  find=(dict, NULL), path=dict, end=ENDS, end_line=str, said=(dict, NULL), pool=(dict, NULL))
     fields(root, "answer", **{"from": {"rehearse"}})
-    need((root["end"] in ("out_of_memory", "recovered")) <= root["oom"], "end is for memory, and oom is not set")
+    need((root["end"] in ("out_of_memory", "recovered")) <= (root["oom"] or root["said"] is not None), "end is for memory, and oom is not set")
+    if root["said"] is not None:
+        fields(root["said"], "said", framework=str, asked_bytes=int, text=str)
+    if root["pool"] is not None:
+        fields(root["pool"], "pool", framework={"jax", "tensorflow"}, device=str, bytes=int, setting=str)
     need(root["end"] not in ("completed", "recovered") or root["exit_code"] == 0, "end and exit_code differ")
     check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")

@@ -98,7 +98,7 @@ enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
     const struct plim_rehearsal_steps *steps = &rehearsal->steps;
     const struct plim_end_facts facts = { .by = who_stopped(rehearsal->stopped_by),
                                           .has_failed = rehearsal->exit_code != 0,
-                                          .is_out_of_memory = rehearsal->oom.is_set,
+                                          .is_out_of_memory = rehearsal->oom.is_set || rehearsal->said.is_set,
                                           .has_card = plim_end_has_card(rehearsal),
                                           .has_static_runtime = plim_end_static_runtime(rehearsal) != NULL,
                                           .lacks_steps = steps->n < steps->n_wanted,
@@ -108,7 +108,7 @@ enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
 
 bool plim_end_is_for_memory(const struct plim_rehearsal *rehearsal)
 {
-    return !plim_end_is_good(plim_end_of(rehearsal)) && rehearsal->oom.is_set;
+    return !plim_end_is_good(plim_end_of(rehearsal)) && (rehearsal->oom.is_set || rehearsal->said.is_set);
 }
 
 /* --- reasons --- */

@@ -18,12 +18,24 @@ static void oom_text(const struct plim_rehearsal_oom *oom, char *ret_text, size_
              plim_size_text(b, oom->free_bytes));
 }
 
+static const char *name_of(const char *framework)
+{
+    return !strcmp(framework, "jax") ? "JAX" : !strcmp(framework, "tensorflow") ? "TensorFlow" : framework;
+}
+
+static void said_text(const struct plim_rehearsal_said *said, char *ret_text, size_t size)
+{
+    char tried[PLIM_SIZE_TEXT];
+    snprintf(ret_text, size, "OUT OF MEMORY in %.40s's own pool, by its message: %s did not fit",
+             name_of(said->framework), plim_size_text(tried, said->tried_bytes));
+}
+
 static void failed_text(const struct plim_rehearsal *rehearsal, char *ret_text, size_t size)
 {
     const char *rest = plim_end_has_card(rehearsal) ? "" : ", and no card was used";
     if (plim_end_of(rehearsal) == PLIM_END_SIGNAL)
         snprintf(ret_text, size, "ended by signal %d after %.1f s%s%s", rehearsal->exit_code - 128, rehearsal->seconds,
-                 rehearsal->oom.is_set ? ", out of memory before" : "", rest);
+                 plim_end_is_for_memory(rehearsal) ? ", out of memory before" : "", rest);
     else
         snprintf(ret_text, size, "failed with exit status %d after %.1f s%s", rehearsal->exit_code, rehearsal->seconds,
                  rest);
@@ -67,7 +79,10 @@ void plim_report_end_text(const struct plim_rehearsal *rehearsal, char ret_text[
                  plim_end_static_runtime(rehearsal));
         break;
     case PLIM_END_OUT_OF_MEMORY:
-        oom_text(&rehearsal->oom, ret_text, size);
+        if (rehearsal->oom.is_set)
+            oom_text(&rehearsal->oom, ret_text, size);
+        else
+            said_text(&rehearsal->said, ret_text, size);
         break;
     case PLIM_END_FAILED:
     case PLIM_END_SIGNAL:
@@ -124,6 +139,18 @@ static void print_oom(FILE *out, const struct plim_rehearsal_oom *oom)
     plim_print(out, "%s\n", text);
 }
 
+/* "17.64 GiB of gpu0 are JAX's pool, ..." */
+static void print_pool(FILE *out, const struct plim_rehearsal_pool *pool)
+{
+    char text[PLIM_END_TEXT_BYTES], size[PLIM_SIZE_TEXT];
+    if (!pool->setting)
+        return;
+    snprintf(text, sizeof text,
+             "%s of gpu%u are %s's own pool, taken at once: with %s in the environment it grows with the need",
+             plim_size_text(size, pool->bytes), pool->device, name_of(pool->framework), pool->setting);
+    plim_print_wrapped(out, text, 0, 0);
+}
+
 static void print_hint(FILE *out, const struct plim_rehearsal *rehearsal)
 {
     bool is_lacking = false, is_bypassed = false;
@@ -144,10 +171,11 @@ static void print_hint(FILE *out, const struct plim_rehearsal *rehearsal)
 void plim_report_end(FILE *out, const struct plim_rehearsal *rehearsal)
 {
     char text[PLIM_END_TEXT_BYTES];
+    print_pool(out, &rehearsal->pool);
     print_hint(out, rehearsal);
     if (rehearsal->oom.is_set && !plim_end_is_good(plim_end_of(rehearsal)))
         print_oom(out, &rehearsal->oom);
-    if (plim_end_of(rehearsal) == PLIM_END_OUT_OF_MEMORY)
+    if (plim_end_of(rehearsal) == PLIM_END_OUT_OF_MEMORY && rehearsal->oom.is_set)
         return; /* said */
     plim_report_end_text(rehearsal, text);
     plim_print_wrapped(out, text, 0, 0);

@@ -210,6 +210,22 @@ static json_t *find_json(const struct plim_find *find)
                      "monotonic", (int)find->is_monotonic, "trials", trials);
 }
 
+static json_t *said_json(const struct plim_rehearsal_said *said)
+{
+    return said->is_set
+               ? json_pack("{s:o, s:o, s:o}", "framework", plim_text_or_null_json(said->framework), "asked_bytes",
+                           plim_bytes_json(said->tried_bytes), "text", plim_text_json(said->text))
+               : json_null();
+}
+
+static json_t *pool_json(const struct plim_rehearsal_pool *pool)
+{
+    return pool->setting
+               ? json_pack("{s:s, s:o, s:o, s:s}", "framework", pool->framework, "device", device_json(pool->device),
+                           "bytes", plim_bytes_json(pool->bytes), "setting", pool->setting)
+               : json_null();
+}
+
 /* --- all of it --- */
 
 static json_t *command_json(char *const *command)
@@ -266,6 +282,8 @@ bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *rehearsa
     plim_report_end_text(rehearsal, line);
     json_object_set_new(all, "end", plim_text_json(plim_end_name(plim_end_of(rehearsal))));
     json_object_set_new(all, "end_line", plim_text_json(line));
+    json_object_set_new(all, "said", said_json(&rehearsal->said));
+    json_object_set_new(all, "pool", pool_json(&rehearsal->pool));
     if (receipt->engine[0]) {
         json_object_set_new(all, "engine", plim_engine_json(receipt));
         json_object_set_new(all, "model", json_pack("{s:o}", "name", plim_text_or_null_json(receipt->model)));

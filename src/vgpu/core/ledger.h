@@ -29,6 +29,7 @@ enum {
     PLIM_LEDGER_WHAT_BYTES = 120,
     PLIM_LEDGER_MAX_GUESSES = 512,
     PLIM_LEDGER_FRAME_BYTES = 320,
+    PLIM_LEDGER_SAID_BYTES = 16384,
 };
 
 /* The purpose of an allocation. */
@@ -172,6 +173,8 @@ struct plim_ledger {
     uint32_t n_guesses;            /* places */
     _Atomic uint64_t n_data_reads; /* larger reads of guesses: written without the lock */
     uint64_t n_out_of_memory, n_met_later;
+    _Atomic uint64_t n_said;
+    char said[PLIM_LEDGER_SAID_BYTES]; /* a ring: the end of what went to standard error */
     struct plim_ledger_oom oom;
     uint32_t n_warnings;
     uint32_t n_records;   /* records ever used: the rest is untouched */

@@ -141,8 +141,11 @@ PLIM_PRELOADED ssize_t write(int fd, const void *bytes, size_t n)
     const int before = errno;
     const off_t at = has_holes(fd, bytes, n) ? move_offset(fd, n) : -1;
     errno = before;
-    if (at < 0)
-        return plain_write(fd, bytes, n);
+    if (at < 0) {
+        const ssize_t plain = plain_write(fd, bytes, n);
+        plim_preload_said(fd, bytes, plain);
+        return plain;
+    }
     const ssize_t written = write_at(fd, bytes, n, at);
     move_back(fd, n, written);
     if (written >= 0)

@@ -5,6 +5,7 @@
 /* The preloaded library: what its files share, and functions that no header of libc declares. */
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #define PLIM_PRELOADED __attribute__((visibility("default")))
 
@@ -13,6 +14,9 @@ struct plim_ledger *plim_preload_ledger(void);
 
 /* For the receipt; errno stays. */
 void plim_preload_remark(const char *kind, const char *what);
+
+/* These bytes were written to a descriptor, or an error (n is -1). */
+void plim_preload_said(int fd, const void *bytes, ssize_t n);
 
 /* open() and openat() of programs built with _FORTIFY_SOURCE, for flags that are not constant. */
 int __open_2(const char *path, int flags);
