@@ -4,16 +4,20 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/libraries.h"
 #include "report/report.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-enum option { OPTION_OUT, OPTION_FORCE, OPTION_JSON, OPTION_HELP, N_OPTIONS };
+enum option { OPTION_OUT, OPTION_PYTHON, OPTION_FORCE, OPTION_JSON, OPTION_HELP, N_OPTIONS };
 
 static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_OUT] = { "-o --output", "", "OUT", "output folder, or output file for a model of one file" },
+    [OPTION_PYTHON] = { "--python", "", "PYTHON",
+                        "an interpreter that has PyTorch and transformers: its transformers makes the model of a "
+                        "config.json, of any architecture that it knows" },
     [OPTION_FORCE] = { "--force", "", NULL, "replace existing files" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.hollow/1)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
@@ -25,7 +29,7 @@ static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]
 }
 
 struct arguments {
-    const char *model, *out;
+    const char *model, *out, *python;
     bool may_replace, is_json, is_help;
 };
 
@@ -34,12 +38,13 @@ static int usage(const char *what, const char *name)
     return plim_cli_usage("'plimsoll hollow --help' lists the options", what, name);
 }
 
-/* The value of -o at argv[*i], which moves to it; NULL when it is another option. */
-static const char *out_at(int argc, char **argv, int *i)
+/* The value of this option at argv[*i], which moves to it; NULL when it is another option. `name` is the long one. */
+static const char *value_at(int argc, char **argv, int *i, enum option option, const char *name)
 {
-    if (!strncmp(argv[*i], "--output=", 9))
-        return argv[*i] + 9;
-    if (!plim_text_has_word(rows[OPTION_OUT].names, argv[*i]))
+    const size_t n = strlen(name);
+    if (!strncmp(argv[*i], name, n) && argv[*i][n] == '=')
+        return argv[*i] + n + 1;
+    if (!plim_text_has_word(rows[option].names, argv[*i]))
         return NULL;
     return *i + 1 < argc ? argv[++*i] : "";
 }
@@ -50,13 +55,16 @@ static int parse(int argc, char **argv, struct arguments *a)
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         const bool is_name = is_over || word[0] != '-' || !word[1];
-        const char *out = is_name ? NULL : out_at(argc, argv, &i);
+        const char *out = is_name ? NULL : value_at(argc, argv, &i, OPTION_OUT, "--output");
+        const char *python = is_name || out ? NULL : value_at(argc, argv, &i, OPTION_PYTHON, "--python");
         if (is_name && a->model)
             return usage("one model at a time, not also '%s'", word);
         if (is_name)
             a->model = word;
         else if (out)
             a->out = out;
+        else if (python)
+            a->python = python;
         else if (!strcmp(word, "--"))
             is_over = true;
         else if (plim_text_has_word(rows[OPTION_FORCE].names, word))
@@ -74,6 +82,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         return plim_cli_usage("plimsoll hollow MODEL -o OUT", "no model given");
     if (!a->out || !*a->out)
         return plim_cli_usage("plimsoll hollow MODEL -o OUT", "-o needs a folder or a file name to write to");
+    if (a->python && !*a->python)
+        return plim_cli_usage("plimsoll hollow config.json --python python3 -o OUT", "--python needs an interpreter");
     return PLIM_EXIT_YES;
 }
 
@@ -117,7 +127,9 @@ static int run(int argc, char **argv)
     if (a.is_help)
         return plim_help_command(stdout, &plim_cli_hollow);
     catch_signals();
-    int result = plim_hollow_plan(a.model, a.out, &hollow, &err);
+    char libraries[PLIM_LIBRARIES_PATH];
+    const struct plim_hollow_python python = { a.python, plim_libraries_find(libraries) ? libraries : "" };
+    int result = plim_hollow_plan(a.model, a.out, a.python ? &python : NULL, &hollow, &err);
     if (result < 0)
         plim_error_where(&err, a.model);
     else
@@ -139,7 +151,8 @@ const struct plim_cli_command plim_cli_hollow = {
     .arguments = "[OPTIONS] MODEL -o OUT",
     .summary = "the same model without its weights: real headers, sparse files",
     .examples = "  plimsoll hollow model.gguf -o hollow/\n"
-                "  plimsoll hollow Llama-3.1-8B/config.json -o hollow/\n",
+                "  plimsoll hollow Llama-3.1-8B/config.json -o hollow/\n"
+                "  plimsoll hollow Qwen2.5-VL-7B/config.json --python .venv/bin/python -o hollow/\n",
     .run = run,
     .options = list_options,
 };

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/check_input.h"
 #include "cli/help.h"
+#include "cli/libraries.h"
 #include "cli/receipt_file.h"
 #include "cli/rehearse_options.h"
 #include "rehearse/command.h"
@@ -25,29 +26,9 @@
 
 extern char **environ;
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = PLIM_LIBRARIES_PATH };
 
 /* --- the virtual libraries --- */
-
-/* Beside this program when it was not installed; else where the installation put them, wherever it was moved to. */
-static bool find_libraries(char folder[PATH_BYTES])
-{
-    static const char *const places[] = { "/vgpu", ("/../" PLIM_VGPU_FOLDER), "/../lib/plimsoll/vgpu" };
-    char self[PATH_BYTES], probe[2 * PATH_BYTES];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return false;
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(probe, sizeof probe, "%.3000s%s/libcuda.so.1", self, places[i]);
-        if (access(probe, R_OK) == 0) {
-            snprintf(folder, PATH_BYTES, "%.3000s%s", self, places[i]);
-            return true;
-        }
-    }
-    return false;
-}
 
 /* The loader splits its lists at some characters, and ld.so(8) replaces $ORIGIN and its like: it would load nothing. */
 static bool is_loadable(const char *folder) { return !folder[strcspn(folder, " \t\n\v\f\r:;$")]; }
@@ -55,7 +36,7 @@ static bool is_loadable(const char *folder) { return !folder[strcspn(folder, " \
 static int choose_libraries(char folder[PATH_BYTES])
 {
     struct plim_error error = { 0 };
-    if (!find_libraries(folder)) {
+    if (!plim_libraries_find(folder)) {
         plim_fail(&error, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "cannot find the virtual libraries");
         plim_error_hint(&error, "they are installed with plimsoll");
     } else if (!is_loadable(folder)) {

@@ -33,7 +33,8 @@ struct plan {
     struct plim_hollow *hollow;
     struct plim_error *err;
     const char *out;
-    bool is_folder; /* out is one, or becomes one */
+    const struct plim_hollow_python *python; /* NULL: without */
+    bool is_folder;                          /* out is one, or becomes one */
 };
 
 static int out_of_memory(struct plim_error *reterr)
@@ -206,14 +207,24 @@ static int plan_index(struct plan *p, struct plim_model *model, const char *path
 
 /* --- config.json --- */
 
+/* The tensors that our own rules, or those of transformers, give it. */
+static int write_head(struct plan *p, struct plim_model *model, const char *path, struct plim_checkpoint_head *head)
+{
+    int result = 0;
+    if (p->python) {
+        result = plim_hf_config_add(model, path, p->err);
+        return result < 0 ? result : plim_hollow_python(p->python, path, head, p->hollow->maker, p->err);
+    }
+    result = plim_hf_config_open(model, path, p->err);
+    if (result == 0)
+        result = plim_model_require_tensors(model, p->err);
+    return result < 0 ? result : plim_checkpoint_head_write(model, head, p->err);
+}
+
 static int plan_config(struct plan *p, struct plim_model *model, const char *path, bool is_alone)
 {
     struct plim_checkpoint_head head = { 0 };
-    int result = plim_hf_config_open(model, path, p->err);
-    if (result == 0)
-        result = plim_model_require_tensors(model, p->err);
-    if (result == 0)
-        result = plim_checkpoint_head_write(model, &head, p->err);
+    int result = write_head(p, model, path, &head);
     p->hollow->head = head.bytes;
     if (result < 0)
         plim_error_where(p->err, path);
@@ -315,9 +326,10 @@ static int plan_file(struct plan *p, struct plim_model *model, const char *path)
     }
 }
 
-int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret_hollow, struct plim_error *reterr)
+int plim_hollow_plan(const char *model, const char *out, const struct plim_hollow_python *python,
+                     struct plim_hollow *ret_hollow, struct plim_error *reterr)
 {
-    struct plan p = { .hollow = ret_hollow, .err = reterr, .out = out };
+    struct plan p = { .hollow = ret_hollow, .err = reterr, .out = out, .python = python };
     *ret_hollow = (struct plim_hollow){ 0 };
     plim_arena_init(&ret_hollow->arena, MAX_PATHS_BYTES);
     ret_hollow->files = plim_alloc(MAX_FILES, sizeof *ret_hollow->files);
@@ -325,6 +337,8 @@ int plim_hollow_plan(const char *model, const char *out, struct plim_hollow *ret
     if (!read)
         return out_of_memory(reterr);
     int result = plim_path_is_folder(model) ? plan_folder(&p, read, model) : plan_file(&p, read, model);
+    if (result == 0 && python && !ret_hollow->maker[0])
+        result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--python is for a config.json without weights");
     const char *contradiction = plim_model_contradiction(read);
     if (contradiction)
         snprintf(ret_hollow->contradiction, sizeof ret_hollow->contradiction, "%s", contradiction);

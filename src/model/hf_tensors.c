@@ -23,10 +23,10 @@ enum { KEY_BYTES = 96 };
 enum experts { NO_EXPERTS, MIXTRAL_EXPERTS, QWEN3_EXPERTS };
 
 struct family {
-    const char *architecture;
-    bool has_qkv_bias;       /* always, and none for the output */
-    bool has_attention_bias; /* when the key attention_bias says so, all four */
-    bool has_mlp_bias;       /* when the key mlp_bias says so */
+    const char *architecture, *type; /* type: model_type, for a config without architectures */
+    bool has_qkv_bias;               /* always, and none for the output */
+    bool has_attention_bias;         /* when the key attention_bias says so, all four */
+    bool has_mlp_bias;               /* when the key mlp_bias says so */
     bool has_qk_norm;
     bool has_four_norms;
     bool is_fused;          /* qkv_proj and gate_up_proj */
@@ -39,30 +39,42 @@ struct family {
 
 static const struct family families[] = {
     { .architecture = "Gemma2ForCausalLM",
+      .type = "gemma2",
       .has_attention_bias = true,
       .has_four_norms = true,
       .is_tied = true,
       .needs_head_dim = true },
     { .architecture = "Gemma3ForCausalLM",
+      .type = "gemma3_text",
       .has_attention_bias = true,
       .has_qk_norm = true,
       .has_four_norms = true,
       .is_tied = true,
       .needs_head_dim = true },
     { .architecture = "Gemma3ForConditionalGeneration",
+      .type = "gemma3",
       .has_attention_bias = true,
       .has_qk_norm = true,
       .has_four_norms = true,
       .is_tied = true,
       .needs_head_dim = true,
       .has_vision = true },
-    { .architecture = "LlamaForCausalLM", .has_attention_bias = true, .has_mlp_bias = true, .all_heads_have_kv = true },
-    { .architecture = "MistralForCausalLM" },
-    { .architecture = "MixtralForCausalLM", .experts = MIXTRAL_EXPERTS },
-    { .architecture = "Phi3ForCausalLM", .is_fused = true, .all_heads_have_kv = true },
-    { .architecture = "Qwen2ForCausalLM", .has_qkv_bias = true },
-    { .architecture = "Qwen3ForCausalLM", .has_attention_bias = true, .has_qk_norm = true, .needs_head_dim = true },
+    { .architecture = "LlamaForCausalLM",
+      .type = "llama",
+      .has_attention_bias = true,
+      .has_mlp_bias = true,
+      .all_heads_have_kv = true },
+    { .architecture = "MistralForCausalLM", .type = "mistral" },
+    { .architecture = "MixtralForCausalLM", .type = "mixtral", .experts = MIXTRAL_EXPERTS },
+    { .architecture = "Phi3ForCausalLM", .type = "phi3", .is_fused = true, .all_heads_have_kv = true },
+    { .architecture = "Qwen2ForCausalLM", .type = "qwen2", .has_qkv_bias = true },
+    { .architecture = "Qwen3ForCausalLM",
+      .type = "qwen3",
+      .has_attention_bias = true,
+      .has_qk_norm = true,
+      .needs_head_dim = true },
     { .architecture = "Qwen3MoeForCausalLM",
+      .type = "qwen3_moe",
       .has_attention_bias = true,
       .has_qk_norm = true,
       .needs_head_dim = true,
@@ -353,24 +365,37 @@ static void vision(struct list *h, struct config *c, uint64_t text_hidden)
 
 /* --- the whole --- */
 
+/* By its architecture; a config without one is of a language model of its type. */
+static const struct family *family_named(const char *architecture, const char *type)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (architecture ? !strcmp(families[i].architecture, architecture) : type && !strcmp(families[i].type, type))
+            return &families[i];
+    return NULL;
+}
+
 static const struct family *family_of(struct config *c)
 {
     char known[400] = "";
     const struct plim_key *list = member(c, "architectures");
-    const char *name =
-        list && list->type == PLIM_VALUE_ARRAY && list->n == 1 ? plim_model_string(c->model, "architectures.0") : NULL;
-    if (!name) {
+    const char *type = plim_model_string(c->model, "model_type");
+    const bool is_one = list && list->type == PLIM_VALUE_ARRAY && list->n == 1;
+    const char *name = is_one ? plim_model_string(c->model, "architectures.0") : NULL;
+    if (!name && (list || !type)) {
         fail(c, PLIM_E_UNSUPPORTED, "architectures", "does not name one architecture");
         return NULL;
     }
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (!strcmp(families[i].architecture, name))
-            return &families[i];
+    const struct family *found = family_named(name, type);
+    if (found)
+        return found;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", families[i].architecture);
-    }
-    c->result = plim_fail(c->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                          "the tensors of '%.64s' are not known: a config.json alone is not enough", name);
-    plim_error_hint(c->err, "give the folder with its .safetensors files; known without them: %s", known);
+    c->result =
+        plim_fail(c->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                  "the tensors of '%.64s' are not known: a config.json alone is not enough", name ? name : type);
+    plim_error_hint(
+        c->err, "give the folder with its .safetensors files, or plimsoll hollow --python PYTHON; known without: %s",
+        known);
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "base/table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t plim_attribution_frames(char *stack, char *ret_frames[PLIM_ATTRIBUTION_MAX_FRAMES])
@@ -163,14 +164,73 @@ bool plim_attribution_is_installed(const char *frame)
 /* Code that a program made itself, "<string>:3": the caller says where. The outermost is `python -c`. */
 static bool is_made(const char *frame) { return begins(frame, "<"); }
 
+/* The frame of a script that pip made to call a package ("bin/tune:8 <module>"): it has a dozen lines at most. */
+static bool is_launcher(const char *frame)
+{
+    enum { MOST_LINES = 12 };
+    const char *colon = strrchr(frame, ':'), *slash = colon;
+    while (slash && slash > frame && *slash != '/')
+        slash--;
+    return colon && slash - frame >= 4 && begins(slash - 4, "/bin/") && strtol(colon + 1, NULL, 10) <= MOST_LINES &&
+           !strcmp(function_of(frame), "<module>");
+}
+
+static bool is_users(const struct stack *python, size_t i)
+{
+    const char *frame = python->frame[i];
+    return !plim_attribution_is_installed(frame) && !is_launcher(frame) && (!is_made(frame) || i + 1 == python->n);
+}
+
+/* Up to and with the slash; 0: it has none. */
+static size_t folder_length(const char *path, size_t n)
+{
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    return n;
+}
+
+/*
+ * Where the code of a program that was installed begins: the folder of the module that is run, a recipe; or the package
+ * that a launcher calls. Returns the length of that part of *ret_frame; 0: not known.
+ */
+static size_t find_program(const struct stack *python, const char **ret_frame)
+{
+    for (size_t i = 0; i < python->n; i++) {
+        const char *frame = python->frame[i], *packages = strstr(frame, "-packages/");
+        const char *inside = packages ? packages + strlen("-packages/") : NULL,
+                   *slash = inside ? strchr(inside, '/') : NULL;
+        const size_t n = inside ? folder_length(frame, strcspn(frame, ":")) : 0;
+        *ret_frame = frame;
+        if (inside && !strcmp(function_of(frame), "<module>"))
+            return frame + n > inside ? n : strcspn(frame, ":");
+        if (slash && i + 1 < python->n && is_launcher(python->frame[i + 1]))
+            return (size_t)(slash - frame) + 1;
+    }
+    return 0;
+}
+
+static bool is_of_pytorch(const char *frame) { return strstr(frame, "-packages/torch/") != NULL; }
+
+/* The deepest frame of the user's code; of a program that was installed, of its own; else of a package. */
+static const char *find_python_where(const struct stack *python)
+{
+    const char *program = NULL;
+    for (size_t i = 0; i < python->n; i++)
+        if (is_users(python, i))
+            return python->frame[i];
+    const size_t n = find_program(python, &program);
+    for (size_t i = 0; i < python->n && n; i++)
+        if (!strncmp(python->frame[i], program, n))
+            return python->frame[i];
+    for (size_t i = 0; i < python->n; i++)
+        if (strstr(python->frame[i], "-packages/") && !is_of_pytorch(python->frame[i]))
+            return python->frame[i];
+    return python->n ? python->frame[0] : NULL;
+}
+
 static void find_where(const struct stack *native, const struct stack *python, struct plim_attribution *attribution)
 {
-    const char *found = NULL;
-    for (size_t i = 0; i < python->n && !found; i++)
-        if (!plim_attribution_is_installed(python->frame[i]) && (!is_made(python->frame[i]) || i + 1 == python->n))
-            found = python->frame[i];
-    if (!found && python->n)
-        found = python->frame[0];
+    const char *found = find_python_where(python);
     for (size_t i = 0; i < native->n && !found; i++)
         if (!plim_attribution_is_internal(native->frame[i]))
             found = function_of(native->frame[i]);

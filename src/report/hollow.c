@@ -17,6 +17,8 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow)
     }
     plim_print(out, "%11s, %11s on disk  %zu file%s\n", plim_size_text(size, bytes), plim_size_text(disk, disk_bytes),
                hollow->n_files, hollow->n_files == 1 ? "" : "s");
+    if (hollow->maker[0])
+        plim_print(out, "%s\n", hollow->maker);
     if (hollow->contradiction[0]) {
         plim_print(out, "note:");
         plim_print_wrapped(out, hollow->contradiction, (int)sizeof "note:" - 1, 2);

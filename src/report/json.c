@@ -295,6 +295,8 @@ bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow)
                                                bytes(file->bytes), "disk_bytes", bytes(file->disk_bytes)));
     }
     json_t *root = json_pack("{s:s, s:o}", "schema", "plimsoll.hollow/1", "files", files);
+    if (hollow->maker[0])
+        json_object_set_new(root, "made_by", plim_text_json(hollow->maker));
     if (hollow->contradiction[0])
         json_object_set_new(root, "contradiction", plim_text_json(hollow->contradiction));
     return dump(out, root);

@@ -125,7 +125,7 @@ static int hollow(const char *model, const char *out, bool may_replace)
     struct plim_hollow files;
     error = (struct plim_error){ 0 };
     stop = 0;
-    int result = plim_hollow_plan(model, out, &files, &error);
+    int result = plim_hollow_plan(model, out, NULL, &files, &error);
     if (result == 0)
         result = plim_hollow_write(&files, may_replace, is_stopped, &error);
     plim_hollow_done(&files);
@@ -453,7 +453,7 @@ static void test_a_model_that_changes(void **state)
     (void)state;
     snprintf(model, sizeof model, "%s/source.gguf", folder);
     assert_int_equal(hollow(zoo_path("zoo/qwen3-0.6b-Q4_K_M.gguf"), model, false), 0);
-    assert_int_equal(plim_hollow_plan(model, in_folder("copy.gguf"), &files, NULL), 0);
+    assert_int_equal(plim_hollow_plan(model, in_folder("copy.gguf"), NULL, &files, NULL), 0);
     struct stat status;
     assert_int_equal(stat(model, &status), 0);
     assert_int_equal(truncate(model, status.st_size + 1), 0);

@@ -21,6 +21,9 @@ enum { MIB = 1 << 20 };
 
 /* --- attribution --- */
 
+#define RECIPE "site-packages/"
+#define TORCH  RECIPE "torch/nn/modules/linear.py:125 forward\n"
+
 static void test_what_a_stack_says(void **state)
 {
     (void)state;
@@ -41,6 +44,21 @@ static void test_what_a_stack_says(void **state)
           "generate", "/x/site-packages/model.py:1 forward" },
         { "a.so f\n", "/x/site-packages/torch/optim/adamw.py:3 _init_group\n/me/train.py:4 main\n", NULL,
           "optimizer step", "/me/train.py:4 main" },
+        { "",
+          TORCH RECIPE "recipes/lora.py:700 train\n" RECIPE
+                       "recipes/lora.py:814 <module>\n<frozen runpy>:88 _run_code\n" RECIPE
+                       "torchtune/_cli/tune.py:49 main\n/me/venv/bin/tune:8 <module>\n",
+          NULL, "forward", RECIPE "recipes/lora.py:700 train" },
+        { "",
+          TORCH RECIPE "llamafactory/train/trainer.py:9 compute_loss\n" RECIPE
+                       "transformers/trainer.py:7 train\n" RECIPE
+                       "llamafactory/cli.py:31 main\n/me/venv/bin/llamafactory-cli:7 <module>\n",
+          NULL, "forward", RECIPE "llamafactory/train/trainer.py:9 compute_loss" },
+        { "", TORCH RECIPE "alone.py:5 main\n" RECIPE "alone.py:9 <module>\n<frozen runpy>:88 _run_code\n", NULL,
+          "forward", RECIPE "alone.py:5 main" },
+        { "", TORCH "/me/bin/train:90 <module>\n", NULL, "forward", "/me/bin/train:90 <module>" },
+        { "", TORCH "/me/venv/bin/tune:8 <module>\n", NULL, "forward",
+          RECIPE "torch/nn/modules/linear.py:125 forward" },
         { "libtorch.so torch::autograd::Engine::evaluate_function\n", "", NULL, "backward",
           "torch::autograd::Engine::evaluate_function" },
         { "libtorch.so c10::cuda::f\nlibtorch.so at::native::mm\n", "", NULL, NULL, "at::native::mm" },

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32 };
+enum { MAX_DUMP = 32 << 10, MAX_FRAMES = 32, LAST_BYTES = 512 /* for the frames of the program itself */ };
 
 static struct {
     int fd, signal;
@@ -179,28 +179,6 @@ static const char *short_path(const char *file)
     return packages ? packages + 1 : file;
 }
 
-void plim_python_stack(char *ret_text, size_t size)
-{
-    size_t length = 0;
-    struct frame frame;
-    memset(ret_text, 0, size);
-    if (!plim_python_has_stack() || pthread_mutex_trylock(&lock) != 0)
-        return;
-    char *rest = read_dump();
-    for (int n = 0; n < MAX_FRAMES && next_frame(&rest, &frame); n++) {
-        int written = snprintf(ret_text + length, size - length, "%s:%s %s\n", short_path(frame.file), frame.line,
-                               frame.function);
-        if (written < 0 || (size_t)written >= size - length) {
-            ret_text[length] = '\0';
-            break;
-        }
-        length += (size_t)written;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* --- the frames that show how a value is used --- */
-
 enum owner { OWNER_USER, OWNER_PACKAGE, OWNER_TORCH, OWNER_PYTHON, OWNER_NOBODY /* exec(): the caller says where */ };
 
 /* A script in a folder of programs (torchrun, tune) was installed as well. */
@@ -221,6 +199,64 @@ static enum owner owner_of(const struct frame *frame)
            : is_installed_script(frame)                                               ? OWNER_PACKAGE
                                                                                       : OWNER_USER;
 }
+
+/* --- a stack --- */
+
+struct lines {
+    char *text;
+    size_t length, size;
+};
+
+/* False: there is no room. */
+static bool put_frame(struct lines *lines, const struct frame *frame)
+{
+    const size_t left = lines->size - lines->length;
+    const int n = snprintf(lines->text + lines->length, left, "%s:%s %s\n", short_path(frame->file), frame->line,
+                           frame->function);
+    if (n < 0 || (size_t)n >= left) {
+        lines->text[lines->length] = '\0';
+        return false;
+    }
+    lines->length += (size_t)n;
+    return true;
+}
+
+/* Of the frames outside of those that had room, the one that shows whose program it is. */
+static void put_program(struct lines *lines, char *rest, struct frame frame)
+{
+    for (struct frame inside = frame; next_frame(&rest, &frame); inside = frame) {
+        const bool is_script = is_installed_script(&frame);
+        const enum owner owner = owner_of(&frame);
+        if (is_script)
+            put_frame(lines, &inside);
+        if (is_script || owner == OWNER_USER || (owner == OWNER_PACKAGE && !strcmp(frame.function, "<module>"))) {
+            put_frame(lines, &frame);
+            return;
+        }
+    }
+}
+
+void plim_python_stack(char *ret_text, size_t size)
+{
+    struct lines lines = { ret_text, 0, size - LAST_BYTES };
+    struct frame frame = { 0 };
+    bool is_users = false;
+    memset(ret_text, 0, size);
+    if (!plim_python_has_stack() || pthread_mutex_trylock(&lock) != 0)
+        return;
+    char *rest = read_dump();
+    bool has_frame = next_frame(&rest, &frame);
+    for (int n = 0; n < MAX_FRAMES && has_frame && put_frame(&lines, &frame); n++) {
+        is_users = is_users || owner_of(&frame) == OWNER_USER;
+        has_frame = n + 1 < MAX_FRAMES && next_frame(&rest, &frame);
+    }
+    lines.size = size;
+    if (!is_users && rest)
+        put_program(&lines, rest, frame);
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- the frames that show how a value is used --- */
 
 static void keep(char text[PLIM_LEDGER_FRAME_BYTES], const struct frame *frame)
 {
