@@ -4,7 +4,15 @@
 
 #include <stdint.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_FUNCTION = 98, MIB = 1 << 20 };
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    NOT_INITIALIZED = 3,
+    INVALID_FUNCTION = 98,
+    NO_DEVICE = 100,
+    INVALID_CONTEXT = 201,
+    MIB = 1 << 20
+};
 
 struct dim3 {
     unsigned x, y, z;
@@ -28,6 +36,13 @@ static struct {
     int (*get_device)(int *);
     int (*set_device)(int);
     int (*info)(size_t *, size_t *);
+    int (*malloc_async)(void **, size_t, void *);
+    int (*reset)(void);
+    int (*init)(unsigned);
+    int (*count)(int *);
+    int (*runtime_count)(int *);
+    int (*profiler_start)(void);
+    int (*gl_devices)(unsigned *, int *, unsigned, int);
 } cuda;
 
 static int set_up(void **state)
@@ -44,6 +59,13 @@ static int set_up(void **state)
     take(runtime, "cudaGetDevice", &cuda.get_device);
     take(runtime, "cudaSetDevice", &cuda.set_device);
     take(runtime, "cudaMemGetInfo", &cuda.info);
+    take(runtime, "cudaMallocAsync", &cuda.malloc_async);
+    take(runtime, "cudaDeviceReset", &cuda.reset);
+    take(runtime, "cudaGetDeviceCount", &cuda.runtime_count);
+    take(driver, "cuInit", &cuda.init);
+    take(driver, "cuDeviceGetCount", &cuda.count);
+    take(driver, "cuProfilerStart", &cuda.profiler_start);
+    take(driver, "cuGLGetDevices_v2", &cuda.gl_devices);
     take(driver, "cuLaunchKernel", &cuda.launch);
     take(driver, "cuFuncGetName", &cuda.function_name);
     take(driver, "cuFuncGetAttribute", &cuda.function_attribute);
@@ -86,10 +108,112 @@ static void test_a_kernel_by_its_symbol(void **state)
     (void)cuda.last_error();
 }
 
+/* The driver wants cuInit(), which the runtime calls itself. */
+static void test_the_driver_is_initialized_first(void **state)
+{
+    (void)state;
+    int n = 0;
+    assert_int_equal(cuda.count(&n), NOT_INITIALIZED);
+    assert_int_equal(cuda.runtime_count(&n), SUCCESS);
+    assert_int_equal(n, 2);
+    assert_int_equal(cuda.count(&n), SUCCESS);
+    assert_int_equal(n, 2);
+}
+
+static size_t total_mib(void)
+{
+    size_t rest = 0, total = 0;
+    assert_int_equal(cuda.info(&rest, &total), SUCCESS);
+    return total / MIB;
+}
+
+static size_t free_mib(void)
+{
+    size_t rest = 0, total = 0;
+    assert_int_equal(cuda.info(&rest, &total), SUCCESS);
+    return rest / MIB;
+}
+
+/* The runtime works with the context that the program chose through the driver, and on its card. */
+static void test_the_current_context_counts(void **state)
+{
+    (void)state;
+    void *context, *current, *memory;
+    int device = 7;
+    assert_int_equal(cuda.get_device(&device), SUCCESS);
+    assert_int_equal(device, 0);
+    assert_int_equal(cuda.retain(&context, 1), SUCCESS);
+    assert_int_equal(cuda.set_current(context), SUCCESS);
+    assert_int_equal(cuda.get_device(&device), SUCCESS);
+    assert_int_equal(device, 1);
+    assert_int_equal(total_mib(), 2048);
+    assert_int_equal(cuda.malloc(&memory, 100 * MIB), SUCCESS);
+    assert_int_equal(free_mib(), 2048 - 100);
+    assert_int_equal(cuda.set_device(0), SUCCESS);
+    assert_int_equal(cuda.get_current(&current), SUCCESS);
+    assert_ptr_not_equal(current, context);
+    assert_int_equal(total_mib(), 1024);
+    assert_int_equal(free_mib(), 1024);
+    assert_int_equal(cuda.set_current(NULL), SUCCESS); /* then cudaSetDevice() counts */
+    assert_int_equal(cuda.get_device(&device), SUCCESS);
+    assert_int_equal(device, 0);
+    assert_int_equal(cuda.free(memory), SUCCESS);
+    assert_int_equal(cuda.set_device(1), SUCCESS);
+    assert_int_equal(cuda.get_current(&current), SUCCESS);
+    assert_ptr_equal(current, context);
+    assert_int_equal(free_mib(), 2048);
+    assert_int_equal(cuda.set_device(0), SUCCESS);
+    assert_int_equal(cuda.release(1), SUCCESS);
+}
+
+/* cudaDeviceReset() frees all that the process holds on this card, and nothing on another one. */
+static void test_a_reset_frees_a_card(void **state)
+{
+    (void)state;
+    void *first, *second, *pooled, *elsewhere;
+    int device = 7;
+    assert_int_equal(cuda.set_device(1), SUCCESS);
+    assert_int_equal(cuda.malloc(&elsewhere, 10 * MIB), SUCCESS);
+    assert_int_equal(cuda.set_device(0), SUCCESS);
+    assert_int_equal(cuda.malloc(&first, 10 * MIB), SUCCESS);
+    assert_int_equal(cuda.malloc(&second, 20 * MIB), SUCCESS);
+    assert_int_equal(cuda.malloc_async(&pooled, 5 * MIB, NULL), SUCCESS);
+    assert_true(free_mib() <= 1024 - 35);
+    assert_int_equal(cuda.reset(), SUCCESS);
+    assert_int_equal(cuda.get_device(&device), SUCCESS);
+    assert_int_equal(device, 0);
+    assert_int_equal(free_mib(), 1024);
+    assert_int_equal(cuda.free(first), INVALID_VALUE);
+    assert_int_equal(cuda.last_error(), INVALID_VALUE);
+    assert_int_equal(cuda.malloc(&first, 10 * MIB), SUCCESS);
+    assert_int_equal(cuda.free(first), SUCCESS);
+    assert_int_equal(cuda.set_device(1), SUCCESS);
+    assert_int_equal(free_mib(), 2048 - 10);
+    assert_int_equal(cuda.free(elsewhere), SUCCESS);
+    assert_int_equal(cuda.set_device(0), SUCCESS);
+}
+
+/* Names of interfaces that a virtual card does not have: they are there, and say so. */
+static void test_other_interfaces(void **state)
+{
+    (void)state;
+    unsigned n = 7;
+    assert_int_equal(cuda.set_device(0), SUCCESS);
+    assert_int_equal(cuda.profiler_start(), SUCCESS);
+    assert_int_equal(cuda.set_current(NULL), SUCCESS);
+    assert_int_equal(cuda.profiler_start(), INVALID_CONTEXT);
+    assert_int_equal(cuda.gl_devices(&n, NULL, 0, 1), NO_DEVICE);
+    assert_int_equal(n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_driver_is_initialized_first),
         cmocka_unit_test(test_a_kernel_by_its_symbol),
+        cmocka_unit_test(test_the_current_context_counts),
+        cmocka_unit_test(test_a_reset_frees_a_card),
+        cmocka_unit_test(test_other_interfaces),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -30,6 +30,7 @@ static struct {
 
 enum { HAS_CONTEXT = 1, HAS_KERNELS = 2 };
 static atomic_int charged[PLIM_LEDGER_MAX_CARDS]; /* by the ledger's card number */
+static uint32_t context_record[PLIM_LEDGER_MAX_CARDS], kernels_record[PLIM_LEDGER_MAX_CARDS];
 static pthread_mutex_t charging = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- attaching --- */
@@ -224,13 +225,32 @@ static int need(int device, int what, enum plim_ledger_kind kind)
             ledger->has_ranks = 1;
         const struct plim_ledger_card *c = &ledger->card[card];
         const uint64_t size = kind == PLIM_KIND_CONTEXT ? c->context.bytes : c->kernels.bytes;
-        uint32_t record;
-        error = size ? plim_vgpu_charge(device, kind, size, &record) : PLIM_CUDA_SUCCESS;
+        uint32_t *record = kind == PLIM_KIND_CONTEXT ? &context_record[card] : &kernels_record[card];
+        error = size ? plim_vgpu_charge(device, kind, size, record) : PLIM_CUDA_SUCCESS;
         if (error == PLIM_CUDA_SUCCESS)
             atomic_fetch_or(&charged[card], what);
     }
     pthread_mutex_unlock(&charging);
     return error;
+}
+
+static void give_back(int card, int what, uint64_t size, uint32_t record)
+{
+    if (atomic_load(&charged[card]) & what && size)
+        plim_vgpu_uncharge(record);
+    atomic_fetch_and(&charged[card], ~what);
+}
+
+void plim_vgpu_drop_context(int device)
+{
+    const struct plim_ledger_card *c = plim_vgpu_card(device);
+    if (!c)
+        return;
+    const int card = session.card[device];
+    pthread_mutex_lock(&charging);
+    give_back(card, HAS_CONTEXT, c->context.bytes, context_record[card]);
+    give_back(card, HAS_KERNELS, c->kernels.bytes, kernels_record[card]);
+    pthread_mutex_unlock(&charging);
 }
 
 int plim_vgpu_need_context(int device) { return need(device, HAS_CONTEXT, PLIM_KIND_CONTEXT); }

@@ -37,6 +37,9 @@ PLIM_VGPU_EXPORT int plim_vgpu_device_of(int card);
 PLIM_VGPU_EXPORT int plim_vgpu_need_context(int device);
 PLIM_VGPU_EXPORT int plim_vgpu_need_kernels(int device);
 
+/* Both are given back, until they are needed again. */
+PLIM_VGPU_EXPORT void plim_vgpu_drop_context(int device);
+
 /* Charge memory that has no address in the program; *ret_record is for plim_vgpu_uncharge(). */
 PLIM_VGPU_EXPORT int plim_vgpu_charge(int device, enum plim_ledger_kind kind, uint64_t size, uint32_t *ret_record);
 PLIM_VGPU_EXPORT void plim_vgpu_uncharge(uint32_t record);

@@ -52,6 +52,8 @@ int plim_context_device_of(const void *handle)
 
 int plim_context_device(void) { return top() ? PLIM_BODY(top(), context)->device : -1; }
 
+int plim_vgpu_current_device(void) { return plim_context_device(); }
+
 status plim_context_need(void)
 {
     int error;
@@ -114,7 +116,13 @@ status cuDevicePrimaryCtxRelease_v2(int device)
     return error;
 }
 
-status cuDevicePrimaryCtxReset_v2(int device) { return plim_context_check_device(device); }
+void plim_context_release_all(int device)
+{
+    PLIM_OBJECTS_LOCKED;
+    struct plim_object *object = atomic_load(&primary[device]);
+    if (object)
+        PLIM_BODY(object, context)->n_retained = 0;
+}
 
 status cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {

@@ -18,6 +18,12 @@ void *plim_context_current(void);
 /* The device of a context, or -1. */
 int plim_context_device_of(const void *context);
 
+/* Nobody retains the primary context of a device any more. */
+void plim_context_release_all(int device);
+
+/* The device of this thread's current context, for the runtime; -1: no current context. */
+PLIM_VGPU_EXPORT int plim_vgpu_current_device(void);
+
 /* An error unless the thread has a current context. */
 status plim_context_need(void);
 

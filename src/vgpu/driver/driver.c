@@ -19,10 +19,15 @@ static status ready(void)
 
 /* --- devices --- */
 
+static atomic_bool is_initialized;
+
 status cuInit(unsigned flags)
 {
     (void)flags;
-    return ready();
+    status error = ready();
+    if (!error || error == PLIM_CUDA_NO_DEVICE)
+        atomic_store_explicit(&is_initialized, true, memory_order_relaxed);
+    return error;
 }
 
 status cuDriverGetVersion(int *version)
@@ -33,6 +38,8 @@ status cuDriverGetVersion(int *version)
 
 status cuDeviceGetCount(int *count)
 {
+    if (!atomic_load_explicit(&is_initialized, memory_order_relaxed))
+        return PLIM_CUDA_NOT_INITIALIZED;
     status error = ready();
     if (!count)
         return PLIM_CUDA_INVALID_VALUE;
@@ -42,6 +49,8 @@ status cuDeviceGetCount(int *count)
 
 status cuDeviceGet(int *device, int ordinal)
 {
+    if (!atomic_load_explicit(&is_initialized, memory_order_relaxed))
+        return PLIM_CUDA_NOT_INITIALIZED;
     status error = device ? plim_context_check_device(ordinal) : PLIM_CUDA_INVALID_VALUE;
     if (!error)
         *device = ordinal;
@@ -192,6 +201,29 @@ status cuDeviceGetExecAffinitySupport(int *is_supported, int type, int device)
     if (!error)
         *is_supported = 0;
     return error;
+}
+
+/* --- other interfaces --- */
+
+/* For profilers: there is nothing to start or stop. */
+status cuProfilerStart(void) { return plim_context_need(); }
+status cuProfilerStop(void) { return plim_context_need(); }
+
+/* No card draws: none belongs to an OpenGL context. */
+status cuGLGetDevices_v2(unsigned *ret_n, int *devices, unsigned room, int list)
+{
+    int error;
+    (void)devices, (void)room, (void)list;
+    plim_vgpu_ledger(&error);
+    if (error || !ret_n)
+        return error ? error : PLIM_CUDA_INVALID_VALUE;
+    *ret_n = 0;
+    return PLIM_CUDA_NO_DEVICE;
+}
+
+status cuGLGetDevices(unsigned *ret_n, int *devices, unsigned room, int list)
+{
+    return cuGLGetDevices_v2(ret_n, devices, room, list);
 }
 
 /* --- logs: nothing is logged, so no callback is called --- */

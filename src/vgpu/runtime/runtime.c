@@ -2,14 +2,16 @@
 /* libcudart: devices, errors, memory. */
 #include "vgpu/runtime/runtime.h"
 
+#include "vgpu/driver/contexts.h"
 #include "vgpu/driver/launches.h"
 #include "vgpu/driver/memory/host.h"
 #include "vgpu/runtime/properties.h"
 #include "vgpu/runtime/runtime_api.h"
 
-static _Thread_local int device;
+/* As cudaSetDevice() said; a current context of the driver, whoever made it so, goes before it. */
+static _Thread_local int chosen_device;
 static _Thread_local status last_error;
-static _Thread_local int device_of_context = -1; /* of the current context of the driver */
+static void *_Atomic primary[PLIM_LEDGER_MAX_CARDS]; /* the contexts that the runtime retains */
 
 status plim_runtime_fail(status error)
 {
@@ -18,27 +20,34 @@ status plim_runtime_fail(status error)
     return error;
 }
 
-int plim_runtime_device(void) { return device; }
-
-static status loaded(void)
+int plim_runtime_device(void)
 {
-    int error;
-    plim_vgpu_ledger(&error);
-    return error;
+    const int current = plim_vgpu_current_device();
+    return current >= 0 ? current : chosen_device;
+}
+
+static status loaded(void) { return cuInit(0); }
+
+/* The primary context of a device becomes the current one, as for all that use the runtime. */
+static status use(int device)
+{
+    void *context = atomic_load(&primary[device]);
+    status error = PLIM_CUDA_SUCCESS;
+    if (!context) {
+        if ((error = cuDevicePrimaryCtxRetain(&context, device)))
+            return error;
+        atomic_store(&primary[device], context);
+    }
+    return (error = plim_vgpu_need_context(device)) ? error : cuCtxSetCurrent(context);
 }
 
 status plim_runtime_ready(void)
 {
-    void *context;
     status error = loaded();
-    if (error || (error = plim_vgpu_need_context(device)))
+    if (error)
         return plim_runtime_fail(error);
-    if (device_of_context != device) {
-        if ((error = cuDevicePrimaryCtxRetain(&context, device)) || (error = cuCtxSetCurrent(context)))
-            return plim_runtime_fail(error);
-        device_of_context = device;
-    }
-    return PLIM_CUDA_SUCCESS;
+    const int current = plim_vgpu_current_device();
+    return plim_runtime_fail(current >= 0 ? plim_vgpu_need_context(current) : use(chosen_device));
 }
 
 /* --- errors --- */
@@ -76,7 +85,7 @@ status cudaGetDevice(int *ret_device)
 {
     if (!ret_device)
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
-    *ret_device = device;
+    *ret_device = plim_runtime_device();
     return plim_runtime_fail(loaded());
 }
 
@@ -92,8 +101,27 @@ status cudaSetDevice(int number)
     status error = check_device(number);
     if (error)
         return error;
-    device = number;
-    return plim_runtime_ready();
+    void *current;
+    chosen_device = number;
+    if (!cuCtxGetCurrent(&current) && current && current == atomic_load(&primary[number]))
+        return plim_runtime_fail(plim_vgpu_need_context(number));
+    return plim_runtime_fail(use(number));
+}
+
+/* The next call makes a new context. */
+status cudaDeviceReset(void)
+{
+    void *current;
+    const int device = plim_runtime_device();
+    status error = loaded();
+    if (error || (error = cuDevicePrimaryCtxReset_v2(device)))
+        return plim_runtime_fail(error);
+    const void *old = atomic_exchange(&primary[device], NULL);
+    chosen_device = device;
+    if (!cuCtxGetCurrent(&current) && current == old)
+        (void)cuCtxSetCurrent(NULL);
+    last_error = PLIM_CUDA_SUCCESS;
+    return PLIM_CUDA_SUCCESS;
 }
 
 status cudaInitDevice(int number, unsigned device_flags, unsigned flags)
@@ -377,7 +405,7 @@ status cudaPointerGetAttributes(struct cuda_pointer_attributes *attributes, cons
                                                         .device_pointer = (void *)(uintptr_t)pointer };
     } else if (kind != PLIM_KIND_MAX_) {
         attributes->type = kind == PLIM_KIND_MANAGED ? 3 : 1;
-        attributes->device = device;
+        attributes->device = plim_runtime_device();
         attributes->device_pointer = (void *)(uintptr_t)pointer;
     }
     return PLIM_CUDA_SUCCESS;

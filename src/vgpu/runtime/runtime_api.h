@@ -91,6 +91,7 @@ status cudaDriverGetVersion(int *version);
 status cudaGetDeviceCount(int *count);
 status cudaGetDevice(int *ret_device);
 status cudaSetDevice(int number);
+status cudaDeviceReset(void);
 status cudaInitDevice(int number, unsigned device_flags, unsigned flags);
 status cudaSetDeviceFlags(unsigned flags);
 status cudaGetDeviceFlags(unsigned *flags);

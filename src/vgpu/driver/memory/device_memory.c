@@ -222,6 +222,34 @@ int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memor
     return error;
 }
 
+static uint64_t next_alloc(int device, uint32_t *at)
+{
+    struct plim_device_memory memory;
+    const struct plim_ledger *l = ledger();
+    while (l && *at < l->n_records && *at < PLIM_LEDGER_MAX_RECORDS) {
+        const struct plim_ledger_record *r = &l->record[(*at)++];
+        const uint64_t address = r->is_used && r->kind == PLIM_KIND_ALLOC ? r->address : 0;
+        /* Another process may have memory at the same address: ours is that of our own record. */
+        if (address && !plim_device_memory_at(address, &memory) && memory.kind == PLIM_DEVICE_MEMORY_ALLOC &&
+            memory.base == address && memory.device == device)
+            return address;
+    }
+    return 0;
+}
+
+uint64_t plim_device_memory_next(enum plim_device_memory_kind kind, int device, uint32_t *at)
+{
+    uint64_t address = 0;
+    if (kind == PLIM_DEVICE_MEMORY_ALLOC)
+        return next_alloc(device, at);
+    pthread_mutex_lock(&lock);
+    for (; *at < n_blocks && !address; ++*at)
+        if (blocks[*at].is_used && blocks[*at].kind == kind && blocks[*at].device == device)
+            address = blocks[*at].address;
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
 static bool is_mapped(uint64_t address, uint64_t last)
 {
     pthread_mutex_lock(&lock);

@@ -41,6 +41,9 @@ int plim_device_memory_place(enum plim_device_memory_kind kind, int device, uint
 int plim_device_memory_unplace(enum plim_device_memory_kind kind, uint64_t address,
                                struct plim_device_memory *ret_memory);
 
+/* The first address of the next one of a kind on a device, from number *at on, which is moved on; 0: no more. */
+uint64_t plim_device_memory_next(enum plim_device_memory_kind kind, int device, uint32_t *at);
+
 int plim_device_memory_reserve(uint64_t size, uint64_t *ret_address);
 int plim_device_memory_unreserve(uint64_t address, uint64_t size);
 
