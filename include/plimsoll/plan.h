@@ -59,6 +59,19 @@ int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, 
                     const struct plim_margin *margin, const struct plim_bill *bill, struct plim_fix *ret_fixes,
                     uint32_t max, uint32_t *ret_n, struct plim_error *reterr);
 
+/* The room in a setup that fits, each figure with everything else left as it is; 0: cannot be told. */
+struct plim_room {
+    uint32_t n_ctx;      /* the largest context that fits, all slots together */
+    bool is_ctx_all;     /* it is all that the model was trained for */
+    uint32_t n_slots;    /* the most slots that fit, each with a context of its own of ... */
+    uint32_t n_ctx_slot; /* ... so many tokens: those that a slot has now */
+};
+
+/* All 0 when the bill does not fit. The values are exact at their edge: with one step more it does not fit. */
+int plim_plan_room(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                   const struct plim_margin *margin, const struct plim_bill *bill, struct plim_room *ret_room,
+                   struct plim_error *reterr);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,6 +56,13 @@ struct plim_lever {
                  char *text, size_t size);
 };
 
+/* Levers that only set and range, upwards: what may grow in a setup that fits. */
+struct plim_growth {
+    const struct plim_lever *context;
+    const struct plim_lever *slots;                           /* each with a context of its own; NULL: no slots */
+    uint32_t (*slot_tokens)(const struct plim_situation *at); /* the context that the slots lever gives each */
+};
+
 /* Two changes worth making at once; a search, if any, is over the second. */
 struct plim_lever_pair {
     const struct plim_lever *first, *second;

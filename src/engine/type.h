@@ -76,6 +76,7 @@ struct plim_engine_type {
     /* --- advice --- */
     const struct plim_lever *const *levers; /* NULL at its end, as the pairs' first */
     const struct plim_lever_pair *pairs;
+    const struct plim_growth *growth; /* NULL: the room in a setup that fits is not told */
     /* The options that turn the given setup into `to`. */
     uint32_t (*write_changes)(const struct plim_situation *at, const struct plim_lever *lever,
                               const struct plim_setup *to, struct plim_change ret_changes[PLIM_FIX_MAX_CHANGES]);

@@ -26,6 +26,7 @@ struct plim_answer {
     struct plim_margin margin;
     const struct plim_fix *fixes;
     uint32_t n_fixes;
+    const struct plim_room *room;
     const struct plim_command *command;       /* the command line that the fixes change */
     const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
     const struct plim_bill *adjusted_bill;

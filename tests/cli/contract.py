@@ -80,7 +80,7 @@ def check_fix(fix: object, where: str) -> None:
 
 def check_fit(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.fit/1"}, model=dict, engine=dict, speed=(dict, NULL), setup=dict, devices=list,
-                  verdict=VERDICTS, would_start_with=(dict, NULL), limiting=dict, fixes=list, notes=list, refusal=(str, NULL))
+                  verdict=VERDICTS, would_start_with=(dict, NULL), limiting=dict, fixes=list, room=(dict, NULL), notes=list, refusal=(str, NULL))
     fields(root["model"], "model", name=(str, NULL), arch=str, params=int, file_type=(str, NULL), tensor_bytes=int, n_layer=int,
            n_embd=int, n_vocab=(int, NULL), n_ctx_train=int)
     fields(root["engine"], "engine", name=str, version=str)
@@ -95,6 +95,9 @@ def check_fit(answer: object) -> None:
     fields(root["limiting"], "limiting", device={device["id"] for device in root["devices"]}, label=(str, NULL))
     for i, fix in enumerate(root["fixes"]):
         check_fix(fix, f"fixes[{i}]")
+    if root["room"]:
+        need(root["verdict"] == "fits", "room where it does not fit")
+        fields(root["room"], "room", n_ctx=(int, NULL), n_ctx_is_all=bool, n_slots=(int, NULL), n_ctx_slot=(int, NULL))
     if root["verdict"] in ("fits", "unknown"):
         need(not root["fixes"], f"{root['verdict']}, and fixes")
     need(root["refusal"] is None or root["verdict"] == "no", f"refused, and {root['verdict']}")

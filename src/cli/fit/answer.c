@@ -84,12 +84,14 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     int result = make_setup(options, path, &r->setup, reterr);
     if (result < 0)
         return result;
+    r->room = (struct plim_room){ 0 };
     *answer = (struct plim_answer){ .engine = engine,
                                     .setup = &r->setup,
                                     .machine = &r->machine,
                                     .bill = &r->bill,
                                     .margin = *margin,
                                     .fixes = r->fixes,
+                                    .room = &r->room,
                                     .command = &r->command };
     for (unsigned i = 0; i < notes->n && i < PLIM_REPORT_MAX_NOTES; i++)
         answer->notes[answer->n_notes++] = notes->text[i];
@@ -106,5 +108,7 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     if (result == 0 && has_fixes)
         result = plim_plan_fixes(engine, &r->setup, &r->machine, margin, &r->bill, r->fixes, PLIM_MAX_FIXES,
                                  &answer->n_fixes, reterr);
+    if (result == 0 && has_fixes)
+        result = plim_plan_room(engine, &r->setup, &r->machine, margin, &r->bill, &r->room, reterr);
     return result;
 }

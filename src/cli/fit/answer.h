@@ -15,6 +15,7 @@ struct plim_result {
     struct plim_machine machine;
     struct plim_bill bill, adjusted_bill;
     struct plim_fix fixes[PLIM_MAX_FIXES];
+    struct plim_room room;
     struct plim_command command;
     struct plim_answer answer; /* points into the others */
 };

@@ -65,7 +65,7 @@ int plim_buffers_measure(struct plim_workspace *workspace, const struct plim_lla
     if (result < 0)
         return result;
     plim_llama_context_resolve(llama, setup, epoch, n_gpu, &b->context);
-    b->context.is_estimate = is_estimate;
+    b->context.loses_pins = is_estimate || epoch->loses_pins;
     result = plim_place(llama, setup, &b->context, n_gpu, split_bytes, &b->place, reterr);
     if (result < 0)
         return result;

@@ -20,12 +20,18 @@ enum {
     BUILD_FIT = 7418,             /* pull request 16653, December 2025 */
     BUILD_EMBD_INPUT = 7699,      /* pull request 18898, January 2026; b7698 is without it, b8121 has it */
     BUILD_ROTATION = 8391,        /* b8390 does not rotate, b9842 does */
-    BUILD_F16_MASK = 9512,        /* pull request 23764, end of May 2026 */
-    BUILD_OUTPUT_FIRST = 7418,    /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
-    BUILD_CAPPED_OUTPUTS = 9512,  /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
-    BUILD_KV_SCRATCH = 9587,      /* pull request 23907, 8 June 2026; b9587 is of 11 June */
-    BUILD_WORKSPACE = 10508,      /* pull request 26574, 21 August 2026; b10507 is of 20 August */
-    BUILD_FIRST = 4000,           /* older builds have other cache and split rules */
+    BUILD_PINS_1 = 4980,          /* b4980, b6133, b6431 and b7698 keep pins; b5590, b5640 and b6845 lose them */
+    BUILD_PINS_2 = 6133,
+    BUILD_PINS_3 = 6431,
+    BUILD_PINS_4 = 7698,
+    BUILD_V_PART = 8121,         /* pull request 19067, January 2026; b7698 has two caches, b8121 one */
+    BUILD_QUANT_ROWS = 10361,    /* b10068 has no such kernels, b10361 has them */
+    BUILD_F16_MASK = 9512,       /* pull request 23764, end of May 2026 */
+    BUILD_OUTPUT_FIRST = 7418,   /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
+    BUILD_CAPPED_OUTPUTS = 9512, /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
+    BUILD_KV_SCRATCH = 9587,     /* pull request 23907, 8 June 2026; b9587 is of 11 June */
+    BUILD_WORKSPACE = 10508,     /* pull request 26574, 21 August 2026; b10507 is of 20 August */
+    BUILD_FIRST = 4000,          /* older builds have other cache and split rules */
     BUILD_LAST = 99999,
 };
 
@@ -50,6 +56,9 @@ static void from_build(long build, struct plim_epoch *e)
     e->pads_masks = build < BUILD_BARE_MASKS;
     e->has_embd_input = build >= BUILD_EMBD_INPUT;
     e->has_f16_mask = build >= BUILD_F16_MASK;
+    e->loses_pins = (build > BUILD_PINS_1 && build < BUILD_PINS_2) || (build > BUILD_PINS_3 && build < BUILD_PINS_4);
+    e->has_v_part = build >= BUILD_V_PART;
+    e->gets_quant_rows = build >= BUILD_QUANT_ROWS;
     e->has_rotation = build >= BUILD_ROTATION;
 }
 

@@ -29,6 +29,9 @@ struct plim_epoch {
     bool pads_masks;            /* masks have a multiple of 64 rows, and batches at least 64 tokens */
     bool has_embd_input;        /* a batch can be embeddings: an input of the graph, used or not */
     bool has_f16_mask;          /* with flash attention; before, the mask is f32 and converted on the device */
+    bool loses_pins;            /* the scheduler is reset after the graph is built, and with it nodes' devices */
+    bool has_v_part;            /* V of latent attention is a part of K; before, it had a cache of its own */
+    bool gets_quant_rows;       /* CUDA reads single rows of K- and I-quants */
     bool has_rotation;          /* Q, K and V of a quantized cache are rotated */
 };
 

@@ -67,6 +67,8 @@ static uint64_t layer_kv_bytes(const struct plim_llama *llama, const struct plim
         /* transposed, V has every layer as wide as the widest */
         uint64_t width = cx->v_trans ? v_gqa_max : plim_hparams_v_gqa(hp, il);
         bytes += cache_bytes(cx->type_v, width, cells, cx->n_stream, on_cpu);
+    } else if (!cx->epoch->has_v_part) {
+        bytes += cache_bytes(cx->type_v, hp->n_lora_kv, cells, cx->n_stream, on_cpu);
     }
     bool has_indexer = hp->is_indexer[il] && hp->indexer_head_size &&
                        (hp->arch->memory == PLIM_LLAMA_MEMORY_DSA ||

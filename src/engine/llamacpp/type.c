@@ -42,6 +42,7 @@ const struct plim_engine_type plim_llamacpp_type = {
     .adjust = plim_llamacpp_adjust,
     .levers = plim_llamacpp_levers,
     .pairs = plim_llamacpp_pairs,
+    .growth = &plim_llamacpp_growth,
     .write_changes = plim_llamacpp_write_changes,
     .paste_quant = plim_llamacpp_paste_quant,
     .client = plim_llamacpp_client,

@@ -113,6 +113,7 @@ const struct plim_engine_type plim_ollama_type = {
     .adjust = adjust,
     .levers = plim_llamacpp_levers,
     .pairs = plim_llamacpp_pairs,
+    .growth = &plim_llamacpp_growth,
     .write_changes = plim_llamacpp_write_changes,
     .paste = plim_ollama_paste,
     .paste_quant = plim_llamacpp_paste_quant,

@@ -19,6 +19,7 @@ int plim_llamacpp_attach(struct plim_setup *setup, const struct plim_option *opt
 
 /* --- advice (levers.c, quantize.c) --- */
 extern const struct plim_lever *const plim_llamacpp_levers[];
+extern const struct plim_growth plim_llamacpp_growth;
 extern const struct plim_lever_pair plim_llamacpp_pairs[];
 uint32_t plim_llamacpp_write_changes(const struct plim_situation *at, const struct plim_lever *lever,
                                      const struct plim_setup *to, struct plim_change ret_changes[PLIM_FIX_MAX_CHANGES]);

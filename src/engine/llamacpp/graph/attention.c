@@ -309,7 +309,7 @@ static plim_node classic(struct plim_build *b, plim_node q, plim_node k, plim_no
     plim_node n = plim_ggml_graph_op(b->g, PLIM_OP_COMPUTE, PLIM_DTYPE_F32, head_v * qt.ne[1],
                                      (uint64_t)qt.ne[2] * qt.ne[3], 1, 1);
     plim_ggml_graph_source(b->g, n, plim_build_strided(b, kqv, head_v, qt.ne[1], qt.ne[2], qt.ne[3]));
-    if (!b->cx->offload_kqv && !b->cx->is_estimate)
+    if (!b->cx->offload_kqv && !b->cx->loses_pins)
         b->g->tensor[n].backend = (int8_t)b->place->cpu;
     return n;
 }
