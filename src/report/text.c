@@ -262,19 +262,19 @@ void plim_report_verdict(FILE *out, const struct plim_answer *answer, const stru
     plim_print_wrapped(out, text, (int)strlen(words[bill->verdict]) + 1, 2);
 }
 
-/* "Room for a context of 41216 tokens, or for 5 slots of 8192." */
+/* "Room for 41216 tokens, or 5 slots of 8192." */
 static void print_room(FILE *out, const struct plim_answer *answer)
 {
     const struct plim_room *room = answer->room;
     char context[80] = "", slots[80] = "";
     if (room->n_ctx)
-        snprintf(context, sizeof context, " for a context of %u tokens%s", room->n_ctx,
-                 room->is_ctx_all ? ", all it was trained for" : "");
+        snprintf(context, sizeof context, " %u tokens%s", room->n_ctx,
+                 room->is_ctx_all ? " (all it was trained for)" : "");
     if (room->n_slots)
-        snprintf(slots, sizeof slots, "%s for %u slot%s of %u", room->n_ctx ? ", or" : "", room->n_slots,
+        snprintf(slots, sizeof slots, "%s %u slot%s of %u", room->n_ctx ? ", or" : "", room->n_slots,
                  room->n_slots == 1 ? "" : "s", room->n_ctx_slot);
     if (*context || *slots)
-        plim_print(out, "Room%s%s.\n", context, slots);
+        plim_print(out, "Room for%s%s.\n", context, slots);
 }
 
 void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
