@@ -155,6 +155,9 @@ struct plim_rehearsal_oom {
     const char *label, *phase, *native, *python; /* as of a call site */
 };
 
+/* Whether the kernel ended a process of the rehearsal for want of host memory. */
+enum plim_host_kill { PLIM_HOST_KILL_NONE, PLIM_HOST_KILL_LIKELY, PLIM_HOST_KILL_SURE, PLIM_HOST_KILL_MAX_ };
+
 struct plim_rehearsal {
     struct plim_receipt receipt; /* the first n_cards devices are the cards; the host follows when it has lines */
     uint32_t n_cards;
@@ -190,6 +193,7 @@ struct plim_rehearsal {
     struct plim_rehearsal_host {
         uint64_t peak_rss_bytes, peak_anonymous_bytes, pinned_peak_bytes; /* of all processes together */
         size_t peak_n_processes;
+        enum plim_host_kill kill;
     } host;
     enum plim_outsider outsider; /* the first one that was seen */
     struct plim_rehearsal_said said;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "rehearse/bypass.h"
+#include "rehearse/end/kernel_kills.h"
 #include "rehearse/end/outsiders.h"
 #include "rehearse/end/pool.h"
 #include "rehearse/end/said.h"
@@ -388,6 +389,7 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
         sigaction(passed_on[i], &handler, &before[i]);
     sigprocmask(SIG_SETMASK, &mask_before, NULL);
     plim_tree_begin(tree, child_pid);
+    const struct plim_kernel_kills kills = plim_kernel_kills_read("");
     watch(launch, tree, rehearsal);
     if (rehearsal->ledger->wants_steps)
         plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
@@ -395,6 +397,9 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     if (!rehearsal->stopped_by)
         plim_rehearsal_take(rehearsal);
     take_exit(rehearsal);
+    rehearsal->host.kill =
+        plim_kernel_kills_judge(kills, plim_kernel_kills_read(""),
+                                rehearsal->exit_code == 128 + SIGKILL && !strcmp(rehearsal->stopped_by, "signal"));
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaction(passed_on[i], &before[i], NULL);
     plim_rehearsal_finish(rehearsal);

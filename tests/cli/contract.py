@@ -204,7 +204,8 @@ def check_rehearsal(answer: object) -> None:
     need(root["end"] not in ("completed", "recovered") or root["exit_code"] == 0, "end and exit_code differ")
     check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
-    fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int)
+    fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int,
+           ended_by_kernel={"no", "likely", "yes"})
     for i, device in enumerate(root["devices"]):
         check_rehearsal_device(device, i)
         held = sum(site["peak_bytes"] for site in root["sites"] if site["device"] == device["id"])

@@ -6,6 +6,7 @@
 #include "report/columns.h"
 #include "report/print.h"
 
+#include <signal.h>
 #include <string.h>
 
 /* --- the line --- */
@@ -30,10 +31,21 @@ static void said_text(const struct plim_rehearsal_said *said, char *ret_text, si
              name_of(said->framework), plim_size_text(tried, said->tried_bytes));
 }
 
+/* The program that the kernel ended: the size is the most that all its processes held. */
+static void host_memory_text(const struct plim_rehearsal *rehearsal, char *ret_text, size_t size)
+{
+    char a[PLIM_SIZE_TEXT];
+    snprintf(ret_text, size, "host memory: %s, %sended by the kernel after %.1f s",
+             plim_size_text(a, rehearsal->host.peak_rss_bytes),
+             rehearsal->host.kill == PLIM_HOST_KILL_LIKELY ? "most likely " : "", rehearsal->seconds);
+}
+
 static void failed_text(const struct plim_rehearsal *rehearsal, char *ret_text, size_t size)
 {
     const char *rest = plim_end_has_card(rehearsal) ? "" : ", and no card was used";
-    if (plim_end_of(rehearsal) == PLIM_END_SIGNAL)
+    if (plim_end_of(rehearsal) == PLIM_END_SIGNAL && rehearsal->host.kill && rehearsal->exit_code == 128 + SIGKILL)
+        host_memory_text(rehearsal, ret_text, size);
+    else if (plim_end_of(rehearsal) == PLIM_END_SIGNAL)
         snprintf(ret_text, size, "ended by signal %d after %.1f s%s%s", rehearsal->exit_code - 128, rehearsal->seconds,
                  plim_end_is_for_memory(rehearsal) ? ", out of memory before" : "", rest);
     else

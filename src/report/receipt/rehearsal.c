@@ -216,6 +216,9 @@ static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
                plim_size_text(c, host->pinned_peak_bytes));
     if (host->peak_n_processes > 1)
         plim_print(out, "      in up to %zu processes together\n", host->peak_n_processes);
+    if (host->kill)
+        plim_print(out, "      the kernel %sended a process of the program for want of host memory\n",
+                   host->kill == PLIM_HOST_KILL_LIKELY ? "most likely " : "");
     if (host->pinned_peak_bytes >= PLIM_MIB)
         print_call_sites(out, rehearsal, PLIM_REHEARSAL_HOST);
 }
