@@ -19,11 +19,15 @@ CAUSES = """model_too_big other_process fragmentation kv_cache_context batch_or_
 optimizer_states host_ram shm allocator_limit misconfiguration_utilization driver_or_context not_oom""".split()
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1000, "MB": 10**6, "GB": 10**9}
 DECIMAL = r"[0-9]{1,20}(?:,[0-9]{3}){0,6}(?:[.,][0-9]{0,12})?"
+# What stands where somebody took a figure out: the message is the same, and the figure unknown.
+HIDDEN = (r"(?:[\[<][A-Za-z_ ]{0,12}(?:REDACTED|[Rr]edacted|REMOVED|[Rr]emoved|HIDDEN|[Hh]idden|MASKED|[Mm]asked)[A-Za-z_ ]{0,8}[\]>]"
+          r"|\*{3,12}|[Xx]{2,20}(?:[.,][Xx]{1,20}){0,4}|[Xx](?:[.,][Xx]{1,20}){1,4})")
+UNIT = r"(?:[KMGTPEkmgt](?:i?[Bb](?:ytes?)?|i)?|[Bb]ytes?|B)(?![A-Za-z0-9])"
 MACROS = {
     # A size ends with its unit: "2.00 Gi" of a cut "2.00 GiB" is none.
-    "%SIZE%": rf"-?{DECIMAL} ?(?:[KMGTPEkmgt](?:i?[Bb](?:ytes?)?|i)?|[Bb]ytes?|B)(?![A-Za-z0-9])",
-    "%INT%": r"-?[0-9]{1,20}(?:,[0-9]{3}){0,6}(?![0-9])",
-    "%DEC%": rf"-?{DECIMAL}(?![0-9])",
+    "%SIZE%": rf"(?:-?{DECIMAL} ?{UNIT}|{HIDDEN}(?: ?{UNIT})?)",
+    "%INT%": rf"(?:-?[0-9]{{1,20}}(?:,[0-9]{{3}}){{0,6}}(?![0-9])|{HIDDEN})",
+    "%DEC%": rf"(?:-?{DECIMAL}(?![0-9])|{HIDDEN})",
     "%ANY%": r".{0,200}?",
     "%FAR%": r".{0,800}?",
     "%WORD%": r"[^ ]{1,120}",

@@ -143,22 +143,10 @@ static int find_near(const struct plim_findings *f, const struct plim_observatio
     return -1;
 }
 
-/* The same size, once in MiB with two decimals and once in bytes: the bytes are exact. */
-static void take_exact(struct plim_finding *finding, const struct plim_match *m)
-{
-    enum { ALIGN_BYTES = 32, HALF_STEP_BYTES = (1 << 20) / 200 + 1 };
-    int64_t *old = &finding->numbers.value[PLIM_N_TRIED_BYTES];
-    const int64_t now = m->numbers.value[PLIM_N_TRIED_BYTES];
-    if (*old > HALF_STEP_BYTES && now % ALIGN_BYTES == 0 && now >= *old - HALF_STEP_BYTES &&
-        now <= *old + HALF_STEP_BYTES)
-        *old = now;
-}
-
 static int refine(struct plim_findings *f, int which, const struct plim_observation *s)
 {
     struct plim_finding *finding = &f->list[which];
     finding->pattern = s->match->pattern;
-    take_exact(finding, s->match);
     fill(finding, s->match);
     take_from_context(f, finding);
     add_evidence(finding, s);
@@ -244,6 +232,8 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
         if (agrees(&f->list[which], m)) {
             fill(&f->list[which], m);
             add_evidence(&f->list[which], s);
+            if (f->n_frames == 0) /* a notebook has the message first, then the traceback that it ends */
+                keep_frames(f, s);
         }
         if (!s->is_counted)
             plim_findings_count(f, which, s->line);

@@ -206,6 +206,41 @@ def noise_mail(text, rng):
     return "\n".join(lines) + "\n"
 
 
+def noise_cell(text, rng):
+    """A cell of a table in Markdown."""
+    cell = "<br>".join(line.replace("|", "\\|") for line in text.strip().splitlines())
+    return f"| run | what it said |\n|---|---|\n| {rng.randrange(1, 9)} | {cell} |\n"
+
+
+def noise_said(text, rng):
+    """In quotes, as people write it down; more than a line in a fence."""
+    if "\n" in text.strip():
+        return f"This is the log:\n\n```\n{text.strip()}\n```\n"
+    before, after = rng.choice([("\u201c", "\u201d"), ("'", "'"), ('"', '"'), ("`", "`"), ("\u00ab ", " \u00bb"), ("**", "**")])
+    return f"{rng.choice(['It says ', '', 'The log ends with: '])}{before}{text.strip()}{after}\n"
+
+
+def noise_notebook(text, rng):
+    """The output of a cell of a notebook as Jupyter saves it: of an exception the message, then the traceback that it ends."""
+    lines = text.strip().splitlines()
+    name, _, value = lines[-1].partition(": ")
+    if re.fullmatch(r"[\w.]*(Error|Exception)", name) and value:
+        colour = [f"\x1b[0;31m{line}\x1b[0m" if i % 3 == 0 else line for i, line in enumerate(lines[:-1])]
+        output = {"ename": name.split(".")[-1], "evalue": value, "output_type": "error",
+                  "traceback": ["\x1b[0;31m" + "-" * 75 + "\x1b[0m", "\n".join(colour), f"\x1b[0;31m{name}\x1b[0m: {value}"]}
+    else:
+        output = {"name": "stderr", "output_type": "stream", "text": [line + "\n" for line in lines]}
+    cell = {"cell_type": "code", "execution_count": rng.randrange(1, 90), "metadata": {}, "outputs": [output],
+            "source": ["trainer.train()"]}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def noise_stamps_behind(text, rng):
+    """What follows begins with digits."""
+    begin = rng.choice(["0.01.234.567 I ", "12:31:07 ", "2026-11-03 12:31:07 ", "1762168267 ", "20261103 ", "3 ", "03.11.2026 "])
+    return text.rstrip("\n") + "\n" + begin + "cleaning up before exit\n"
+
+
 def noise_around(text, rng):
     before = "".join(line + "\n" for line in rng.sample(BEFORE, rng.randrange(2, 6)))
     after = "".join(line + "\n" for line in rng.sample(AFTER, rng.randrange(1, 3)))
@@ -244,6 +279,18 @@ def cut_variant(case, rng):
     return Variant(case, "cut", case.plain[:end] + rng.choice(["", "...", "\n"]), numbers, True)
 
 
+HIDDEN = [lambda digits: "***", lambda digits: "[REDACTED]", lambda digits: "<redacted>", lambda digits: re.sub(r"\d", "X", digits)]
+
+
+def redacted_variant(case, rng):
+    """Without its figures, as people take them out: the same failure."""
+    hide, text, last = rng.choice(HIDDEN), "", 0
+    for _, _, begin, end in sorted(case.numbers, key=lambda number: number[2]):
+        text += case.plain[last:begin] + re.sub(r"-?\d[\d.,]*", lambda found: hide(found[0]), case.plain[begin:end])
+        last = end
+    return Variant(case, "redacted", text + case.plain[last:], {}, True)
+
+
 def variants(case, count, seed=1):
     """The plain one, then `count` with noise."""
     rng = random.Random(f"{seed} {case.name}")
@@ -253,6 +300,8 @@ def variants(case, count, seed=1):
     for i in range(count):
         if can_cut and i == count - 1:
             made.append(cut_variant(case, rng))
+        elif can_cut and case.noise is None and i == count - 2:
+            made.append(redacted_variant(case, rng))
         elif kinds:
             kind = rng.choice(kinds)
             made.append(Variant(case, kind, NOISE[kind](case.plain, rng), whole(case), False))

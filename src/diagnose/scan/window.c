@@ -210,6 +210,23 @@ static size_t take_mail(struct builder *b, size_t at)
     return 3;
 }
 
+/* "<br>", "<br/>", "<br />": the line end of a cell of a table */
+static size_t take_break(struct builder *b, size_t at)
+{
+    const char *text = b->raw + at;
+    const size_t n = b->size - at;
+    size_t i = 3;
+    if (n < 4 || (text[1] | 32) != 'b' || (text[2] | 32) != 'r')
+        return 0;
+    i += text[i] == ' ' && i + 1 < n;
+    i += text[i] == '/' && i + 1 < n;
+    if (text[i] != '>')
+        return 0;
+    put_space(b, at);
+    b->join = b->join ? b->join : 1;
+    return i + 1;
+}
+
 /* Bytes beyond ASCII that have a plain counterpart. */
 static size_t take_typography(struct builder *b, size_t at)
 {
@@ -241,6 +258,8 @@ static size_t take_escape(struct builder *b, size_t at)
         return take_backslash(b, at);
     if (c == '&')
         return take_entity(b, at);
+    if (c == '<')
+        return take_break(b, at);
     if (c == '=' && b->is_mail)
         return take_mail(b, at);
     if (c == '[') /* its escape character is lost */
@@ -301,6 +320,7 @@ static bool is_plain(char c)
     case '=':
     case '[':
     case '^':
+    case '<':
         return false;
     default:
         return c > ' ' && c < 0x7f;
@@ -346,9 +366,42 @@ static void take_line(struct builder *b, size_t start, size_t end)
             if ((unsigned char)c >= ' ' && c != 0x7f)
                 put(b, c, at);
             taken = 1;
+        } else if (c == '<' || (c == '\\' && b->raw[at + taken - 1] == 'n')) { /* a line end: prefixes behind it */
+            taken += plim_prefix_bytes(b->raw + at + taken, end - at - taken, false);
         }
         at += taken;
     }
+}
+
+static bool ends_with(const char *text, size_t n, const char *end)
+{
+    return n >= strlen(end) && !memcmp(text + n - strlen(end), end, strlen(end));
+}
+
+/*
+ * A line of text that JSON keeps as a string of its own: docker's log files, a list in a notebook. The text goes on in
+ * the next one as if there were no JSON.
+ */
+static void unwrap(const char *raw, size_t *ref_start, size_t *ref_end)
+{
+    static const char log[] = "{\"log\":", stream[] = "\"stream\":";
+    size_t start = *ref_start, end = *ref_end;
+    while (start < end && is_space(raw[start]))
+        start++;
+    if (end - start > sizeof log && !memcmp(raw + start, log, sizeof log - 1)) {
+        const char *behind = memmem(raw + start, end - start, stream, sizeof stream - 1);
+        start += sizeof log - 1;
+        end = behind ? (size_t)(behind - raw) : end;
+        start += raw[start] == ' ';
+        while (end > start && (raw[end - 1] == ' ' || raw[end - 1] == ','))
+            end--;
+    } else if (end > start && raw[end - 1] == ',') {
+        end--;
+    }
+    if (end <= start + 1 || raw[start] != '"' || !ends_with(raw + start, end - start, "\\n\""))
+        return;
+    *ref_start = start + 1;
+    *ref_end = end - 3;
 }
 
 static bool is_blank_at(const struct builder *b, size_t at) { return at >= b->size || is_space(b->raw[at]); }
@@ -383,6 +436,7 @@ void plim_window_build(struct plim_window *window, const char *raw, size_t size,
         size_t text_end = end > start && raw[end - 1] == '\r' ? end - 1 : end;
         if (is_soft && end < b.size)
             text_end -= 1;
+        unwrap(raw, &start, &text_end);
         take_line(&b, start, text_end);
         if (end < b.size) {
             const bool is_new = begins_anew(&b, end + 1);
