@@ -51,3 +51,12 @@ void plim_vgpu_waited(void)
     atomic_store_explicit(&p->n_cycles, nth + 1, memory_order_release);
     plim_ledger_unlock(ledger);
 }
+
+void plim_vgpu_launched_graph(const void *what, size_t n_nodes)
+{
+    struct plim_ledger_process *p = process();
+    plim_vgpu_waited(); /* what was launched before is a cycle of its own */
+    plim_vgpu_launched(what);
+    if (p && n_nodes > 1)
+        atomic_fetch_add_explicit(&p->n_launches, n_nodes - 1, memory_order_relaxed);
+}

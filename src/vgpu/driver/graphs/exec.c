@@ -148,12 +148,13 @@ status cuGraphUpload(void *exec, void *stream)
 }
 
 /* A copy: a launch runs without the lock. */
-static status sequence_of(void *handle, struct plim_sequence *ret_sequence)
+static status sequence_of(void *handle, struct plim_sequence *ret_sequence, unsigned *ret_n_nodes)
 {
     PLIM_OBJECTS_LOCKED;
     const struct exec *exec = exec_of(handle);
     if (!exec)
         return PLIM_CUDA_INVALID_VALUE;
+    *ret_n_nodes = exec->n_nodes;
     return plim_sequence_copy(ret_sequence, &exec->sequence) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_OUT_OF_MEMORY;
 }
 
@@ -162,13 +163,14 @@ status cuGraphLaunch(void *handle, void *stream)
     static const struct plim_work_kind child = { run_child, drop_child };
     struct plim_sequence sequence = { 0 };
     bool is_captured = false;
-    status error = sequence_of(handle, &sequence);
+    unsigned n_nodes = 0;
+    status error = sequence_of(handle, &sequence, &n_nodes);
     if (error)
         return error;
     struct plim_work *work = plim_work_make(&child, &sequence, sizeof sequence);
     error = work ? plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, work, &is_captured) : PLIM_CUDA_OUT_OF_MEMORY;
     if (!error && !is_captured && !(error = plim_vgpu_need_kernels(plim_context_device()))) {
-        plim_vgpu_launched(handle);
+        plim_vgpu_launched_graph(handle, n_nodes);
         plim_work_run(work);
     }
     plim_work_release(work);
