@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include "rehearse/end/end.h"
+#include "rehearse/end/pool.h"
+#include "rehearse/end/said.h"
+#include "vgpu/core/ledger.h"
 
 #include <string.h>
 
@@ -99,11 +102,83 @@ static void test_good_ends(void **state)
     }
 }
 
+/* --- pools --- */
+
+static struct plim_rehearsal rehearsal;
+
+/* Written in pieces into the ring, after `n_before` bytes of other lines. */
+static void say(const char *text, size_t n_before, int exit_code)
+{
+    struct plim_ledger *ledger = plim_ledger_create(-1);
+    assert_non_null(ledger);
+    for (size_t i = 0; i < n_before; i++)
+        ledger->said[i % PLIM_LEDGER_SAID_BYTES] = i % 64 == 63 ? '\n' : '.';
+    for (size_t i = 0; text[i]; i++)
+        ledger->said[(n_before + i) % PLIM_LEDGER_SAID_BYTES] = text[i];
+    ledger->n_said = n_before + strlen(text);
+    memset(&rehearsal, 0, sizeof rehearsal);
+    rehearsal.ledger = ledger;
+    rehearsal.exit_code = exit_code;
+    plim_said_read(&rehearsal, /* log */ NULL);
+    plim_ledger_close(ledger);
+}
+
+static void test_what_a_program_says(void **state)
+{
+    static const char oom[] =
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes.\n";
+    static const size_t before[] = { 0, 64, 16384 - 64, 16384, 5 * 16384 - 64 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(before); i++) {
+        say(oom, before[i], 1);
+        assert_true(rehearsal.said.is_set);
+        assert_int_equal(rehearsal.said.tried_bytes, 4096);
+        assert_string_equal(rehearsal.said.framework, "jax");
+    }
+    say(oom, 0, 0); /* it went on */
+    assert_false(rehearsal.said.is_set);
+    say("ValueError: shapes do not match\n", 0, 1);
+    assert_false(rehearsal.said.is_set);
+    say("", 0, 1);
+    assert_false(rehearsal.said.is_set);
+}
+
+static void test_pools(void **state)
+{
+    static const struct {
+        const char *native;
+        uint64_t percent, n_requests;
+        const char *setting;
+    } sites[] = {
+        { "xla_cuda_plugin.so +0x1\npython3 main\n", 75, 1, "XLA_PYTHON_CLIENT_PREALLOCATE=false" },
+        { "libtensorflow_framework.so.2 tsl::f\n", 90, 1, "TF_FORCE_GPU_ALLOW_GROWTH=true" },
+        { "xla_cuda_plugin.so +0x1\n", 60, 1, NULL },     /* no more than it needs */
+        { "xla_cuda_plugin.so +0x1\n", 75, 2, NULL },     /* grown */
+        { "libc10_cuda.so c10::cuda::f\n", 75, 1, NULL }, /* another one's */
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(sites); i++) {
+        memset(&rehearsal, 0, sizeof rehearsal);
+        rehearsal.n_cards = rehearsal.n_call_sites = 1;
+        rehearsal.receipt.device[0].total_bytes = 1000000;
+        rehearsal.call_site[0].native = sites[i].native;
+        rehearsal.call_site[0].peak_bytes = sites[i].percent * 10000;
+        rehearsal.call_site[0].n_requests = sites[i].n_requests;
+        plim_pool_find(&rehearsal);
+        if (sites[i].setting)
+            assert_string_equal(rehearsal.pool.setting, sites[i].setting);
+        else
+            assert_null(rehearsal.pool.setting);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_ends),
         cmocka_unit_test(test_good_ends),
+        cmocka_unit_test(test_what_a_program_says),
+        cmocka_unit_test(test_pools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
