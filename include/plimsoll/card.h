@@ -44,6 +44,8 @@ struct plim_card {
     double bandwidth_bytes_per_s;
     uint16_t sm_count;           /* streaming multiprocessors */
     uint16_t compute_capability; /* 89 is 8.9; 0 when the vendor has none */
+    uint16_t bus_bits;           /* width of the memory bus; 0: unknown */
+    uint32_t pci_id;             /* device and vendor, as NVML writes them: 0x268410de; 0: unknown */
     bool is_live;
     bool is_unified;       /* shares the memory of the host */
     uint64_t shared_bytes; /* when unified: all of that memory; the card may be given less of it. 0: unknown */

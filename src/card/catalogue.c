@@ -33,6 +33,7 @@ enum column {
     DRIVER_MIB = 6,
     CUDA_GIB = 7,
     MEMORY_TYPE = 8,
+    BUS_BITS = 9,
     BANDWIDTH = 10,
     SM_COUNT = 11,
 };
@@ -69,6 +70,13 @@ static uint16_t capability_of(const char *text)
     return sscanf(text, "%d.%d", &major, &minor) == 2 && major > 0 && major < 100 && minor >= 0 && minor < 10
                ? (uint16_t)(major * 10 + minor)
                : 0;
+}
+
+/* "PCI 0xDDDDVVVV" among the aliases. */
+static uint32_t pci_id_of(const char *aliases)
+{
+    const char *found = strstr(aliases, "PCI 0x");
+    return found ? (uint32_t)strtoul(found + 4, NULL, 16) : 0;
 }
 
 /*
@@ -134,6 +142,8 @@ void plim_catalogue_card(size_t i, struct plim_card *ret_card)
         .compute_capability = capability_of(cell(i, CAPABILITY)),
         .bandwidth_bytes_per_s = plim_decimal(cell(i, BANDWIDTH), NULL) * 1e9,
         .sm_count = (uint16_t)strtoul(cell(i, SM_COUNT), NULL, 10),
+        .bus_bits = (uint16_t)strtoul(cell(i, BUS_BITS), NULL, 10),
+        .pci_id = pci_id_of(cell(i, ALIASES)),
         .is_unified = strstr(cell(i, MEMORY_TYPE), "unified") != NULL,
     };
     snprintf(card->name, sizeof card->name, "%s", cell(i, NAME));

@@ -17,6 +17,7 @@
 #include "report/receipt/rehearsal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -30,8 +31,19 @@ enum { PATH_BYTES = PLIM_LIBRARIES_PATH };
 
 /* --- the virtual libraries --- */
 
-/* The loader splits its lists at some characters, and ld.so(8) replaces $ORIGIN and its like: it would load nothing. */
-static bool is_loadable(const char *folder) { return !folder[strcspn(folder, " \t\n\v\f\r:;$")]; }
+/*
+ * The loader splits its lists at some characters, and ld.so(8) replaces $ORIGIN and its like. A folder with one of them
+ * in its path has another name without: that of a descriptor, which is there as long as the ledger is.
+ */
+static bool make_loadable(char folder[PATH_BYTES])
+{
+    if (!folder[strcspn(folder, " \t\n\v\f\r:;$")])
+        return true;
+    const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        snprintf(folder, PATH_BYTES, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    return fd >= 0;
+}
 
 static int choose_libraries(char folder[PATH_BYTES])
 {
@@ -39,11 +51,8 @@ static int choose_libraries(char folder[PATH_BYTES])
     if (!plim_libraries_find(folder)) {
         plim_fail(&error, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "cannot find the virtual libraries");
         plim_error_hint(&error, "they are installed with plimsoll");
-    } else if (!is_loadable(folder)) {
-        plim_fail(&error, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                  "the loader cannot take libraries from a folder with a space, ':', ';' or '$' in its path");
-        plim_error_hint(&error, "install Plimsoll in another folder: a program would reach the real GPU from here");
-        plim_error_where(&error, folder);
+    } else if (!make_loadable(folder)) {
+        plim_fail_errno(&error, folder, "open the folder of the virtual libraries", errno);
     }
     if (error.code)
         plim_cli_fail(&error);

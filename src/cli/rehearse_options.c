@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/rehearse_options.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -73,6 +74,23 @@ static int usage(const char *what, const char *value)
 
 /* --- options --- */
 
+/* CUDA runs on NVIDIA's cards only; a size is any of them. */
+static int refuse_others(const struct plim_machine *machine)
+{
+    struct plim_error error = { 0 };
+    for (uint32_t i = 0; i < machine->n_cards && !error.code; i++)
+        if (machine->card[i].vendor != PLIM_VENDOR_NVIDIA && machine->card[i].vendor != PLIM_VENDOR_UNKNOWN) {
+            plim_fail(&error, PLIM_E_USAGE, PLIM_NO_OFFSET,
+                      "a rehearsal runs CUDA programs, and there is no CUDA on '%s'", machine->card[i].name);
+            plim_error_hint(
+                &error, "'plimsoll fit' knows this card; to rehearse on one of NVIDIA's of its size: --card %.0fGiB",
+                (double)machine->card[i].total_bytes / (double)PLIM_GIB);
+        }
+    if (error.code)
+        plim_cli_fail(&error);
+    return error.code ? PLIM_EXIT_OURS : 0;
+}
+
 static int add_card(struct plim_rehearse_options *a, const char *text)
 {
     struct plim_error error = { 0 };
@@ -92,7 +110,7 @@ static int add_card(struct plim_rehearse_options *a, const char *text)
         return PLIM_EXIT_OURS;
     }
     snprintf(a->card + n, sizeof a->card - n, "%s%s", n ? ", " : "", text);
-    return 0;
+    return refuse_others(&a->machine);
 }
 
 static bool read_seconds(const char *text, double *ret_seconds)

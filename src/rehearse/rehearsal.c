@@ -203,15 +203,22 @@ void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_ca
 {
     const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
                                     cublas = plim_cublas_band(card);
-    enum { DEFAULT_SM_COUNT = 64, DEFAULT_BUS_BITS = 256, DEFAULT_CAPABILITY = 89 };
+    enum { DEFAULT_SM_COUNT = 64, DEFAULT_CAPABILITY = 89, PAGE_BYTES = 64 << 10 };
     snprintf(ret_card->name, sizeof ret_card->name, "%s%.70s", card->vendor == PLIM_VENDOR_NVIDIA ? "NVIDIA " : "",
              card->name);
     ret_card->total_bytes = card->total_bytes;
-    ret_card->reserved_bytes = card->reserved_bytes;
+    /* what programs see is whole pages: seen totals are (25,438,126,080 bytes of an RTX 3090), ours are from decimals
+     */
+    const uint64_t seen_bytes = card->total_bytes > card->reserved_bytes ? card->total_bytes - card->reserved_bytes : 0;
+    ret_card->reserved_bytes = card->reserved_bytes ? card->reserved_bytes + seen_bytes % PAGE_BYTES : 0;
     ret_card->others_bytes = card->others_bytes;
     ret_card->compute_capability = card->compute_capability ? card->compute_capability : DEFAULT_CAPABILITY;
     ret_card->sm_count = card->sm_count ? card->sm_count : DEFAULT_SM_COUNT;
-    ret_card->bus_bits = DEFAULT_BUS_BITS;
+    ret_card->bus_bits = card->bus_bits;
+    if (card->bus_bits) /* bandwidth = 2 * clock * bus / 8: double data rate, as cudaDeviceProp.memoryClockRate has it
+                         */
+        ret_card->memory_mhz = (uint32_t)(card->bandwidth_bytes_per_s * 8 / card->bus_bits / 2 / 1e6 + 0.5);
+    ret_card->pci_id = card->pci_id;
     ret_card->context = (struct plim_ledger_band){ context.bytes, context.low_bytes, context.high_bytes };
     ret_card->kernels = (struct plim_ledger_band){ kernels.bytes, kernels.low_bytes, kernels.high_bytes };
     ret_card->cublas = (struct plim_ledger_band){ cublas.bytes, cublas.low_bytes, cublas.high_bytes };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits by compute capability: table "Technical Specifications per Compute Capability" of the CUDA programming guide.
- * Values that no table has (clocks, L2 of most cards) are plausible figures that no memory rule of a known program
- * reads.
+ * The width and clock of the memory are those of the catalogue, if it has them. Values that no table has (the clock of
+ * the processors, L2 of some cards) are plausible figures that no memory rule of a known program reads.
  */
 #include "vgpu/core/attributes.h"
 
@@ -29,7 +29,7 @@ static const struct limits *limits_of(uint32_t cc)
     return &limits[i];
 }
 
-enum { YES = 1, KIB = 1024, VERY_LARGE = 0x7fffffff };
+enum { YES = 1, KIB = 1024, VERY_LARGE = 0x7fffffff, ASSUMED_BITS = 256, ASSUMED_MHZ = 7000 };
 
 /* The same on every card. */
 static const struct {
@@ -59,7 +59,6 @@ static const struct {
     { 32, 0 },          /* ECC */
     { 34, 0 },          /* PCI device */
     { 35, 0 },          /* TCC */
-    { 36, 7000000 },    /* memory clock, kHz */
     { 40, 2 },          /* copy engines */
     { 41, YES },        /* unified addressing */
     { 50, 0 },          /* PCI domain */
@@ -108,8 +107,8 @@ static const struct {
 };
 
 /*
- * L2 cache, from NVIDIA's white papers on the architectures: V100, A100, GA102, H100, Ada. Other cards, and slices of
- * these, get a plausible size.
+ * L2 cache, from NVIDIA's white papers on the architectures: P100, V100, Turing, A100, GA102, H100, Ada and RTX
+ * Blackwell. Other cards, and slices of these, get a plausible size.
  */
 static int l2_bytes(const struct plim_ledger_card *card)
 {
@@ -117,11 +116,18 @@ static int l2_bytes(const struct plim_ledger_card *card)
         const char *name; /* the whole name; ending in a blank: the start of it */
         int kib;
     } known[] = {
+        { "NVIDIA Tesla P100 ", 4096 },
         { "NVIDIA Tesla V100 ", 6144 },
+        { "NVIDIA GeForce RTX 2080", 4096 },
+        { "NVIDIA GeForce RTX 2080 Ti", 5632 },
         { "NVIDIA A100 ", 40960 },
         { "NVIDIA H100 ", 51200 },
+        { "NVIDIA GeForce RTX 3080 10GB", 5120 },
         { "NVIDIA GeForce RTX 3090", 6144 },
+        { "NVIDIA GeForce RTX 4080", 65536 },
         { "NVIDIA GeForce RTX 4090", 73728 },
+        { "NVIDIA GeForce RTX 5080", 65536 },
+        { "NVIDIA GeForce RTX 5090", 98304 },
     };
     enum { ASSUMED = 32 << 20 };
     for (size_t i = 0; i < sizeof known / sizeof *known && !strstr(card->name, " MIG "); i++) {
@@ -143,8 +149,11 @@ bool plim_attribute(const struct plim_ledger_card *card, int index, int attribut
     case 33:
         *ret_value = index + 1;
         return true;
+    case 36: /* kHz */
+        *ret_value = (int)(card->memory_mhz ? card->memory_mhz : ASSUMED_MHZ) * 1000;
+        return true;
     case 37:
-        *ret_value = (int)card->bus_bits;
+        *ret_value = (int)(card->bus_bits ? card->bus_bits : ASSUMED_BITS);
         return true;
     case 38:
         *ret_value = l2_bytes(card);

@@ -79,7 +79,8 @@ struct plim_ledger_card {
     uint64_t others_bytes;   /* of the rest: memory of other programs from the start */
     struct plim_ledger_band context, kernels, cublas;
     uint32_t compute_capability; /* 89 is 8.9 */
-    uint32_t sm_count, bus_bits;
+    uint32_t sm_count;
+    uint32_t bus_bits, memory_mhz, pci_id; /* 0: unknown */
     /* the account */
     uint32_t n_points;
     uint64_t used_bytes; /* charged, with rounding */

@@ -183,7 +183,7 @@ status nvmlDeviceGetPciInfo_v3(device card, struct nvml_pci *pci)
     const int index = plim_nvml_index(card);
     if (index < 0)
         return INVALID_ARGUMENT;
-    *pci = (struct nvml_pci){ .bus = (unsigned)index + 1 };
+    *pci = (struct nvml_pci){ .bus = (unsigned)index + 1, .device_id = card->pci_id };
     plim_card_pci(index, pci->legacy_id);
     snprintf(pci->id, sizeof pci->id, "0000%s", pci->legacy_id);
     return SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of a card that monitors show beside its memory. A virtual card is idle: its loads are zero, its clocks are
- * those of the attributes, cards are connected by PCIe only. Temperature and power are not supported.
+ * that of the memory, cards are connected by PCIe only. Temperature and power are not supported.
  */
 #include "vgpu/nvml/nvml.h"
 #include "vgpu/nvml/nvml_api.h"
@@ -14,13 +14,6 @@ static status put(device card, unsigned *to, unsigned value)
         return INVALID_ARGUMENT;
     *to = value;
     return SUCCESS;
-}
-
-static unsigned attribute(device card, int number)
-{
-    int value = 0;
-    const int index = plim_nvml_index(card);
-    return index >= 0 && plim_attribute(card, index, number, &value) && value > 0 ? (unsigned)value : 0;
 }
 
 /* --- load --- */
@@ -45,13 +38,13 @@ status nvmlDeviceGetPerformanceState(device card, int *state)
 
 /* --- clocks and buses --- */
 
-/* nvmlClockType_t: graphics, multiprocessors, memory, video */
+/* nvmlClockType_t: graphics, multiprocessors, memory, video. Only that of the memory is in the catalogue. */
 static status clock_of(device card, int type, unsigned *mhz)
 {
-    enum { CLOCK_KHZ = 13, MEMORY_CLOCK_KHZ = 36, MEMORY = 2, LAST = 3 };
-    if (type < 0 || type > LAST)
+    enum { MEMORY = 2, LAST = 3 };
+    if (type < 0 || type > LAST || plim_nvml_index(card) < 0)
         return INVALID_ARGUMENT;
-    return put(card, mhz, attribute(card, type == MEMORY ? MEMORY_CLOCK_KHZ : CLOCK_KHZ) / 1000);
+    return type == MEMORY && card->memory_mhz ? put(card, mhz, card->memory_mhz) : NOT_SUPPORTED;
 }
 
 status nvmlDeviceGetClockInfo(device card, int type, unsigned *mhz) { return clock_of(card, type, mhz); }
@@ -80,7 +73,10 @@ status nvmlDeviceGetCurrPcieLinkWidth(device card, unsigned *width)
     return plim_nvml_index(card) < 0 || !width ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
-status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits) { return put(card, bits, card ? card->bus_bits : 0); }
+status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits)
+{
+    return plim_nvml_index(card) >= 0 && !card->bus_bits ? NOT_SUPPORTED : put(card, bits, card ? card->bus_bits : 0);
+}
 
 /* --- identity --- */
 
