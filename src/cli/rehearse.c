@@ -331,13 +331,26 @@ static int run_other(struct plim_rehearse_options *o, struct plim_rehearsal *reh
     return status;
 }
 
+/* Where the rehearsal itself looks: its own nvidia-smi comes first. */
+static int find_program(const char *command, const char *libraries, char ret_path[PATH_BYTES],
+                        struct plim_error *reterr)
+{
+    char own[PATH_BYTES + 16];
+    const char *folders = getenv("PATH");
+    snprintf(own, sizeof own, "%s/programs", libraries);
+    if (folders && !strcmp(command, "nvidia-smi") && plim_command_find(command, own, ret_path, PATH_BYTES, reterr) == 0)
+        return 0;
+    *reterr = (struct plim_error){ 0 };
+    return plim_command_find(command, folders, ret_path, PATH_BYTES, reterr);
+}
+
 static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
 {
     static char path[PATH_BYTES], folder[PATH_BYTES]; /* the options point to them */
     struct plim_error error = { 0 };
     if (choose_libraries(folder))
         return PLIM_EXIT_OURS;
-    int result = plim_command_find(o->launch.arguments[0], getenv("PATH"), path, sizeof path, &error);
+    int result = find_program(o->launch.arguments[0], folder, path, &error);
     if (result == 0)
         result = plim_command_check(path, &error);
     if (result < 0)

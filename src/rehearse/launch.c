@@ -78,8 +78,13 @@ static const char *value_of(char *const *environment, const char *name)
 
 static bool is_ours(const char *entry)
 {
-    static const char *const names[] = { "LD_LIBRARY_PATH=",    "LD_PRELOAD=",         "PLIM_VGPU_LEDGER=",
-                                         "PLIM_VGPU_VALUES=",   "PLIM_VGPU_SCHEDULE=", "PLIM_VGPU_RAW=",
+    static const char *const names[] = { "PATH=",
+                                         "LD_LIBRARY_PATH=",
+                                         "LD_PRELOAD=",
+                                         "PLIM_VGPU_LEDGER=",
+                                         "PLIM_VGPU_VALUES=",
+                                         "PLIM_VGPU_SCHEDULE=",
+                                         "PLIM_VGPU_RAW=",
                                          "TRITON_LIBCUDA_PATH=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(entry, names[i], strlen(names[i])))
@@ -129,10 +134,16 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     }
     if ((old = value_of(launch->environment, "LD_PRELOAD")) && *old)
         values[n_values++] = old;
+    const size_t first = n;
     e->entries[n++] = joined(&e->arena, "LD_PRELOAD=", values, n_values);
     values[0] = launch->libraries;
     values[1] = value_of(launch->environment, "LD_LIBRARY_PATH");
     e->entries[n++] = joined(&e->arena, "LD_LIBRARY_PATH=", values, values[1] && *values[1] ? 2 : 1);
+    if ((old = value_of(launch->environment, "PATH"))) { /* nvidia-smi */
+        snprintf(library[0], PATH_BYTES, "%s/programs", launch->libraries);
+        const char *const folders[] = { library[0], old };
+        e->entries[n++] = joined(&e->arena, "PATH=", folders, 2);
+    }
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ledger_fd);
     values[0] = path;
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_LEDGER=", values, 1);
@@ -144,8 +155,8 @@ static bool make_environment(struct environment *e, const struct plim_launch *la
     e->entries[n++] = joined(&e->arena, "PLIM_VGPU_TOKENS=", values, 1);
     values[0] = launch->libraries; /* else it asks ldconfig */
     e->entries[n++] = joined(&e->arena, "TRITON_LIBCUDA_PATH=", values, 1);
-    for (size_t i = 1; i <= 7; i++)
-        if (!e->entries[n - i])
+    for (size_t i = first; i < n; i++)
+        if (!e->entries[i])
             return false;
     return true;
 }
