@@ -293,6 +293,35 @@ static void test_no_traceback_is_unsure(void **state)
     assert_cause("model_too_big");
 }
 
+/* Sizes that no card of this kind holds, and shares that are taken. */
+static void test_sizes_that_cannot_be(void **state)
+{
+    (void)state;
+    message(0.5, 8.0, 0.0, -1, 13.6, 0.1); /* 1.7 times the card: Windows keeps the rest */
+    assert_cause("model_too_big");
+    message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
+    strcpy(context.words.text[PLIM_W_MODEL], "meta-llama/Llama-3.1-70B-Instruct");
+    assert_cause("model_too_big");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    context.numbers.value[PLIM_N_TENSOR_PARALLEL] = 4;
+    assert_open();
+    context.numbers.value[PLIM_N_TENSOR_PARALLEL] = PLIM_UNKNOWN;
+    strcpy(context.words.text[PLIM_W_MODEL], "mistralai/Mixtral-8x22B");
+    assert_cause("model_too_big");
+    strcpy(context.words.text[PLIM_W_MODEL], "Qwen/Qwen2.5-7B-Instruct");
+    assert_open();
+    strcpy(context.words.text[PLIM_W_MODEL], "models/sdxl-2024b1");
+    assert_open();
+    message(2.0, 80.0, 40.0, 19.5, -1, -1); /* cut behind "20.00 GiB allowed" */
+    set(PLIM_N_ALLOWED_BYTES, GIB(20.0));
+    assert_cause("allocator_limit");
+    message(0.5, 24.0, 0.3, 22.9, 22.0, 0.2); /* vLLM has its share of 0.95 */
+    finding.framework = "vllm";
+    context.numbers.value[PLIM_N_UTILIZATION] = 950000;
+    context.numbers.value[PLIM_N_KV_TOKENS] = 40000;
+    assert_cause("misconfiguration_utilization");
+}
+
 /* A leak is claimed of a series that rises, and of nothing else. */
 static void test_growth(void **state)
 {
@@ -651,6 +680,7 @@ static const struct ordered {
     { "allowed", plim_rule_allowed },
     { "cap", plim_rule_cap },
     { "spilled", plim_rule_spilled },
+    { "parameters", plim_rule_parameters },
     { "free-enough", plim_rule_free_enough },
     { "others", plim_rule_others },
     { "small-program", plim_rule_small_program },
@@ -831,6 +861,7 @@ int main(void)
         cmocka_unit_test(test_tracebacks),
         cmocka_unit_test(test_every_frame_has_its_work),
         cmocka_unit_test(test_no_traceback_is_unsure),
+        cmocka_unit_test(test_sizes_that_cannot_be),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_servers),
         cmocka_unit_test(test_llama),

@@ -108,6 +108,63 @@ static void test_nothing_reserved(void **state)
     assert_true(is_useless("empty_cache()"));
 }
 
+/* Settings that this PyTorch does not have, or that the platform refused, are no advice. */
+static void test_settings_of_versions(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.5, 15.0, 7.0);
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_FRAGMENTATION);
+    assert_true(has_command("expandable_segments:True"));
+    strcpy(context.words.text[PLIM_W_ALLOC_CONF], "expandable_segments:refused");
+    find();
+    assert_false(has_command("expandable_segments:True"));
+    context.words.text[PLIM_W_ALLOC_CONF][0] = '\0';
+    strcpy(context.words.text[PLIM_W_TORCH_VERSION], "2.0.1");
+    find();
+    assert_false(has_command("expandable_segments:True"));
+    assert_true(has_command("max_split_size_mb"));
+    strcpy(context.words.text[PLIM_W_TORCH_VERSION], "2.1.0");
+    find();
+    assert_true(has_command("expandable_segments:True"));
+    context.words.text[PLIM_W_TORCH_VERSION][0] = '\0';
+    set(PLIM_N_RESERVED_BYTES, GIB(22.0)); /* the message of 1.4 to 2.0 */
+    find();
+    assert_false(has_command("expandable_segments:True"));
+}
+
+/* An Xid is NVIDIA's. */
+static void test_words_of_drivers(void **state)
+{
+    (void)state;
+    static const char *const makers[][2] = { { "CUDA", "xid" }, { "HIP", "amdgpu" }, { "XPU", "i915" } };
+    for (size_t i = 0; i < COUNT(makers); i++) {
+        message(1.0, 16.0, 8.0, 7.0, 0.1);
+        strcpy(finding.words.text[PLIM_W_BACKEND], makers[i][0]);
+        find();
+        assert_int_equal(answer.best.cause, PLIM_CAUSE_DRIVER_OR_CONTEXT);
+        assert_true(has_command(makers[i][1]));
+        assert_true(i == 0 || !has_command("xid"));
+    }
+}
+
+/* A function that trains makes it training, whatever the rest of the log says. */
+static void test_frames_that_train(void **state)
+{
+    (void)state;
+    message(2.0, 23.69, 0.5, 22.5, 0.1);
+    context.n_frames = 2;
+    strcpy(context.frames[0].file, "run.py");
+    strcpy(context.frames[0].name, "train_one_epoch");
+    strcpy(context.frames[1].file, "torch/nn/modules/linear.py");
+    strcpy(context.frames[1].name, "forward");
+    find();
+    assert_false(has_command("inference_mode"));
+    strcpy(context.frames[0].name, "from_pretrained_x");
+    find();
+    assert_true(has_command("inference_mode"));
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -505,6 +562,9 @@ int main(void)
         cmocka_unit_test(test_the_process_to_look_at),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_nothing_reserved),
+        cmocka_unit_test(test_settings_of_versions),
+        cmocka_unit_test(test_words_of_drivers),
+        cmocka_unit_test(test_frames_that_train),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_context_lengths),
         cmocka_unit_test(test_layers),

@@ -24,7 +24,7 @@ plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_compute;
 plim_rule_fn plim_rule_killed, plim_rule_host;
 
 /* rules_size.c: what no card of this size can hold; what one piece is for. */
-plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_piece;
+plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_parameters, plim_rule_piece;
 
 /* rules_figures.c: arithmetic on the figures. */
 plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others, plim_rule_pieces,

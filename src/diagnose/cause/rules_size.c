@@ -3,6 +3,7 @@
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/figure.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* A GPU of these makers can be one that uses the computer's RAM: its size is a setting. */
@@ -63,6 +64,50 @@ bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
                           "PyTorch has %s in tensors, %.1f times the card of %s: Windows keeps the rest in RAM, and "
                           "that ran out too.",
                           plim_say(&texts, a->allocated_bytes), (double)a->allocated_bytes / (double)a->total_bytes,
+                          plim_say(&texts, a->total_bytes));
+}
+
+/* Billions of parameters in a model's name, "Llama-3.1-70B", "8x7b", in millionths; 0 when it has none. */
+static int64_t parameters_of(const char *name)
+{
+    for (const char *c = name; *c; c++) {
+        double n = 0, unit = 1;
+        int64_t experts = 1;
+        const char *d = c;
+        if (!isdigit((unsigned char)*c) || (c > name && (isalnum((unsigned char)c[-1]) || c[-1] == '.')))
+            continue;
+        for (; isdigit((unsigned char)*d) && n < 1e4; d++)
+            n = 10 * n + (*d - '0');
+        if ((*d | 32) == 'x' && isdigit((unsigned char)d[1])) {
+            experts = (int64_t)n;
+            n = 0;
+            for (d++; isdigit((unsigned char)*d) && n < 1e4; d++)
+                n = 10 * n + (*d - '0');
+        }
+        if (*d == '.')
+            for (d++; isdigit((unsigned char)*d) && unit > 1e-6; d++)
+                n += (unit /= 10) * (*d - '0');
+        if ((*d | 32) == 'b' && !isalnum((unsigned char)d[1]) && n > 0)
+            return (int64_t)(n * 1e6) * (experts > 0 ? experts : 1);
+    }
+    return 0;
+}
+
+/* Weights of this size do not fit the card in 4 bits, which is the least that usual formats have. */
+bool plim_rule_parameters(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    const char *model = plim_figure_word(facts->finding, facts->context, PLIM_W_MODEL);
+    const int64_t world = plim_fact_any(facts, PLIM_N_WORLD_SIZE), split = plim_fact_any(facts, PLIM_N_TENSOR_PARALLEL);
+    const int64_t bytes = parameters_of(model) * 1000 / 2;
+    struct plim_size_texts texts = { .n = 0 };
+    if (bytes <= 0 || !plim_is_known(a->total_bytes) || bytes <= a->total_bytes ||
+        (plim_is_known(world) && world > 1) || (plim_is_known(split) && split > 1) ||
+        (facts->trace != PLIM_TRACE_NONE && facts->trace != PLIM_TRACE_LOAD))
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
+                          "By its name, %.60s has %.3g billion parameters: %s in 4 bits alone, and the card has %s.",
+                          model, (double)parameters_of(model) / 1e6, plim_say(&texts, bytes),
                           plim_say(&texts, a->total_bytes));
 }
 

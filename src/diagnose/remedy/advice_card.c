@@ -100,25 +100,27 @@ void plim_advise_pieces(struct plim_advice *advice)
     const char *platform = plim_figure_word(advice->finding, advice->context, PLIM_W_PLATFORM);
     const char *conf = plim_figure_word(advice->finding, advice->context, PLIM_W_ALLOC_CONF);
     struct plim_size_texts texts = { .n = 0 };
-    bool can_expand =
-        strcmp(platform, "wsl") != 0 && strcmp(platform, "windows") != 0 && !strstr(conf, "expandable_segments:True");
+    const bool is_known = plim_advice_has_segments(advice);
+    const bool can_expand = is_known && !plim_is_windows(platform) && !a->is_process_unreliable &&
+                            !strstr(conf, "expandable_segments:True") && !strstr(conf, "expandable_segments:refused");
     if (can_expand)
         plim_advise_setting(advice,
                             plim_advise(advice, a->unallocated_bytes, "nothing; set it before the program starts",
                                         "let segments grow, so that pieces join: up to %s becomes usable",
                                         plim_say(&texts, a->unallocated_bytes)),
                             plim_advice_alloc_conf(advice), "expandable_segments:True");
-    plim_advise_setting(advice,
-                        plim_advise(advice, PLIM_UNKNOWN, "some memory; the value has to be tried out",
-                                    "keep large blocks from being cut"),
-                        plim_advice_alloc_conf(advice), "max_split_size_mb:512");
+    if (!plim_is_known(plim_figure(advice->finding, NULL, PLIM_N_CACHED_BYTES))) /* before it had settings */
+        plim_advise_setting(advice,
+                            plim_advise(advice, PLIM_UNKNOWN, "some memory; the value has to be tried out",
+                                        "keep large blocks from being cut"),
+                            plim_advice_alloc_conf(advice), "max_split_size_mb:512");
     plim_advise(advice, PLIM_UNKNOWN, "a little computing on padding",
                 "few different shapes: pad or bucket inputs, so that freed blocks fit again");
     plim_advise(advice, PLIM_UNKNOWN, "a little speed", "a somewhat smaller batch, which needs smaller pieces");
     plim_advise_useless(advice, "empty_cache() before the next try",
                         "the allocator returned every whole free segment before it gave up; the segments that are left "
                         "are partly in use");
-    if (!can_expand)
+    if (!can_expand && is_known)
         plim_advise_useless(advice, "expandable_segments", "%s",
                             strstr(conf, "expandable_segments:True") ? "it is on already"
                                                                      : "this platform does not support it");
@@ -258,6 +260,16 @@ void plim_advise_limit(struct plim_advice *advice)
                             plim_say(&texts, a->free_bytes));
 }
 
+/* What the maker's driver writes to the kernel's log; an Xid is NVIDIA's. */
+static const char *driver_words(const struct plim_advice *advice)
+{
+    const char *backend = plim_advice_backend(advice);
+    return !strcmp(backend, "HIP") || plim_advice_is(advice, "rocm")                                    ? "amdgpu|kfd"
+           : !strcmp(backend, "XPU") || !strcmp(backend, "SYCL") || plim_advice_is(advice, "sycl")      ? "i915|xe "
+           : !strcmp(backend, "CUDA") || plim_advice_is(advice, "nccl cublas cudnn nvidia-driver vllm") ? "xid|nvrm"
+                                                                                                        : "gpu|drm|xid";
+}
+
 void plim_advise_driver(struct plim_advice *advice)
 {
     const char *platform = plim_figure_word(advice->finding, advice->context, PLIM_W_PLATFORM);
@@ -274,9 +286,12 @@ void plim_advise_driver(struct plim_advice *advice)
         plim_advise_command(remedy,
                             "notepad.exe \"$(wslpath \"$(wslvar USERPROFILE)\")/.wslconfig\"    # [wsl2] memory=24GB "
                             "swap=32GB, then: wsl.exe --shutdown");
-    } else if (!strcmp(platform, "windows")) {
+    } else if (!strcmp(platform, "windows") || advice->answer->is_process_unreliable) {
         plim_advise(advice, PLIM_UNKNOWN, "disk space",
                     "a larger page file: System > Advanced > Performance > Virtual memory > managed by the system");
+        if (*platform == '\0')
+            plim_advise(advice, PLIM_UNKNOWN, "RAM for Windows",
+                        "under WSL: more memory and swap in .wslconfig, then wsl.exe --shutdown");
         plim_advise(advice, PLIM_UNKNOWN, "a little speed",
                     "fewer processes and workers: each loads the libraries of CUDA");
     } else if (plim_advice_is(advice, "rocm sycl")) {
@@ -289,7 +304,7 @@ void plim_advise_driver(struct plim_advice *advice)
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "look at the limits of this shell"),
                             "ulimit -a");
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see whether the driver is well"),
-                            "sudo dmesg -T | grep -i -E 'xid|nvrm'");
+                            "sudo dmesg -T | grep -i -E '%s'", driver_words(advice));
     }
     if (plim_is_known(advice->answer->free_bytes) && plim_is_known(advice->answer->tried_bytes))
         plim_advise_useless(advice, "a smaller batch", "the card was not full");

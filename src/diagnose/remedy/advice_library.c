@@ -122,8 +122,6 @@ static void tensorflow(struct plim_advice *advice)
                         plim_advise(advice, PLIM_UNKNOWN, "a little speed",
                                     "when the pool is full of pieces: the allocator of CUDA instead of BFC"),
                         "TF_GPU_ALLOCATOR", "cuda_malloc_async");
-    plim_advise_useless(advice, "TF_FORCE_GPU_ALLOW_GROWTH=true",
-                        "it takes memory later, not less; it helps other programs on the card");
 }
 
 /* --- servers of NVIDIA --- */

@@ -361,9 +361,6 @@ static void working_memory(struct plim_advice *advice)
     else
         fewer_layers(advice, -1);
     backend_extras(advice);
-    if (!is_large && !is_backend(advice, "Metal"))
-        plim_advise_useless(advice, "a smaller context alone",
-                            "with flash attention the working memory hardly depends on it");
 }
 
 /* A command buffer of Metal failed: what is in use at once is more than the GPU may have, of whatever kind. */
@@ -390,7 +387,6 @@ static void apple(struct plim_advice *advice)
                      "a micro-batch of 256, half of the default"),
          SETTING_BATCH, DEFAULT_UBATCH / 2);
     ask_fit(advice, "a smaller file of the same model: plimsoll says which fits");
-    plim_advise_useless(advice, "closing other programs alone", "the mark is a part of the RAM, whatever else is free");
 }
 
 /* The line has a size or nothing, and no stage: what makes room whatever it was for. */

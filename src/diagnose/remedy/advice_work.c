@@ -10,9 +10,22 @@ static const char pytorch[] =
     "pytorch transformers bitsandbytes accelerate deepspeed trl unsloth diffusers torchrun ray";
 static const char pictures[] = "comfyui a1111 diffusers";
 
+/* A function or a file that trains, by its name: train_one_epoch, training_step, trainer.py; not from_pretrained. */
+static bool has_training_frame(const struct plim_advice *advice)
+{
+    bool has = false;
+    for (uint32_t i = 0; advice->context && i < advice->context->n_frames; i++) {
+        const struct plim_frame *frame = &advice->context->frames[i];
+        const char *slash = strrchr(frame->file, '/'), *file = slash ? slash + 1 : frame->file;
+        has = has || !strncmp(frame->name, "train", 5) || strstr(frame->name, "_train_") ||
+              strstr(frame->name, "training_step") || (!strncmp(file, "train", 5) && frame->is_user);
+    }
+    return has;
+}
+
 static bool is_training(const struct plim_advice *advice)
 {
-    return advice->trace == PLIM_TRACE_BACKWARD || advice->trace == PLIM_TRACE_LOSS ||
+    return has_training_frame(advice) || advice->trace == PLIM_TRACE_BACKWARD || advice->trace == PLIM_TRACE_LOSS ||
            advice->trace == PLIM_TRACE_OPTIMIZER || advice->trace == PLIM_TRACE_FOREACH ||
            plim_advice_is(advice, "deepspeed trl unsloth accelerate") ||
            !strcmp(plim_figure_word(advice->finding, advice->context, PLIM_W_PHASE), "training");
@@ -53,13 +66,17 @@ static void useless_allocator(struct plim_advice *advice)
 {
     const struct plim_cause_answer *a = advice->answer;
     struct plim_size_texts texts = { .n = 0 };
-    if ((!plim_advice_is(advice, pytorch) && !plim_advice_is(advice, pictures)) || is_outside(advice))
+    const bool has_pools = plim_is_known(a->private_bytes) && a->private_bytes > 0; /* they keep their free blocks */
+    if ((!plim_advice_is(advice, pytorch) && !plim_advice_is(advice, pictures)) || is_outside(advice) ||
+        !strcmp(plim_advice_backend(advice), "MPS"))
         return;
-    plim_advise_useless(advice, "empty_cache()", "PyTorch returned all it could before it gave up");
+    if (!has_pools)
+        plim_advise_useless(advice, "empty_cache()", "PyTorch returned all it could before it gave up");
     if (plim_is_known(a->unallocated_bytes) && plim_is_known(a->tried_bytes) && a->unallocated_bytes < a->tried_bytes)
-        plim_advise_useless(advice, "expandable_segments, max_split_size_mb",
-                            "only %s is reserved and not used, and %s was needed",
-                            plim_say(&texts, a->unallocated_bytes), plim_say(&texts, a->tried_bytes));
+        plim_advise_useless(
+            advice, plim_advice_has_segments(advice) ? "expandable_segments, max_split_size_mb" : "max_split_size_mb",
+            "only %s is reserved and not used, and %s was needed", plim_say(&texts, a->unallocated_bytes),
+            plim_say(&texts, a->tried_bytes));
 }
 
 static void useless_pools(struct plim_advice *advice)

@@ -180,6 +180,17 @@ const char *plim_advice_alloc_conf(const struct plim_advice *advice)
     return major > 2 || (major == 2 && minor >= 10) ? names[2] : names[1];
 }
 
+bool plim_advice_has_segments(const struct plim_advice *advice)
+{
+    const char *version = plim_figure_word(advice->finding, advice->context, PLIM_W_TORCH_VERSION);
+    char *end;
+    const long major = strtol(version, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    if (*version)
+        return major > 2 || (major == 2 && minor >= 1);
+    return !plim_is_known(plim_figure(advice->finding, NULL, PLIM_N_CACHED_BYTES)) &&
+           !plim_is_known(plim_figure(advice->finding, NULL, PLIM_N_RESERVED_BYTES));
+}
+
 /* "train.py", from the log's command or the outermost frame that the user wrote; "" when it is not there. */
 static const char *script(const struct plim_advice *advice)
 {

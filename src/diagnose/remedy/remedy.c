@@ -13,14 +13,24 @@ static const char python[] =
 
 static const char amd_smi[] = "rocm-smi --showpids --showmeminfo vram";
 
+/* Gives memory back to the card: no help where one piece is larger than the card. */
+static bool is_freeing(const char *command)
+{
+    return strstr(command, "reclaim") || strstr(command, "free_all_blocks") || strstr(command, "empty_cache") ||
+           strstr(command, "deallocations");
+}
+
 static void add_entry(struct plim_advice *advice, const struct plim_knowledge_entry *entry)
 {
     struct plim_field_text text;
     const int64_t others = advice->answer->others_bytes; /* the message accounts for the whole card */
     const bool is_amd = plim_advice_is(advice, "rocm") || !strcmp(plim_advice_backend(advice), "HIP");
     const bool is_alone = plim_is_known(others) && others < PLIM_STARTUP_OTHERS_BYTES;
+    const bool is_above = plim_is_known(advice->answer->tried_bytes) && plim_is_known(advice->answer->total_bytes) &&
+                          advice->answer->tried_bytes > advice->answer->total_bytes;
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_FIX, i)).text; i++)
-        if (!is_alone || strncmp(text.rest, "nvidia-smi", 10) != 0)
+        if (!(is_alone || is_above) ||
+            (strncmp(text.rest, "nvidia-smi", 10) != 0 && !(is_above && is_freeing(text.rest))))
             plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "", "%s", text.text), "%s",
                                 is_amd && !strcmp(text.rest, "nvidia-smi") ? amd_smi : text.rest);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_USELESS, i)).text; i++) {
