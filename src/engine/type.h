@@ -39,8 +39,9 @@ struct plim_engine_type {
     const char *rules;                   /* the runtime whose rules apply: "llama.cpp" */
     const char *heading;                 /* of its options in help and manual: "llama.cpp's flags" */
     const char *proven_from, *proven_to; /* versions whose rules are those that the tests compare with the runtime */
-    unsigned tasks;                      /* of enum plim_task */
-    bool has_quant_recipes;              /* it runs GGUF files: llama-quantize makes others of them */
+    const char *const *compared; /* older versions that are compared on common models, NULL at its end; NULL: none */
+    unsigned tasks;              /* of enum plim_task */
+    bool has_quant_recipes;      /* it runs GGUF files: llama-quantize makes others of them */
 
     /* --- settings --- */
     const struct plim_option *options;

@@ -211,6 +211,18 @@ static json_t *room_json(const struct plim_room *room)
                      "n_slots", count_json(room->n_slots), "n_ctx_slot", count_json(room->n_ctx_slot));
 }
 
+/* The rules, and the versions whose figures are compared with the runtime itself. */
+static json_t *engine_json(const struct plim_answer *answer)
+{
+    const struct plim_engine_type *type = answer->setup->type;
+    json_t *proven = json_array();
+    for (size_t i = 0; type->compared && type->compared[i]; i++)
+        json_array_append_new(proven, json_string(type->compared[i]));
+    return json_pack("{s:s, s:o, s:o, s:s?, s:s?}", "name", plim_engine_name(answer->engine), "version",
+                     plim_text_json(plim_engine_version(answer->engine)), "compared", proven, "proven_from",
+                     type->proven_from, "proven_to", type->proven_to);
+}
+
 static json_t *answer_json(const struct plim_answer *answer)
 {
     const struct plim_bill *bill = answer->bill;
@@ -221,14 +233,13 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
         json_array_append_new(notes, plim_text_json(answer->notes[i]));
-    json_t *object = json_pack(
-        "{s:s, s:o, s:{s:s, s:o}, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1",
-        "model", model_json(answer->engine), "engine", "name", plim_engine_name(answer->engine), "version",
-        plim_text_json(plim_engine_version(answer->engine)), "speed",
-        speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer), "devices", devices,
-        "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer), "limiting",
-        limiting_json(bill), "fixes", fixes, "room", room_json(answer->room), "notes", notes, "refusal",
-        bill->is_refused ? plim_text_json(bill->refusal) : json_null());
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.fit/1",
+                  "model", model_json(answer->engine), "engine", engine_json(answer), "speed",
+                  speed_json(bill->tokens_per_s_low, bill->tokens_per_s_high), "setup", setup_json(answer), "devices",
+                  devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer),
+                  "limiting", limiting_json(bill), "fixes", fixes, "room", room_json(answer->room), "notes", notes,
+                  "refusal", bill->is_refused ? plim_text_json(bill->refusal) : json_null());
     if (bill->is_contradicted)
         json_object_set_new(object, "contradiction", plim_text_json(plim_engine_contradiction(answer->engine)));
     const struct plim_capacity *c = &bill->capacity;

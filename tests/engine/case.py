@@ -22,6 +22,8 @@ class Case:
     bill: dict = field(default_factory=dict)  # -> (MiB, low, high)
     flags: str = ""
     refused: str = ""  # why the engine turns the setup down
+    version: str = "v0.5.0"
+    outside: set = field(default_factory=set)  # devices whose compute buffer is known to be outside its band
     given: tuple[int, list[str]] = (0, [])  # number of cards, flags of the command
 
 

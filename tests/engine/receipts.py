@@ -78,7 +78,7 @@ def measure(options: argparse.Namespace, path: str) -> list[Case]:
         if options.setups and setup.name not in options.setups:
             continue
         case = Case(name, model["arch"], setup.name, flags=f"{setup.flags} ({setup.cards} cards)",
-                    given=(setup.cards, setup.flags_for(model["n_layer"])))
+                    given=(setup.cards, setup.flags_for(model["n_layer"])), version=engine.version(options))
         read_engine(options, path, setup, model["n_layer"], case)
         read_bill(options, path, setup, model["n_layer"], case)
         cases.append(case)

@@ -107,6 +107,19 @@ static void test_defaults_of_their_time(void **state)
     assert_true(long_ago.device[1].need_bytes > before.device[1].need_bytes);
 }
 
+static void test_compared_builds_say_so(void **state)
+{
+    (void)state;
+    for (size_t i = 0; plim_epoch_compared[i]; i++) {
+        struct plim_epoch epoch;
+        assert_int_equal(plim_epoch_find(plim_epoch_compared[i], &epoch, NULL), 0);
+        assert_true(epoch.is_compared && !epoch.is_proven);
+        assert_non_null(strstr(PLIM_EPOCH_COMPARED, plim_epoch_compared[i]));
+    }
+    assert_non_null(strstr(bill_of("llama.cpp@b8390", "llama-3.2-1b-Q4_K_M", 8192).caveat, "common architectures"));
+    assert_non_null(strstr(bill_of("llama.cpp@b8391", "llama-3.2-1b-Q4_K_M", 8192).caveat, "b8390"));
+}
+
 static uint64_t compute_bytes(const struct plim_device_bill *device)
 {
     for (uint32_t i = 0; i < device->n_lines; i++)
@@ -135,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nonsense_is_refused),      cmocka_unit_test(test_only_tested_versions_are_proven),
         cmocka_unit_test(test_newer_ones_are_not_exact), cmocka_unit_test(test_defaults_of_their_time),
-        cmocka_unit_test(test_inputs_of_their_time),
+        cmocka_unit_test(test_inputs_of_their_time),     cmocka_unit_test(test_compared_builds_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,8 +306,10 @@ static const char *caveat_of(const struct plim_llamacpp *engine, const struct pl
         return "the file has tensors that this version of the engine does not know";
     if (engine->epoch.is_newer)
         return "this version is newer than those the rules were compared with";
+    if (engine->epoch.is_compared)
+        return "this version was compared with the engine itself on common architectures only";
     if (!engine->epoch.is_proven)
-        return "this version was not compared with the engine itself";
+        return "this version was not compared with the engine itself; of older ones " PLIM_EPOCH_COMPARED " were";
     if (setup->split_mode != PLIM_SPLIT_LAYER && setup->split_mode != PLIM_SPLIT_NONE)
         return "this split mode was not compared with the engine itself";
     if (setup->backend != PLIM_BACKEND_CUDA) /* and a build for the CPU alone repacks weights */

@@ -24,6 +24,8 @@ enum {
     BUILD_PINS_2 = 6133,
     BUILD_PINS_3 = 6431,
     BUILD_PINS_4 = 7698,
+    BUILD_FLASH_BF16 = 9842,     /* b8390 has no such kernel, b9842 has it */
+    BUILD_FLASH_TYPES = 10508,   /* b10361 wants K and V of one type, v0.5.0 does not */
     BUILD_V_PART = 8121,         /* pull request 19067, January 2026; b7698 has two caches, b8121 one */
     BUILD_QUANT_ROWS = 10361,    /* b10068 has no such kernels, b10361 has them */
     BUILD_F16_MASK = 9512,       /* pull request 23764, end of May 2026 */
@@ -39,6 +41,8 @@ enum {
 enum { PROVEN_FROM = 401, PROVEN_TO = 600, BUILD_V0_1_2 = 10507 };
 
 #define NEWEST_PROVEN "v0.5.0"
+
+const char *const plim_epoch_compared[] = { "b6133", "b6845", "b8390", "b9842", "b10361", NULL };
 
 static void from_build(long build, struct plim_epoch *e)
 {
@@ -57,6 +61,8 @@ static void from_build(long build, struct plim_epoch *e)
     e->has_embd_input = build >= BUILD_EMBD_INPUT;
     e->has_f16_mask = build >= BUILD_F16_MASK;
     e->loses_pins = (build > BUILD_PINS_1 && build < BUILD_PINS_2) || (build > BUILD_PINS_3 && build < BUILD_PINS_4);
+    e->has_flash_types = build >= BUILD_FLASH_TYPES;
+    e->has_flash_bf16 = build >= BUILD_FLASH_BF16;
     e->has_v_part = build >= BUILD_V_PART;
     e->gets_quant_rows = build >= BUILD_QUANT_ROWS;
     e->has_rotation = build >= BUILD_ROTATION;
@@ -87,6 +93,8 @@ int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct pl
         if (rest == version + 1 || *rest || build < BUILD_FIRST || build > BUILD_LAST)
             return bad_version(version, reterr);
         from_build(build, &e);
+        for (size_t i = 0; plim_epoch_compared[i]; i++)
+            e.is_compared = e.is_compared || !strcmp(version, plim_epoch_compared[i]);
     } else if (sscanf(version, "v%2u.%2u%n.%2u%n", &major, &minor, &end, &patch, &end) >= 2 && !version[end]) {
         unsigned number = major * 10000 + minor * 100 + patch;
         e.is_proven = number >= PROVEN_FROM && number <= PROVEN_TO;

@@ -14,6 +14,7 @@
 struct plim_epoch {
     char version[24];           /* as given: "v0.5.0", "b10256" */
     bool is_proven;             /* the rules are those the engine tests compare with */
+    bool is_compared;           /* a build before those: its buffers are compared, on common architectures */
     bool is_newer;              /* than those: its changes are not known */
     bool caps_outputs;          /* llama-server reserves logits for its slots, not for the whole batch */
     bool reserves_kv_scratch;   /* f16 copies of a quantized cache are in the compute buffer, not in the pool */
@@ -30,6 +31,8 @@ struct plim_epoch {
     bool has_embd_input;        /* a batch can be embeddings: an input of the graph, used or not */
     bool has_f16_mask;          /* with flash attention; before, the mask is f32 and converted on the device */
     bool loses_pins;            /* the scheduler is reset after the graph is built, and with it nodes' devices */
+    bool has_flash_types;       /* CUDA's flash attention reads all cache types, K and V of different ones too */
+    bool has_flash_bf16;        /* and bf16 */
     bool has_v_part;            /* V of latent attention is a part of K; before, it had a cache of its own */
     bool gets_quant_rows;       /* CUDA reads single rows of K- and I-quants */
     bool has_rotation;          /* Q, K and V of a quantized cache are rotated */
@@ -38,6 +41,10 @@ struct plim_epoch {
 /* The oldest and the newest version whose rules are those that v0.5.0 is compared with. */
 #define PLIM_EPOCH_PROVEN_FROM "v0.4.1"
 #define PLIM_EPOCH_PROVEN_TO   "v0.6.0"
+
+/* The builds before that are compared (tests/data/receipts-llama.cpp-older.txt), NULL at the end; and as words. */
+extern const char *const plim_epoch_compared[];
+#define PLIM_EPOCH_COMPARED "b6133, b6845, b8390, b9842 and b10361"
 
 /* From the version part of an engine spec ("v0.5.0", "b10256"); NULL or "" is the newest proven. */
 int plim_epoch_find(const char *version, struct plim_epoch *ret_epoch, struct plim_error *reterr) PLIM_MUST_CHECK;

@@ -22,6 +22,7 @@ const struct plim_engine_type plim_llamacpp_type = {
     .heading = "llama.cpp's flags",
     .proven_from = PLIM_EPOCH_PROVEN_FROM,
     .proven_to = PLIM_EPOCH_PROVEN_TO,
+    .compared = plim_epoch_compared,
     .tasks = PLIM_TASK_INFER,
     .has_quant_recipes = true,
     .options = plim_llamacpp_options,

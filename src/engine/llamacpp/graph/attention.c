@@ -229,11 +229,21 @@ static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k
     return bytes;
 }
 
+/* Without GGML_CUDA_FA_ALL_QUANTS older builds had fewer kernels (fattn.cu of b8390 and b9842). */
+static bool had_flash_types(const struct plim_epoch *epoch, enum plim_dtype type_k, enum plim_dtype type_v)
+{
+    if (epoch->has_flash_types)
+        return true;
+    return type_k == type_v && (type_k == PLIM_DTYPE_F32 || type_k == PLIM_DTYPE_F16 || type_k == PLIM_DTYPE_Q4_0 ||
+                                type_k == PLIM_DTYPE_Q8_0 || (type_k == PLIM_DTYPE_BF16 && epoch->has_flash_bf16));
+}
+
 static bool has_flash_kernel(const struct plim_build *b, plim_node q, plim_node k, plim_node v)
 {
     const struct plim_gtensor *kt = plim_build_at(b, k), *vt = plim_build_at(b, v);
     uint32_t n_gqa = kt->ne[1] ? plim_build_at(b, q)->ne[1] / kt->ne[1] : 0;
-    return plim_flash_has_kernel((enum plim_dtype)kt->type, (enum plim_dtype)vt->type, kt->ne[0], vt->ne[0], n_gqa,
+    return had_flash_types(b->cx->epoch, (enum plim_dtype)kt->type, (enum plim_dtype)vt->type) &&
+           plim_flash_has_kernel((enum plim_dtype)kt->type, (enum plim_dtype)vt->type, kt->ne[0], vt->ne[0], n_gqa,
                                  b->hp->has_alibi);
 }
 
