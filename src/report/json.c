@@ -217,7 +217,7 @@ static json_t *engine_json(const struct plim_answer *answer)
     const struct plim_engine_type *type = answer->setup->type;
     json_t *proven = json_array();
     for (size_t i = 0; type->compared && type->compared[i]; i++)
-        json_array_append_new(proven, json_string(type->compared[i]));
+        json_array_append_new(proven, plim_text_json(type->compared[i]));
     return json_pack("{s:s, s:o, s:o, s:s?, s:s?}", "name", plim_engine_name(answer->engine), "version",
                      plim_text_json(plim_engine_version(answer->engine)), "compared", proven, "proven_from",
                      type->proven_from, "proven_to", type->proven_to);

@@ -66,7 +66,8 @@ def complaints(options: argparse.Namespace, line: str) -> list[str]:
     case, off = read_line(line)
     cards, flags = case.given
     size = f"{BIG_CARD_MIB}MiB"
-    command = [options.plimsoll, "fit", "--json", "--engine", f"llama.cpp@{case.version}", "--client", "library", "--ram", size, *["--budget", size] * cards,
+    command = [options.plimsoll, "fit", "--json", "--engine", f"llama.cpp@{case.version}", "--client", "library",
+               "--ram", size, *["--budget", size] * cards,
                *flags, os.path.join(options.models_dir, case.model + ".gguf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
