@@ -24,6 +24,13 @@ bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *gues
             guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
             "One piece of more than 1 PiB was tried, which no machine has. That is a wrong shape or a "
             "number that overflowed, not a large batch.");
+    const int64_t temporaries = plim_fact_own(facts, PLIM_N_TEMP_BYTES),
+                  arguments = plim_fact_own(facts, PLIM_N_PARAMETER_BYTES);
+    if (plim_is_known(temporaries) && plim_is_known(arguments) && temporaries > arguments)
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+                              "The program's temporaries are %s, its arguments, weights among them, %s: it is for the "
+                              "work of a step.",
+                              plim_say(&texts, temporaries), plim_say(&texts, arguments));
     if (!plim_is_known(a->tried_bytes) || !plim_is_known(a->total_bytes) || a->total_bytes == 0 ||
         a->tried_bytes <= a->total_bytes + PLIM_ROUNDING_BYTES)
         return false;
