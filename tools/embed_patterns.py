@@ -281,12 +281,20 @@ def rarity(word):
     return score
 
 
+def word_at(anchor, at):
+    """The word of GRAM bytes that begins there; "" when no character ends with it."""
+    return next((anchor[at:end] for end in range(at + 1, len(anchor) + 1) if len(anchor[at:end].encode()) == GRAM), "")
+
+
 def triggers_of(anchor):
     """Up to two places in an anchor at which to look for it: a line may be broken in one of them."""
     places = [i for i in range(len(anchor) - GRAM + 1) if anchor[i:i + GRAM].isascii()]
+    if not places:  # of other scripts: two or three characters that are as many bytes
+        places = [i for i in range(len(anchor)) if word_at(anchor, i)]
+        if not places:
+            raise Wrong(f"anchor '{anchor}': {GRAM} bytes in a row are needed")
+        return places[:1]
     places.sort(key=lambda i: -rarity(anchor[i:i + GRAM]))
-    if not places:
-        raise Wrong(f"anchor '{anchor}': six characters of ASCII in a row are needed")
     chosen = [places[0]]
     for i in places[1:]:
         if abs(i - places[0]) >= GRAM:
@@ -361,7 +369,7 @@ def write_tables(patterns, names, out):
     rows = []
     for i, pattern in enumerate(patterns):
         for anchor in pattern.lists["anchor"]:
-            rows += [(anchor[at:at + GRAM], anchor, at, i) for at in triggers_of(anchor)]
+            rows += [(word_at(anchor, at), anchor, at, i) for at in triggers_of(anchor)]
     out.write("const struct plim_trigger plim_triggers[] = {\n")
     out.writelines(f"    {{ {quoted(w)}, {quoted(a)}, {len(a.encode())}, {len(a[:at].encode())}, {i} }},\n"
                    for w, a, at, i in sorted(rows))
