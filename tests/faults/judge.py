@@ -18,7 +18,7 @@ REPORT_BYTES = LAYOUT.size + MADE_BYTES
 MAX_ERROR_LINES = 2  # what happened, and a hint
 
 # The answer depends on how long a rehearsal took, and how many processes were seen when.
-VOLATILE = {"seconds", "host", "timeline", "peak_us", "t_us"}
+VOLATILE = {"seconds", "host", "timeline", "peak_us", "t_us", "end_line"}  # end_line: with its seconds; end is compared
 
 # An answer of a fit that lacks something says so by one of these.
 NAMES_WHAT_IS_MISSING = re.compile(r"RAM of this machine is unknown|limit of this machine's RAM cannot be read|NVML")

@@ -139,7 +139,8 @@ static void test_digits_behind_a_line_end(void **state)
                                         "7",
                                         "1.2.3",
                                         "03.11.2026 x" };
-    static const char first[] = "alloc_tensor_range: failed to allocate CUDA0 buffer of size ";
+    static const char number[] = "17179869184",
+                      first[] = "alloc_tensor_range: failed to allocate CUDA0 buffer of size ";
     char text[256];
     for (size_t i = 0; i < COUNT(next); i++) {
         int n = snprintf(text, sizeof text, "%s17179869184\n%s\n", first, next[i]);
@@ -148,7 +149,7 @@ static void test_digits_behind_a_line_end(void **state)
         assert_int_equal(d->findings[0].numbers.value[PLIM_N_TRIED_BYTES], 17179869184);
     }
     for (size_t at = 1; at < 11; at++) { /* broken by a terminal: right or unknown */
-        int n = snprintf(text, sizeof text, "%s%.*s\n%s\n", first, (int)at, "17179869184", "17179869184" + at);
+        int n = snprintf(text, sizeof text, "%s%.*s\n%s\n", first, (int)at, number, &number[at]);
         const int64_t got = read_text(text, (size_t)n)->findings[0].numbers.value[PLIM_N_TRIED_BYTES];
         assert_true(got == 17179869184 || got == PLIM_UNKNOWN);
     }
