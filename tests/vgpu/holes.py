@@ -3,6 +3,9 @@
 
     holes.py FOLDER_OF_THE_VIRTUAL_GPU
 """
+import ctypes
+import errno
+import mmap
 import os
 import pathlib
 import random
@@ -111,6 +114,23 @@ def test_errors(folder: pathlib.Path) -> None:
     limited = os.open(folder / "limited", os.O_WRONLY | os.O_CREAT)
     assert os.write(limited, zeros) == 100 * KIB and os.lseek(limited, 0, os.SEEK_CUR) == 100 * KIB
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def test_memory_that_cannot_be_read(folder: pathlib.Path) -> None:
+    """EFAULT, or what there is before it: no signal."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(folder / "wrong", os.O_RDWR | os.O_CREAT)
+    cut = os.open(folder / "cut", os.O_RDWR | os.O_CREAT)
+    os.truncate(cut, 2 * MIB)
+    map_file = mmap.mmap(cut, 2 * MIB)
+    os.truncate(cut, MIB)
+    at_file = ctypes.addressof(ctypes.c_char.from_buffer(map_file))
+    for address, least, most in ((4096, -1, -1), (at_file + MIB, -1, -1), (at_file, 0, MIB)):
+        os.lseek(fd, 0, os.SEEK_SET)
+        written = libc.write(fd, ctypes.c_void_p(address), ctypes.c_size_t(2 * MIB if address == at_file else MIB))
+        assert least <= written <= most, (address, written)
+        assert written >= 0 or ctypes.get_errno() == errno.EFAULT, ctypes.get_errno()
+        assert os.lseek(fd, 0, os.SEEK_CUR) == max(0, written)
 
 
 def test_writers_share_an_offset(folder: pathlib.Path) -> None:

@@ -20,21 +20,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* The next of this name: there may be other preloaded libraries behind this one. */
-static void *next(const char *name, _Atomic(void *) *known)
-{
-    void *found = atomic_load_explicit(known, memory_order_relaxed);
-    if (!found) {
-        found = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(known, found, memory_order_relaxed);
-    }
-    return found;
-}
-
-/* The same for functions that must not wait for the linker's lock, as a child of a thread that forks would for ever. */
+/*
+ * The next of this name: there may be other preloaded libraries behind this one. It is found at the start, for a child
+ * of a thread that forks would wait for the linker's lock for ever; who calls before that calls the kernel.
+ */
 #define FOUND_AT_START(name)                                                                                           \
     static _Atomic(void *) next_##name;                                                                                \
-    __attribute__((constructor)) static void find_##name(void) { (void)next(#name, &next_##name); }
+    __attribute__((constructor)) static void find_##name(void) { atomic_store(&next_##name, dlsym(RTLD_NEXT, #name)); }
 
 static int refused(void)
 {
@@ -68,27 +60,32 @@ static mode_t mode_of(int flags, va_list *rest)
 }
 
 #define OPENER(name)                                                                                                   \
+    FOUND_AT_START(name)                                                                                               \
     PLIM_PRELOADED int name(const char *path, int flags, ...)                                                          \
     {                                                                                                                  \
-        static _Atomic(void *) known;                                                                                  \
-        void *function = next(#name, &known);                                                                          \
+        void *function = atomic_load(&next_##name);                                                                    \
         va_list rest;                                                                                                  \
         va_start(rest, flags);                                                                                         \
         const mode_t mode = mode_of(flags, &rest);                                                                     \
         va_end(rest);                                                                                                  \
-        return is_real_device(path) || !function ? refused() : (*(opener **)(void *)&function)(path, flags, mode);     \
+        if (is_real_device(path))                                                                                      \
+            return refused();                                                                                          \
+        return function ? (*(opener **)(void *)&function)(path, flags, mode)                                           \
+                        : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);                                       \
     }
 #define OPENER_AT(name)                                                                                                \
+    FOUND_AT_START(name)                                                                                               \
     PLIM_PRELOADED int name(int folder, const char *path, int flags, ...)                                              \
     {                                                                                                                  \
-        static _Atomic(void *) known;                                                                                  \
-        void *function = next(#name, &known);                                                                          \
+        void *function = atomic_load(&next_##name);                                                                    \
         va_list rest;                                                                                                  \
         va_start(rest, flags);                                                                                         \
         const mode_t mode = mode_of(flags, &rest);                                                                     \
         va_end(rest);                                                                                                  \
-        return is_real_device(path) || !function ? refused()                                                           \
-                                                 : (*(opener_at **)(void *)&function)(folder, path, flags, mode);      \
+        if (is_real_device(path))                                                                                      \
+            return refused();                                                                                          \
+        return function ? (*(opener_at **)(void *)&function)(folder, path, flags, mode)                                \
+                        : (int)syscall(SYS_openat, folder, path, flags, mode);                                         \
     }
 OPENER(open)
 OPENER(open64)

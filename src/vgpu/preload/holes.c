@@ -17,6 +17,8 @@
 #include <limits.h>
 #include <linux/falloc.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -39,6 +41,10 @@ __attribute__((constructor)) static void find_next(void)
     *(void **)&next_writev = dlsym(RTLD_NEXT, "writev");
     *(void **)&next_pwrite = dlsym(RTLD_NEXT, "pwrite");
 }
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
 
 static ssize_t plain_write(int fd, const void *bytes, size_t n)
 {
@@ -78,10 +84,24 @@ static bool may_have_holes(int fd)
            limit.rlim_cur == RLIM_INFINITY;
 }
 
-/* The memory is looked at last: a wrong address is an error of the call. */
+static int look_at(uintptr_t start, uintptr_t end)
+{
+    return (int)syscall(SYS_madvise, start, end - start, MADV_POPULATE_READ);
+}
+
+/* Memory that cannot be read is an error of the call, not a signal. Nobody can tell before Linux 5.14. */
+static bool is_readable(const void *bytes, size_t n)
+{
+    const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)bytes / size * size;
+    const uintptr_t own = (uintptr_t)&next_write / size * size;
+    return (uintptr_t)bytes <= UINTPTR_MAX - n &&
+           (look_at(start, (uintptr_t)bytes + n) == 0 || (errno == EINVAL && look_at(own, own + size) < 0));
+}
+
 static bool has_holes(int fd, const void *bytes, size_t n)
 {
-    return n >= LEAST_BYTES && n <= MOST_BYTES && may_have_holes(fd) && first_zeros(bytes, n) < n;
+    return n >= LEAST_BYTES && n <= MOST_BYTES && may_have_holes(fd) && is_readable(bytes, n) &&
+           first_zeros(bytes, n) < n;
 }
 
 /*

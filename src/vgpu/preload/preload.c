@@ -124,11 +124,17 @@ PLIM_PRELOADED ssize_t readahead(int fd, long offset, size_t size)
 
 /* --- remarks --- */
 
-struct plim_ledger *plim_preload_ledger(void)
+/* Kept from the start: a thread may change the environment while another one writes. */
+static char ledger_path[64];
+
+__attribute__((constructor)) static void find_ledger(void)
 {
     const char *path = getenv("PLIM_VGPU_LEDGER");
-    return path ? plim_ledger_open(path) : NULL;
+    if (path && strlen(path) < sizeof ledger_path)
+        strcpy(ledger_path, path);
 }
+
+struct plim_ledger *plim_preload_ledger(void) { return *ledger_path ? plim_ledger_open(ledger_path) : NULL; }
 
 void plim_preload_remark(const char *kind, const char *what)
 {
