@@ -107,8 +107,10 @@ static const struct {
 };
 
 /*
- * L2 cache, from NVIDIA's white papers on the architectures: P100, V100, Turing, A100, GA102, H100, Ada and RTX
- * Blackwell. Other cards, and slices of these, get a plausible size.
+ * L2 cache. As cudaGetDeviceProperties() of such cards says (printed deviceQuery): V100, RTX 2080 and 2080 Ti, A100,
+ * RTX 3090 and 4090. By NVIDIA's white papers on Pascal (GP100), Hopper, Ampere (GA102: 512 KiB for each of ten memory
+ * controllers), Ada (AD103) and RTX Blackwell: P100, H100, RTX 3080, 4080, 5080 and 5090. Other cards, and slices of
+ * these, get a plausible size.
  */
 static int l2_bytes(const struct plim_ledger_card *card)
 {
