@@ -268,11 +268,15 @@ bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list,
     return dump(out, answer_json(answer));
 }
 
-void plim_report_json_end(FILE *out, size_t n, size_t n_models_left_out, size_t n_entries_left_out)
+void plim_report_json_end(FILE *out, size_t n, const char *largest, size_t n_models_left_out, size_t n_entries_left_out)
 {
     if (n == 0)
         begin_list(out);
     plim_print(out, "]");
+    if (largest) {
+        plim_print(out, ", \"largest_quantization\": ");
+        (void)plim_json_write(out, plim_text_json(largest), JSON_ENCODE_ANY);
+    }
     if (n_models_left_out)
         plim_print(out, ", \"models_left_out\": %zu", n_models_left_out);
     if (n_entries_left_out)

@@ -45,10 +45,13 @@ void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const st
 void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict verdict, const char *smallest_fitting,
                            const struct plim_style *style);
 
-/* Several models on one machine: the machine, one row for each model, the number that fit. */
+/*
+ * Several models on one machine: the machine, one row for each model, the number that fit. largest: the file of the
+ * largest quantization that fits, where all are quantizations of one model, or NULL.
+ */
 void plim_report_models_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 void plim_report_models_row(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
-void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style);
+void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const char *largest, const struct plim_style *style);
 
 /* Several models on cards of several sizes: a grid of verdicts. */
 void plim_report_grid_head(FILE *out, const char *const *cards, unsigned n_cards, const struct plim_style *style);
@@ -70,9 +73,11 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow);
 
 /* --- for programs --- */
 
-/* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1, which plim_report_json_end() closes. False: out of memory. */
+/* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1. False: out of memory. */
 bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list, size_t nth);
-void plim_report_json_end(FILE *out, size_t n, size_t n_models_left_out, size_t n_entries_left_out);
+/* Closes plimsoll.fits/1, with n results; largest: as for the text. */
+void plim_report_json_end(FILE *out, size_t n, const char *largest, size_t n_models_left_out,
+                          size_t n_entries_left_out);
 
 bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n);
 bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow);

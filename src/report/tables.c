@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MODEL_WIDTH = 30, CARD_WIDTH = 6, PART_BYTES = sizeof "-00001-of-00003" - 1 };
+enum { MODEL_WIDTH = 30, CARD_WIDTH = 6, NAME_BYTES = 256, PART_BYTES = sizeof "-00001-of-00003" - 1 };
 
 static const struct plim_device_bill *limiting_device(const struct plim_bill *bill)
 {
@@ -100,19 +100,24 @@ void plim_report_cards_end(FILE *out, const char *smallest, enum plim_verdict ve
 /* --- several models --- */
 
 /* The file's name: quantizations of one model share the model's own name. */
-static void print_model(FILE *out, const struct plim_answer *answer)
+static char *file_name(const char *path, char name[NAME_BYTES])
 {
-    const struct plim_model *model = plim_engine_model(answer->engine);
-    const char *path = plim_model_path(model), *slash = strrchr(path, '/');
-    char name[256];
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
-    if (!strncmp(name, "sha256-", 7))
-        snprintf(name, sizeof name, "%s", plim_model_name(model));
+    const char *slash = strrchr(path, '/');
+    snprintf(name, NAME_BYTES, "%s", slash ? slash + 1 : path);
     size_t length = strlen(name);
     if (length > 5 && !strcasecmp(name + length - 5, ".gguf"))
         name[length -= 5] = '\0';
     if (length > PART_BYTES && !strncmp(name + length - PART_BYTES, "-00001-of-", 10))
         name[length - PART_BYTES] = '\0';
+    return name;
+}
+
+static void print_model(FILE *out, const struct plim_answer *answer)
+{
+    const struct plim_model *model = plim_engine_model(answer->engine);
+    char name[NAME_BYTES];
+    if (!strncmp(file_name(plim_model_path(model), name), "sha256-", 7))
+        snprintf(name, sizeof name, "%s", plim_model_name(model));
     plim_print_padded(out, name, MODEL_WIDTH);
 }
 
@@ -142,10 +147,14 @@ void plim_report_models_row(FILE *out, const struct plim_answer *answer, const s
     print_contradiction(out, answer);
 }
 
-void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const struct plim_style *style)
+void plim_report_models_end(FILE *out, size_t n_yes, size_t n, const char *largest, const struct plim_style *style)
 {
-    plim_print(out, "\n%s%zu of %zu fit%s%s; name one MODEL to see its bill and the changes to make first.\n",
-               plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "", plim_paint(style, PLIM_PLAIN));
+    char name[NAME_BYTES];
+    plim_print(out, "\n%s%zu of %zu fit%s", plim_paint(style, PLIM_BOLD), n_yes, n, n_yes == 1 ? "s" : "");
+    if (largest)
+        plim_print(out, "; the largest quantization that fits: %s", file_name(largest, name));
+    plim_print(out, "%s%s\n", plim_paint(style, PLIM_PLAIN),
+               largest ? "" : "; name one MODEL to see its bill and the changes to make first.");
 }
 
 /* --- both --- */

@@ -35,6 +35,8 @@ def make_models(models: pathlib.Path) -> None:
 
     run(*MODELS, "-o", str(models))
     run("qwen3-0.6b", "--split", "3", "-o", str(models / "split"))
+    for file_type in ("Q2_K", "Q6_K", "F16"):
+        run("llama-3.2-1b", "--ftype", file_type, "-o", str(models / "quantizations"))
 
 
 def halve(path: pathlib.Path, key: str, copy: pathlib.Path) -> None:

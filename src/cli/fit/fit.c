@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/fit/answer.h"
 #include "cli/fit/machine.h"
+#include "cli/fit/quantizations.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "engine/aux_files.h"
@@ -27,6 +28,7 @@ struct question {
     bool is_ladder;  /* no card: one answer for each of the common sizes */
     bool has_models; /* several models in one table */
     size_t n_answers, n_models, n_yes;
+    struct plim_quantizations quantizations; /* of several models on one machine */
 };
 
 static int status_of(const struct question *q, enum plim_verdict verdict)
@@ -153,6 +155,8 @@ static int answer_engine(struct question *q, const struct plim_path *path, struc
         return status;
     q->n_models++;
     q->n_yes += status == PLIM_EXIT_YES;
+    if (!q->is_ladder)
+        plim_quantizations_add(&q->quantizations, plim_engine_model(engine), path->text, status == PLIM_EXIT_YES);
     return status;
 }
 
@@ -186,15 +190,16 @@ out:
 static void report_end(struct question *q)
 {
     const struct plim_paths *paths = &q->paths;
+    const char *largest = plim_quantizations_largest(&q->quantizations);
     plim_progress_clear(&q->progress);
     if (q->options.is_json && (q->has_models || q->is_ladder))
-        plim_report_json_end(stdout, q->n_answers, paths->n_left_out, paths->n_entries_left_out);
+        plim_report_json_end(stdout, q->n_answers, largest, paths->n_left_out, paths->n_entries_left_out);
     else if (q->options.is_json || !q->has_models)
         return;
     else if (q->n_models && q->is_ladder)
         plim_report_grid_end(stdout);
     else if (q->n_models)
-        plim_report_models_end(stdout, q->n_yes, q->n_models, &q->style);
+        plim_report_models_end(stdout, q->n_yes, q->n_models, largest, &q->style);
     if (!q->options.is_json)
         plim_report_left_out(stdout, paths->n_left_out, paths->n_entries_left_out);
 }
