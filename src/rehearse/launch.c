@@ -358,7 +358,7 @@ static void await_the_rest(struct watch *w)
 }
 
 /* Ends when all processes have; the program is left to be waited for, so that the ledger still holds what it held. */
-static void watch(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
+static void watch_program(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
     struct watch w = { .launch = launch, .tree = tree, .rehearsal = rehearsal, .start_s = now_s(), .looked_s = -1 };
     while (!has_ended())
@@ -401,7 +401,7 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     sigprocmask(SIG_SETMASK, &mask_before, NULL);
     plim_tree_begin(tree, child_pid);
     const struct plim_kernel_kills kills = plim_kernel_kills_read("");
-    watch(launch, tree, rehearsal);
+    watch_program(launch, tree, rehearsal);
     if (rehearsal->ledger->wants_steps)
         plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
     rehearsal->steps.n_wanted = rehearsal->ledger->wants_steps ? launch->stop.n_steps : 0;
