@@ -189,6 +189,15 @@ static bool is_message(const struct arguments *a)
     return error == ENOENT || error == ENAMETOOLONG || error == ENOTDIR;
 }
 
+/* Words that name no file, and in which no message is known: most likely a file that is not there. */
+static int fail_missing(const char *log)
+{
+    struct plim_error err = { 0 };
+    plim_fail(&err, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "no file of that name, and no message that plimsoll knows");
+    plim_error_where(&err, log);
+    return plim_cli_fail(&err);
+}
+
 static int answer(const struct arguments *a)
 {
     const bool is_stdin = !a->log || !strcmp(a->log, "-");
@@ -219,7 +228,10 @@ static int answer(const struct arguments *a)
         if (a->exit_status != NO_STATUS)
             plim_diagnose_exit_status(diagnose, a->exit_status);
         const struct plim_diagnosis *diagnosis = plim_diagnose_end(diagnose);
-        status = a->is_follow && follower.has_reported ? follower.status : report(a, source, diagnosis, &extent);
+        if (is_given && diagnosis->n_findings == 0)
+            status = fail_missing(a->log);
+        else
+            status = a->is_follow && follower.has_reported ? follower.status : report(a, source, diagnosis, &extent);
     }
     plim_diagnose_free(diagnose);
     return status;

@@ -134,7 +134,7 @@ def is_ours(command):
 
 def is_whole(command):
     """True for a command of a manual or a help text that runs here: it ends, and needs no other program and no file."""
-    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " --follow ", " < "))
+    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " --follow ", " --python ", " < "))
 
 
 def pages(paths):

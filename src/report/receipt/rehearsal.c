@@ -236,7 +236,8 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
     print_steps(out, &rehearsal->steps);
     if (engine_log)
         print_engine_log(out, rehearsal, engine_log);
-    plim_report_path(out, rehearsal);
+    if (plim_end_has_card(rehearsal)) /* else there was no path on a card to speak of */
+        plim_report_path(out, rehearsal);
     plim_report_end(out, rehearsal);
 }
 
