@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "rehearse/attribution.h"
+#include "rehearse/end/end.h"
 #include "rehearse/path/path.h"
 #include "report/columns.h"
 #include "report/print.h"
@@ -236,7 +237,7 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
     print_steps(out, &rehearsal->steps);
     if (engine_log)
         print_engine_log(out, rehearsal, engine_log);
-    if (plim_end_has_card(rehearsal)) /* else there was no path on a card to speak of */
+    if (plim_end_has_card(rehearsal) || plim_path_is_lower_bound(&rehearsal->path)) /* no card, nothing exact */
         plim_report_path(out, rehearsal);
     plim_report_end(out, rehearsal);
 }
