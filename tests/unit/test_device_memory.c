@@ -186,6 +186,24 @@ static void test_impossible_sizes(void **state)
     assert_int_equal(cuda.free(p), SUCCESS);
 }
 
+/* One more than a million of small ones, and the last is as good as the first. */
+static void test_very_many(void **state)
+{
+    enum { MANY = (1 << 20) + 2, SIZE = 256 };
+    static void *all[MANY];
+    (void)state;
+    const size_t before = free_bytes();
+    for (size_t i = 0; i < MANY; i++)
+        if (cuda.malloc(&all[i], SIZE) != SUCCESS)
+            fail_msg("number %zu is refused", i);
+    assert_int_equal(before - free_bytes(), (size_t)MANY * SIZE);
+    assert_true(is_device_memory(all[MANY - 1]));
+    for (size_t i = 0; i < MANY; i++)
+        if (cuda.free(all[i]) != SUCCESS)
+            fail_msg("number %zu is not freed", i);
+    assert_int_equal(free_bytes(), before);
+}
+
 static void test_words_of_errors(void **state)
 {
     (void)state;
@@ -203,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_addresses),       cmocka_unit_test(test_both_ends),
         cmocka_unit_test(test_handles),         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_words_of_errors), cmocka_unit_test(test_impossible_sizes),
+        cmocka_unit_test(test_very_many),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -19,7 +19,7 @@
 enum {
     PLIM_LEDGER_MAX_CARDS = 16,
     PLIM_LEDGER_MAX_PROCESSES = 256,
-    PLIM_LEDGER_MAX_RECORDS = 1 << 20,
+    PLIM_LEDGER_MAX_RECORDS = 1 << 23, /* as many as the address space of a process has slots (space.c) */
     PLIM_LEDGER_MAX_WARNINGS = 64,
     PLIM_LEDGER_MAX_POINTS = 512,
     PLIM_LEDGER_MAX_SITES = 4096,

@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 
 static const plim_space_owner tag_alloc = 1u << 30, tag_reserved = 2u << 30, tag_block = 3u << 30, tag_mask = 3u << 30;
-enum { MAX_BLOCKS = 1 << 22, MAX_HANDLES = 1 << 20, NO_RECORD = -1 };
+enum { MAX_BLOCKS = 1 << 23, MAX_HANDLES = 1 << 20, NO_RECORD = -1, RECORD_BITS = 23 };
+_Static_assert(PLIM_LEDGER_MAX_RECORDS <= 1 << RECORD_BITS, "the number of a record");
 
 struct handle {
     uint64_t size;
@@ -213,7 +214,7 @@ int plim_device_memory_at(uint64_t address, struct plim_device_memory *ret_memor
                                          .size = record->size,
                                          .kind = PLIM_DEVICE_MEMORY_ALLOC,
                                          .device = plim_vgpu_device_of(record->device),
-                                         .id = record->time_us << 20 | (uint64_t)(record - ledger()->record) };
+                                         .id = record->time_us << RECORD_BITS | (uint64_t)(record - ledger()->record) };
     else if (block)
         describe(block, ret_memory);
     else
