@@ -93,6 +93,44 @@ struct cu_copy_3d {
 };
 _Static_assert(sizeof(struct cu_copy_3d) == 200, "CUDA_MEMCPY3D_v2");
 
+/* CUDA_ARRAY_DESCRIPTOR_v2 */
+struct cu_array {
+    size_t width, height;
+    int format;
+    unsigned n_channels;
+};
+_Static_assert(sizeof(struct cu_array) == 24, "CUDA_ARRAY_DESCRIPTOR");
+
+/* CUDA_ARRAY3D_DESCRIPTOR_v2: a height or depth of 0 is a dimension less. */
+struct cu_array_3d {
+    size_t width, height, depth;
+    int format;
+    unsigned n_channels, flags;
+};
+_Static_assert(sizeof(struct cu_array_3d) == 40, "CUDA_ARRAY3D_DESCRIPTOR");
+
+/* CUDA_RESOURCE_DESC: type 0 is an array, 1 a mipmapped one, 2 and 3 are memory. */
+struct cu_resource {
+    int type;
+    union {
+        void *array;
+        device_pointer address;
+        uint64_t words[16];
+    } of;
+    unsigned flags, nothing;
+};
+_Static_assert(sizeof(struct cu_resource) == 144, "CUDA_RESOURCE_DESC");
+
+/* CUDA_TEXTURE_DESC and CUDA_RESOURCE_VIEW_DESC: kept for those who ask. */
+struct cu_texture {
+    int words[26];
+};
+struct cu_resource_view {
+    uint64_t words[14];
+};
+_Static_assert(sizeof(struct cu_texture) == 104, "CUDA_TEXTURE_DESC");
+_Static_assert(sizeof(struct cu_resource_view) == 112, "CUDA_RESOURCE_VIEW_DESC");
+
 /* CUDA_HOST_NODE_PARAMS */
 struct cu_host_call {
     void (*function)(void *);
@@ -307,6 +345,33 @@ status cuMemcpy3DPeerAsync(const struct cu_copy_3d *box, void *stream);
 status cuMemcpy2DUnaligned_v2(const struct cu_copy_2d *rows);
 status cuMemcpy2D_v2(const struct cu_copy_2d *rows);
 status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream);
+
+/* --- arrays, textures, surfaces --- */
+
+status cuArrayCreate_v2(void **ret_array, const struct cu_array *shape);
+status cuArray3DCreate_v2(void **ret_array, const struct cu_array_3d *shape);
+status cuArrayDestroy(void *array);
+status cuArrayGetDescriptor_v2(struct cu_array *ret_shape, void *handle);
+status cuArray3DGetDescriptor_v2(struct cu_array_3d *ret_shape, void *handle);
+status cuMipmappedArrayCreate(void **ret_array, const struct cu_array_3d *shape, unsigned n_levels);
+status cuMipmappedArrayGetLevel(void **ret_level, void *handle, unsigned number);
+status cuMipmappedArrayDestroy(void *array);
+status cuMemcpyHtoA_v2(void *to, size_t offset, const void *from, size_t size);
+status cuMemcpyHtoAAsync_v2(void *to, size_t offset, const void *from, size_t size, void *stream);
+status cuMemcpyAtoH_v2(void *to, void *from, size_t offset, size_t size);
+status cuMemcpyAtoHAsync_v2(void *to, void *from, size_t offset, size_t size, void *stream);
+status cuMemcpyDtoA_v2(void *to, size_t offset, device_pointer from, size_t size);
+status cuMemcpyAtoD_v2(device_pointer to, void *from, size_t offset, size_t size);
+status cuMemcpyAtoA_v2(void *to, size_t to_offset, void *from, size_t from_offset, size_t size);
+status cuTexObjectCreate(uint64_t *ret_texture, const struct cu_resource *resource, const struct cu_texture *texture,
+                         const struct cu_resource_view *view);
+status cuTexObjectDestroy(uint64_t texture);
+status cuTexObjectGetResourceDesc(struct cu_resource *ret_resource, uint64_t texture);
+status cuTexObjectGetTextureDesc(struct cu_texture *ret_texture, uint64_t texture);
+status cuTexObjectGetResourceViewDesc(struct cu_resource_view *ret_view, uint64_t texture);
+status cuSurfObjectCreate(uint64_t *ret_surface, const struct cu_resource *resource);
+status cuSurfObjectDestroy(uint64_t surface);
+status cuSurfObjectGetResourceDesc(struct cu_resource *ret_resource, uint64_t surface);
 
 /* --- streams --- */
 

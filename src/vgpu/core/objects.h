@@ -20,6 +20,8 @@ enum plim_object_type {
     PLIM_OBJECT_MODULE,
     PLIM_OBJECT_KERNEL,
     PLIM_OBJECT_LINK,
+    PLIM_OBJECT_ARRAY,
+    PLIM_OBJECT_TEXTURE,
 };
 
 struct plim_object {

@@ -81,7 +81,7 @@ status cudaMemcpy3DAsync(const struct cuda_copy_3d *box, void *stream)
     if (!box)
         return plim_runtime_fail(PLIM_CUDA_INVALID_VALUE);
     if (box->from_array || box->to_array)
-        return plim_runtime_fail(plim_vgpu_unsupported("cudaMemcpy3D of an array", __builtin_return_address(0)));
+        return plim_runtime_copy_arrays(box, stream);
     return copy_box(&(struct plim_copy){ .to = at(&box->to, &box->to_at),
                                          .from = at(&box->from, &box->from_at),
                                          .width = box->extent.x,

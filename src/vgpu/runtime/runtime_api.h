@@ -48,6 +48,30 @@ struct cuda_peer_copy_3d {
 };
 _Static_assert(sizeof(struct cuda_peer_copy_3d) == 168, "cudaMemcpy3DPeerParms");
 
+/* cudaChannelFormatDesc */
+struct cuda_channels {
+    int bits[4], kind;
+};
+_Static_assert(sizeof(struct cuda_channels) == 20, "cudaChannelFormatDesc");
+
+/* cudaResourceDesc of 12, with which that of 13 begins: type 0 is an array, 1 a mipmapped one, 2 and 3 are memory. */
+struct cuda_resource {
+    int type;
+    void *memory;
+    uint64_t words[6];
+};
+_Static_assert(sizeof(struct cuda_resource) == 64, "cudaResourceDesc");
+
+/* cudaTextureDesc and cudaResourceViewDesc: kept for those who ask. */
+struct cuda_texture {
+    int words[18];
+};
+struct cuda_resource_view {
+    uint64_t words[6];
+};
+_Static_assert(sizeof(struct cuda_texture) == 72, "cudaTextureDesc");
+_Static_assert(sizeof(struct cuda_resource_view) == 48, "cudaResourceViewDesc");
+
 /* dim3 */
 struct cuda_dim3 {
     unsigned x, y, z;
@@ -166,6 +190,49 @@ status cudaMemset2DAsync(void *start, size_t pitch, int value, size_t width, siz
 status cudaMemset2D(void *start, size_t pitch, int value, size_t width, size_t height);
 status cudaMemset3DAsync(struct cuda_pitched start, int value, struct cuda_triple extent, void *stream);
 status cudaMemset3D(struct cuda_pitched start, int value, struct cuda_triple extent);
+
+/* --- arrays, textures, surfaces --- */
+
+struct cuda_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
+status cudaMallocArray(void **ret_array, const struct cuda_channels *channels, size_t width, size_t height,
+                       unsigned flags);
+status cudaMalloc3DArray(void **ret_array, const struct cuda_channels *channels, struct cuda_triple extent,
+                         unsigned flags);
+status cudaFreeArray(void *array);
+status cudaMallocMipmappedArray(void **ret_array, const struct cuda_channels *channels, struct cuda_triple extent,
+                                unsigned n_levels, unsigned flags);
+status cudaGetMipmappedArrayLevel(void **ret_level, void *array, unsigned number);
+status cudaFreeMipmappedArray(void *array);
+status cudaArrayGetInfo(struct cuda_channels *ret_channels, struct cuda_triple *ret_extent, unsigned *ret_flags,
+                        void *array);
+status cudaGetChannelDesc(struct cuda_channels *ret_channels, void *array);
+/* cudaMemcpy3DAsync() of a box with an array on a side. */
+status plim_runtime_copy_arrays(const struct cuda_copy_3d *box, void *stream);
+status cudaMemcpy2DToArrayAsync(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                size_t height, int kind, void *stream);
+status cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+                           int kind);
+status cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const void *from, size_t x, size_t y, size_t width,
+                                  size_t height, int kind, void *stream);
+status cudaMemcpy2DFromArray(void *to, size_t pitch, const void *from, size_t x, size_t y, size_t width, size_t height,
+                             int kind);
+status cudaMemcpy2DArrayToArray(void *to, size_t to_x, size_t to_y, const void *from, size_t from_x, size_t from_y,
+                                size_t width, size_t height, int kind);
+status cudaMemcpyToArrayAsync(void *to, size_t x, size_t y, const void *from, size_t size, int kind, void *stream);
+status cudaMemcpyToArray(void *to, size_t x, size_t y, const void *from, size_t size, int kind);
+status cudaMemcpyFromArrayAsync(void *to, const void *from, size_t x, size_t y, size_t size, int kind, void *stream);
+status cudaMemcpyFromArray(void *to, const void *from, size_t x, size_t y, size_t size, int kind);
+status cudaMemcpyArrayToArray(void *to, size_t to_x, size_t to_y, const void *from, size_t from_x, size_t from_y,
+                              size_t size, int kind);
+status cudaCreateTextureObject(uint64_t *ret_texture, const struct cuda_resource *resource,
+                               const struct cuda_texture *texture, const struct cuda_resource_view *view);
+status cudaDestroyTextureObject(uint64_t texture);
+status cudaGetTextureObjectResourceDesc(struct cuda_resource *ret_resource, uint64_t texture);
+status cudaGetTextureObjectTextureDesc(struct cuda_texture *ret_texture, uint64_t texture);
+status cudaGetTextureObjectResourceViewDesc(struct cuda_resource_view *ret_view, uint64_t texture);
+status cudaCreateSurfaceObject(uint64_t *ret_surface, const struct cuda_resource *resource);
+status cudaDestroySurfaceObject(uint64_t surface);
+status cudaGetSurfaceObjectResourceDesc(struct cuda_resource *ret_resource, uint64_t surface);
 
 /* --- kernels and variables --- */
 

@@ -4,6 +4,7 @@
  * unless the stream captures.
  */
 #include "vgpu/core/cuda_api.h"
+#include "vgpu/driver/memory/arrays.h"
 #include "vgpu/driver/memory/values.h"
 #include "vgpu/driver/streams/schedule.h"
 
@@ -98,6 +99,28 @@ static void *start_of(const struct cu_copy_side_3d *side)
     return plim_vgpu_within(start, side->pitch, side->height, side->x, side->y, side->z);
 }
 
+static bool is_within(size_t at, size_t n, size_t all) { return at <= all && n <= all - at; }
+
+/* An array becomes the memory that its elements are in; the box lies within it, on whole elements. */
+static status resolve(struct cu_copy_side_3d *side, const struct cu_copy_3d *box)
+{
+    struct plim_array_place place;
+    if (side->type != MEMORY_ARRAY)
+        return side->type < MEMORY_HOST || side->type > MEMORY_UNIFIED ? PLIM_CUDA_INVALID_VALUE : PLIM_CUDA_SUCCESS;
+    status error = plim_vgpu_array_place(side->array, &place);
+    if (error)
+        return error;
+    if (!is_within(side->x, box->width, place.row_bytes) || !is_within(side->y, box->height, place.height) ||
+        !is_within(side->z, box->depth, place.depth) || side->x % place.element_bytes ||
+        box->width % place.element_bytes)
+        return PLIM_CUDA_INVALID_VALUE;
+    side->type = MEMORY_DEVICE;
+    side->device = (device_pointer)(uintptr_t)place.start;
+    side->pitch = place.row_bytes;
+    side->height = place.height;
+    return PLIM_CUDA_SUCCESS;
+}
+
 static enum plim_copy_kind kind_of(int from, int to)
 {
     if (from == MEMORY_UNIFIED || to == MEMORY_UNIFIED)
@@ -107,16 +130,13 @@ static enum plim_copy_kind kind_of(int from, int to)
                                : PLIM_COPY_ON_DEVICE;
 }
 
-static status copy_box(const struct cu_copy_3d *box, const void *caller, void *stream)
+static status copy_box(const struct cu_copy_3d *given, void *stream)
 {
+    struct cu_copy_3d resolved = *given, *box = &resolved;
     const struct cu_copy_side_3d *from = &box->from, *to = &box->to;
     status error = ready();
-    if (error)
+    if (error || (error = resolve(&box->from, box)) || (error = resolve(&box->to, box)))
         return error;
-    if (from->type == MEMORY_ARRAY || to->type == MEMORY_ARRAY)
-        return plim_vgpu_unsupported("a copy of an array", caller);
-    if (from->type < MEMORY_HOST || from->type > MEMORY_UNIFIED || to->type < MEMORY_HOST || to->type > MEMORY_UNIFIED)
-        return PLIM_CUDA_INVALID_VALUE;
     if (box->height > 1 && (box->width > from->pitch || box->width > to->pitch))
         return PLIM_CUDA_INVALID_VALUE;
     return plim_vgpu_copy_box(&(struct plim_copy){ .to = start_of(to),
@@ -131,17 +151,12 @@ static status copy_box(const struct cu_copy_3d *box, const void *caller, void *s
                               kind_of(from->type, to->type), stream);
 }
 
-static status box_of(const struct cu_copy_3d *box, const void *caller, void *stream)
-{
-    return box ? copy_box(box, caller, stream) : PLIM_CUDA_INVALID_VALUE;
-}
-
-status cuMemcpy3D_v2(const struct cu_copy_3d *box) { return done(box_of(box, __builtin_return_address(0), NULL)); }
-
 status cuMemcpy3DAsync_v2(const struct cu_copy_3d *box, void *stream)
 {
-    return box_of(box, __builtin_return_address(0), stream);
+    return box ? copy_box(box, stream) : PLIM_CUDA_INVALID_VALUE;
 }
+
+status cuMemcpy3D_v2(const struct cu_copy_3d *box) { return done(cuMemcpy3DAsync_v2(box, NULL)); }
 
 status cuMemcpy3DPeer(const struct cu_copy_3d *box) { return cuMemcpy3D_v2(box); }
 status cuMemcpy3DPeerAsync(const struct cu_copy_3d *box, void *stream) { return cuMemcpy3DAsync_v2(box, stream); }
@@ -157,23 +172,61 @@ static struct cu_copy_side_3d widened(const struct cu_copy_side_2d *side)
                                      .pitch = side->pitch };
 }
 
-static status rows_of(const struct cu_copy_2d *rows, const void *caller, void *stream)
+status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream)
 {
     return rows ? copy_box(
                       &(struct cu_copy_3d){ widened(&rows->from), widened(&rows->to), rows->width, rows->height, 1 },
-                      caller, stream)
+                      stream)
                 : PLIM_CUDA_INVALID_VALUE;
 }
 
-status cuMemcpy2DUnaligned_v2(const struct cu_copy_2d *rows)
-{
-    return done(rows_of(rows, __builtin_return_address(0), NULL));
-}
+status cuMemcpy2DUnaligned_v2(const struct cu_copy_2d *rows) { return done(cuMemcpy2DAsync_v2(rows, NULL)); }
 status cuMemcpy2D_v2(const struct cu_copy_2d *rows) { return cuMemcpy2DUnaligned_v2(rows); }
 
-status cuMemcpy2DAsync_v2(const struct cu_copy_2d *rows, void *stream)
+/* --- one row of an array --- */
+
+static status copy_row(struct cu_copy_side_3d to, struct cu_copy_side_3d from, size_t size, void *stream)
 {
-    return rows_of(rows, __builtin_return_address(0), stream);
+    return copy_box(&(struct cu_copy_3d){ from, to, size, 1, 1 }, stream);
+}
+
+#define ARRAY_AT(array_, offset) ((struct cu_copy_side_3d){ .type = MEMORY_ARRAY, .array = (array_), .x = (offset) })
+#define HOST_AT(pointer_)        ((struct cu_copy_side_3d){ .type = MEMORY_HOST, .host = (char *)(uintptr_t)(pointer_) })
+#define DEVICE_AT(address_)      ((struct cu_copy_side_3d){ .type = MEMORY_DEVICE, .device = (address_) })
+
+status cuMemcpyHtoAAsync_v2(void *to, size_t offset, const void *from, size_t size, void *stream)
+{
+    return copy_row(ARRAY_AT(to, offset), HOST_AT(from), size, stream);
+}
+
+status cuMemcpyAtoHAsync_v2(void *to, void *from, size_t offset, size_t size, void *stream)
+{
+    return copy_row(HOST_AT(to), ARRAY_AT(from, offset), size, stream);
+}
+
+status cuMemcpyHtoA_v2(void *to, size_t offset, const void *from, size_t size)
+{
+    return done(cuMemcpyHtoAAsync_v2(to, offset, from, size, NULL));
+}
+
+status cuMemcpyAtoH_v2(void *to, void *from, size_t offset, size_t size)
+{
+    return done(cuMemcpyAtoHAsync_v2(to, from, offset, size, NULL));
+}
+
+status cuMemcpyDtoA_v2(void *to, size_t offset, device_pointer from, size_t size)
+{
+    return done(copy_row(ARRAY_AT(to, offset), DEVICE_AT(from), size, NULL));
+}
+
+status cuMemcpyAtoD_v2(device_pointer to, void *from, size_t offset, size_t size)
+{
+    return done(copy_row(DEVICE_AT(to), ARRAY_AT(from, offset), size, NULL));
+}
+
+status cuMemcpyAtoA_v2(void *to, size_t to_offset, void *from, size_t from_offset, size_t size)
+{
+    return done(copy_row(ARRAY_AT(to, to_offset), ARRAY_AT(from, from_offset), size, NULL));
 }
 
 /* --- fills: the destination is aligned to the width --- */
