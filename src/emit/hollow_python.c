@@ -155,7 +155,7 @@ static int read_all(struct child *c)
     return result;
 }
 
-/* The child ends with us. Returns its exit status; -1: a signal ended it. */
+/* The child ends with us, and by a signal that we get while it lingers. Returns its exit status; -1: of a signal. */
 static int end(struct child *c, bool is_broken)
 {
     int status = 0;
@@ -165,8 +165,8 @@ static int end(struct child *c, bool is_broken)
         close(c->answer_fd);
     if (c->message_fd >= 0)
         close(c->message_fd);
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        kill(c->pid, SIGKILL);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

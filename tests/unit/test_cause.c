@@ -312,6 +312,8 @@ static void test_sizes_that_cannot_be(void **state)
     assert_open();
     strcpy(context.words.text[PLIM_W_MODEL], "models/sdxl-2024b1");
     assert_open();
+    strcpy(context.words.text[PLIM_W_MODEL], "x/99999x99999b"); /* no model, and no overflow */
+    assert_open();
     message(2.0, 80.0, 40.0, 19.5, -1, -1); /* cut behind "20.00 GiB allowed" */
     set(PLIM_N_ALLOWED_BYTES, GIB(20.0));
     assert_cause("allocator_limit");

@@ -77,6 +77,7 @@ bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
 /* Billions of parameters in a model's name, "Llama-3.1-70B", "8x7b", in millionths; 0 when it has none. */
 static int64_t parameters_of(const char *name)
 {
+    static const double most = 1e5; /* far more than any model has, and no product overflows */
     for (const char *c = name; *c; c++) {
         double n = 0, unit = 1;
         int64_t experts = 1;
@@ -94,8 +95,9 @@ static int64_t parameters_of(const char *name)
         if (*d == '.')
             for (d++; isdigit((unsigned char)*d) && unit > 1e-6; d++)
                 n += (unit /= 10) * (*d - '0');
-        if ((*d | 32) == 'b' && !isalnum((unsigned char)d[1]) && n > 0)
-            return (int64_t)(n * 1e6) * (experts > 0 ? experts : 1);
+        n *= (double)(experts > 0 ? experts : 1);
+        if ((*d | 32) == 'b' && !isalnum((unsigned char)d[1]) && n > 0 && n <= most)
+            return (int64_t)(n * 1e6 + 0.5);
     }
     return 0;
 }

@@ -33,6 +33,14 @@ static const char *value_of(char **argv, int argc, int *i, const char *name)
     return strcmp(argv[*i], name) != 0 ? NULL : *i + 1 < argc ? argv[++*i] : "";
 }
 
+/* Without a number, or with one that makes no sense, 5 seconds, as the real one. */
+static double pause_of(const char *value, double unit_s)
+{
+    static const double usual_s = 5, most_s = 1e6;
+    const double s = strtod(value, NULL) * unit_s;
+    return s > 0 && s < most_s ? s : usual_s;
+}
+
 static int read_options(int argc, char **argv, struct options *o)
 {
     const struct {
@@ -53,9 +61,9 @@ static int read_options(int argc, char **argv, struct options *o)
         if (value)
             continue;
         if ((value = value_of(argv, argc, &i, "-l")) || (value = value_of(argv, argc, &i, "--loop")))
-            o->every_s = strtod(value, NULL) > 0 ? strtod(value, NULL) : 5;
+            o->every_s = pause_of(value, 1);
         else if ((value = value_of(argv, argc, &i, "-lms")) || (value = value_of(argv, argc, &i, "--loop-ms")))
-            o->every_s = strtod(value, NULL) > 0 ? strtod(value, NULL) / 1e3 : 5;
+            o->every_s = pause_of(value, 1e-3);
         else if (!strcmp(argv[i], "-L") || !strcmp(argv[i], "--list-gpus"))
             o->is_list = 1;
         else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
