@@ -33,12 +33,20 @@ struct plim_rehearsal_phase {
     uint64_t bytes;
 };
 
+/* What PyTorch's allocator counted on a card: peaks of one process, the one that reserved most, each of its moment. */
+struct plim_rehearsal_pytorch {
+    uint32_t n_processes; /* that took memory through it, as far as they are known; 0: the rest is unknown */
+    bool is_lower_bound;  /* a process did not tell at its end, or forgot a peak */
+    uint64_t allocated_bytes, active_bytes, reserved_bytes;
+};
+
 struct plim_rehearsal_card {
     uint64_t reserved_bytes; /* kept by the driver */
     uint64_t others_bytes;   /* held by other programs */
     uint64_t peak_us;
-    uint64_t late_peak_bytes;         /* with the schedule "both": of the lazy run */
-    uint64_t other_peak_bytes;        /* with the values "both": of the other run */
+    uint64_t late_peak_bytes;  /* with the schedule "both": of the lazy run */
+    uint64_t other_peak_bytes; /* with the values "both": of the other run */
+    struct plim_rehearsal_pytorch pytorch;
     struct plim_receipt_device final; /* its lines and its sum (peak_bytes) when the program ended or was stopped */
     uint32_t n_points, n_phases;
     struct plim_rehearsal_point point[PLIM_REHEARSAL_MAX_POINTS];

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,28 @@ static const char *phase_of(const struct plim_rehearsal *rehearsal, uint32_t num
     return NULL;
 }
 
+/* Peaks of several processes are of several moments: their sum is no peak. */
+static struct plim_rehearsal_pytorch pytorch_on(const struct plim_ledger *ledger, uint32_t device)
+{
+    struct plim_rehearsal_pytorch found = { 0 };
+    for (uint32_t i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
+        const struct plim_ledger_process *process = &ledger->process[i];
+        const struct plim_ledger_pytorch *peaks = &process->pytorch[device];
+        const uint64_t reserved_bytes = atomic_load(&peaks->reserved_bytes);
+        if (!atomic_load(&process->has_pytorch))
+            continue;
+        found.is_lower_bound =
+            found.is_lower_bound || !atomic_load(&process->has_last_peaks) || atomic_load(&process->has_missed_peaks);
+        found.n_processes += reserved_bytes != 0;
+        if (reserved_bytes > found.reserved_bytes) {
+            found.reserved_bytes = reserved_bytes;
+            found.allocated_bytes = atomic_load(&peaks->allocated_bytes);
+            found.active_bytes = atomic_load(&peaks->active_bytes);
+        }
+    }
+    return found;
+}
+
 static void add_card(const struct plim_ledger_card *account, uint32_t device, struct plim_rehearsal *rehearsal)
 {
     struct plim_rehearsal_card *card = &rehearsal->card[device];
@@ -102,7 +125,8 @@ static void add_card(const struct plim_ledger_card *account, uint32_t device, st
     peak->total_bytes = account->total_bytes;
     *card = (struct plim_rehearsal_card){ .reserved_bytes = account->reserved_bytes,
                                           .others_bytes = account->others_bytes,
-                                          .peak_us = account->peak_us };
+                                          .peak_us = account->peak_us,
+                                          .pytorch = pytorch_on(rehearsal->ledger, device) };
     plim_rehearsal_add_lines(rehearsal, device, /* is_peak */ true, account, peak);
     plim_rehearsal_add_lines(rehearsal, device, /* is_peak */ false, account, &card->final);
     plim_rehearsal_add_phases(rehearsal, device);

@@ -143,7 +143,7 @@ def check_rehearsal_device(device: object, nth: int) -> None:
     where = f"devices[{nth}]"
     row = fields(device, where, id={f"gpu{nth}"}, name=str, total_bytes=int, reserved_bytes=int, peak_bytes=int, peak_low=int,
                  peak_high=(int, NULL), peak_basis={"exact", "lower_bound"}, peak_us=int, lines=list,
-                 end_bytes=int, end_lines=list, timeline=list, phases=list)
+                 end_bytes=int, end_lines=list, timeline=list, phases=list, pytorch=(dict, NULL))
     for lines, total in (("lines", "peak_bytes"), ("end_lines", "end_bytes")):
         for i, line in enumerate(row[lines]):
             part = fields(line, f"{where}.{lines}[{i}]", pillar=PILLARS | {None}, label=str, what=str, bytes=int, low=int, high=int,
@@ -156,6 +156,10 @@ def check_rehearsal_device(device: object, nth: int) -> None:
     need(all(0 <= bytes <= row["peak_bytes"] for _, bytes in row["timeline"]), f"{where}.timeline goes above the peak")
     for phase in row["phases"]:
         fields(phase, f"{where}.phases", phase=(str, NULL), peak_bytes=int)
+    if row["pytorch"]:
+        peaks = fields(row["pytorch"], f"{where}.pytorch", allocated_peak_bytes=int, active_peak_bytes=int, reserved_peak_bytes=int,
+                       basis={"exact", "lower_bound"}, processes=int)
+        need(0 < peaks["reserved_peak_bytes"] <= row["peak_bytes"] and peaks["processes"] > 0, f"{where}.pytorch: {peaks}")
     need(sum(phase["peak_bytes"] for phase in row["phases"]) <= row["peak_bytes"], f"{where}.phases held more than the card")
 
 

@@ -531,6 +531,54 @@ static void test_text(void **state)
     free(text);
 }
 
+/* --- PyTorch's own peaks --- */
+
+static void told(struct plim_ledger *ledger, uint32_t slot, uint64_t reserved_mib, bool is_at_end)
+{
+    struct plim_ledger_process *process = &ledger->process[slot];
+    process->has_pytorch = 1;
+    process->has_last_peaks = is_at_end;
+    process->pytorch[0].allocated_bytes = (reserved_mib - 20) * MIB;
+    process->pytorch[0].active_bytes = (reserved_mib - 10) * MIB;
+    process->pytorch[0].reserved_bytes = reserved_mib * MIB;
+}
+
+static void assert_says(const char *wanted)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    plim_rehearsal_take(&rehearsal);
+    plim_report_rehearsal_text(out, &rehearsal, /* engine_log */ NULL, /* is_unicode */ false);
+    fclose(out);
+    assert_non_null(strstr(text, wanted));
+    free(text);
+}
+
+/* Those of the process that reserved most; a lower bound when one did not tell at its end, or missed a reset. */
+static void test_peaks_of_pytorch(void **state)
+{
+    (void)state;
+    struct plim_ledger *ledger = rehearsal.ledger;
+    const struct plim_rehearsal_pytorch *pytorch = &rehearsal.card[0].pytorch;
+    assert_int_equal(pytorch->n_processes, 0); /* unknown */
+    told(ledger, 5, 200, true);
+    assert_says("  PyTorch's peaks: 180.0 MiB allocated, 190.0 MiB active, 200.0 MiB reserved\n");
+    told(ledger, 3, 300, true);
+    told(ledger, 4, 100, true);
+    assert_says("  PyTorch's peaks: 280.0 MiB allocated, 290.0 MiB active, 300.0 MiB reserved,\n"
+                "    in the process that reserved most\n");
+    assert_int_equal(pytorch->n_processes, 3);
+    assert_false(pytorch->is_lower_bound);
+    ledger->process[5].has_missed_peaks = 1;
+    assert_says("  PyTorch's peaks, at least: 280.0 MiB");
+    ledger->process[5].has_missed_peaks = 0;
+    ledger->process[6].has_pytorch = 1; /* it was ended before it told anything */
+    assert_says("  PyTorch's peaks, at least: 280.0 MiB");
+    assert_int_equal(pytorch->n_processes, 3);
+}
+
 /* --- programs that hang, or write where they should not --- */
 
 static const struct plim_rehearsal_warning *warning_of(const char *kind)
@@ -626,6 +674,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_call_sites, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_document_is_the_receipt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_peaks_of_pytorch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_locked_ledger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_ledger_that_was_written_over, set_up, tear_down),
         cmocka_unit_test(test_the_file_keeps_its_size),

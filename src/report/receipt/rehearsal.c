@@ -116,6 +116,21 @@ static void print_line(FILE *out, const struct plim_receipt_line *line)
     plim_print(out, "\n");
 }
 
+/* Beside the peak of the card, the figures that PyTorch's users know. */
+static void print_pytorch(FILE *out, const struct plim_rehearsal_pytorch *pytorch, bool is_least)
+{
+    enum { INDENT = 4 };
+    char text[160], a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT];
+    const char *title = is_least || pytorch->is_lower_bound ? "  PyTorch's peaks, at least:" : "  PyTorch's peaks:";
+    if (!pytorch->n_processes)
+        return;
+    snprintf(text, sizeof text, "%s allocated, %s active, %s reserved%s", plim_size_text(a, pytorch->allocated_bytes),
+             plim_size_text(b, pytorch->active_bytes), plim_size_text(c, pytorch->reserved_bytes),
+             pytorch->n_processes > 1 ? ", in the process that reserved most" : "");
+    plim_print(out, "%s", title);
+    plim_print_wrapped(out, text, (int)strlen(title), INDENT);
+}
+
 static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32_t nth, bool is_unicode)
 {
     const struct plim_receipt_device *peak = &rehearsal->receipt.device[nth];
@@ -128,6 +143,7 @@ static void print_card(FILE *out, const struct plim_rehearsal *rehearsal, uint32
     plim_print(out, "  %-22s %11s  of %s, after %.2f s\n",
                plim_path_is_lower_bound(&rehearsal->path) ? "peak, at least" : "peak",
                plim_size_text(a, peak->peak_bytes), plim_size_text(b, usable_bytes), (double)card->peak_us / 1e6);
+    print_pytorch(out, &card->pytorch, plim_path_is_lower_bound(&rehearsal->path));
     if (rehearsal->late.is_set)
         plim_print(out, "  %-22s %11s  with --schedule lazy\n", "", plim_size_text(a, card->late_peak_bytes));
     if (rehearsal->other.is_set)

@@ -74,6 +74,17 @@ static json_t *timeline_json(const struct plim_rehearsal_card *card)
     return list;
 }
 
+static json_t *pytorch_json(const struct plim_rehearsal_pytorch *pytorch, bool is_least)
+{
+    if (!pytorch->n_processes)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:s, s:o}", "allocated_peak_bytes", plim_bytes_json(pytorch->allocated_bytes),
+                     "active_peak_bytes", plim_bytes_json(pytorch->active_bytes), "reserved_peak_bytes",
+                     plim_bytes_json(pytorch->reserved_bytes), "basis",
+                     is_least || pytorch->is_lower_bound ? "lower_bound" : "exact", "processes",
+                     plim_bytes_json(pytorch->n_processes));
+}
+
 static json_t *card_json(const struct plim_rehearsal *rehearsal, uint32_t nth)
 {
     const struct plim_receipt_device *peak = &rehearsal->receipt.device[nth];
@@ -84,14 +95,15 @@ static json_t *card_json(const struct plim_rehearsal *rehearsal, uint32_t nth)
     if (rehearsal->other.is_set && card->other_peak_bytes > peak->peak_bytes)
         sums.high_bytes += card->other_peak_bytes - peak->peak_bytes;
     const bool is_least = plim_path_is_lower_bound(&rehearsal->path);
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", device_json(nth), "name",
-        plim_text_json(peak->name), "total_bytes", plim_bytes_json(peak->total_bytes), "reserved_bytes",
-        plim_bytes_json(card->reserved_bytes), "peak_bytes", plim_bytes_json(peak->peak_bytes), "peak_low",
-        plim_bytes_json(sums.low_bytes), "peak_high", is_least ? json_null() : plim_bytes_json(sums.high_bytes),
-        "peak_basis", is_least ? "lower_bound" : "exact", "peak_us", plim_bytes_json(card->peak_us), "lines",
-        plim_receipt_lines_json(peak), "end_bytes", plim_bytes_json(card->final.peak_bytes), "end_lines",
-        plim_receipt_lines_json(&card->final), "timeline", timeline_json(card), "phases", phases_json(card));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                     device_json(nth), "name", plim_text_json(peak->name), "total_bytes",
+                     plim_bytes_json(peak->total_bytes), "reserved_bytes", plim_bytes_json(card->reserved_bytes),
+                     "peak_bytes", plim_bytes_json(peak->peak_bytes), "peak_low", plim_bytes_json(sums.low_bytes),
+                     "peak_high", is_least ? json_null() : plim_bytes_json(sums.high_bytes), "peak_basis",
+                     is_least ? "lower_bound" : "exact", "peak_us", plim_bytes_json(card->peak_us), "lines",
+                     plim_receipt_lines_json(peak), "end_bytes", plim_bytes_json(card->final.peak_bytes), "end_lines",
+                     plim_receipt_lines_json(&card->final), "timeline", timeline_json(card), "phases",
+                     phases_json(card), "pytorch", pytorch_json(&card->pytorch, is_least));
 }
 
 static json_t *oom_json(const struct plim_rehearsal_oom *oom)

@@ -6,7 +6,7 @@
  */
 #include "vgpu/core/callsite.h"
 
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677537; /* "plimvgu7": changes with the layout */
+static const uint64_t magic = 0x706c696d76677538; /* "plimvgu8": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }

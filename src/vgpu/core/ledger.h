@@ -111,6 +111,11 @@ struct plim_ledger_cycle {
     uint64_t hash, n_launches, used_bytes;
 };
 
+/* What PyTorch's allocator counts on a card: the largest peaks that were seen, each of its own moment. */
+struct plim_ledger_pytorch {
+    _Atomic uint64_t allocated_bytes, active_bytes, reserved_bytes;
+};
+
 /* Identified by its pid, its start time and its pid namespace: pids are reused, and each namespace has a pid 1. */
 struct plim_ledger_process {
     int32_t pid;                         /* in its own namespace; 0: the slot is free */
@@ -126,6 +131,10 @@ struct plim_ledger_process {
     _Atomic uint32_t has_optimizers;     /* PyTorch's optimizers are counted: launches need not be watched */
     _Atomic uint32_t has_made_optimizer; /* of PyTorch's */
     _Atomic uint32_t n_without_states;   /* optimizers that have stepped and should have states */
+    _Atomic uint32_t has_pytorch;        /* its peaks are noted (python/peaks.c) */
+    _Atomic uint32_t has_last_peaks;     /* they were noted as it ended */
+    _Atomic uint32_t has_missed_peaks;   /* PyTorch forgot peaks, or could not be asked, before they were noted */
+    struct plim_ledger_pytorch pytorch[PLIM_LEDGER_MAX_CARDS];
 };
 
 struct plim_ledger_warning {

@@ -10,7 +10,7 @@
 #include "vgpu/core/session.h"
 
 #include "vgpu/core/callsite.h"
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 #include "vgpu/core/ranks.h"
 #include "vgpu/core/space.h"
 
@@ -102,6 +102,7 @@ static void attach(void)
     }
     read_visible(getenv("CUDA_VISIBLE_DEVICES"));
     pthread_atfork(NULL, NULL, in_child);
+    plim_python_set_cards(session.ledger, session.card, session.n_cards);
     plim_python_watch(&session.ledger->process[session.process]);
 }
 

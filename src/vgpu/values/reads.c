@@ -2,7 +2,7 @@
 #include "vgpu/values/reads.h"
 
 #include "vgpu/core/guesses.h"
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <pthread.h>
 #include <stdlib.h>

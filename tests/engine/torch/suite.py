@@ -15,6 +15,7 @@ The cases are the programs in cases/. Comments at the top of a case say how it i
     # out of memory                 it is meant to; it checks the message itself
     # out of memory: gpu1           and where
     # at most: 60 s, 4 GiB          of time and of resident memory
+    # pytorch: exact                the basis of PyTorch's own peaks in the receipt
 """
 from __future__ import annotations
 
@@ -108,6 +109,23 @@ def check_memory(receipt: dict, said: str) -> list[str]:
     return wrong
 
 
+def check_peaks(receipt: dict, said: str, case: Case) -> list[str]:
+    """PyTorch's own peaks: those of the process that reserved most."""
+    wrong = []
+    for device, card in enumerate(receipt["devices"]):
+        here = [(one["reserved"][str(device)][1], one.get("peaks", {}).get(str(device))) for one in told_in(said)
+                if one["reserved"].get(str(device), [0, 0])[1]]
+        reserved, peaks = max(here, default=(0, None))
+        found = card["pytorch"] or {}
+        if found.get("reserved_peak_bytes", 0) != reserved or found.get("processes", 0) != len(here):
+            wrong.append(f"gpu{device}: PyTorch's peaks are {found}, but {reserved} was reserved by one of {len(here)} processes")
+        elif peaks and [found[f"{figure}_peak_bytes"] for figure in ("allocated", "active", "reserved")] != peaks:
+            wrong.append(f"gpu{device}: PyTorch's peaks are {found}, but it said {peaks}")
+        if case.says.get("pytorch", found.get("basis")) != found.get("basis"):
+            wrong.append(f"gpu{device}: PyTorch's peaks are {found}")
+    return wrong
+
+
 def check_limits(receipt: dict, case: Case, seconds: float) -> list[str]:
     found = re.fullmatch(r"([\d.]+) s, ([\d.]+) GiB", case.says.get("at most", ""))
     if not found:
@@ -140,7 +158,7 @@ def run(options: argparse.Namespace, case: Case, folder: str) -> tuple[list[str]
     if done.returncode:
         wrong.append(f"exit {done.returncode}: {said.strip()[-1500:]}")
     elif "out of memory" not in case.says:
-        wrong += check_memory(receipt, said)
+        wrong += check_memory(receipt, said) + check_peaks(receipt, said, case)
     if receipt["oom"] != ("out of memory" in case.says):
         wrong.append("the receipt says it ran out of memory" if receipt["oom"] else "the receipt does not say that it ran out of memory")
     full = receipt["oom_at"]["device"] if receipt["oom"] else ""

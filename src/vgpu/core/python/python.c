@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -26,6 +26,8 @@ bool plim_python_find(void)
         { &plim_python.nth, "PySequence_GetItem" },
         { &plim_python.size, "PyObject_Size" },
         { &plim_python.is_true, "PyObject_IsTrue" },
+        { &plim_python.set_attribute, "PyObject_SetAttrString" },
+        { &plim_python.number, "PyLong_AsUnsignedLongLong" },
         { &plim_python.text, "PyUnicode_AsUTF8AndSize" },
         { &plim_python.error, "PyErr_Occurred" },
         { &plim_python.clear, "PyErr_Clear" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@ enum { MOST_CALLS = 4096, CALLS_AT_FIRST = 64, CALL_EVERY = 16 };
 
 enum { UNKNOWN, ABSENT, PRESENT };
 static atomic_int presence, is_called;
-static atomic_bool has_steps;
+static atomic_bool has_steps, has_peaks;
 static atomic_uint n_watched;
 static struct plim_ledger_process *process_here;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,6 +26,8 @@ static int in_interpreter(void *unused)
             atomic_store(&has_steps, plim_python_register_steps(process_here));
         if (atomic_load(&has_steps))
             plim_python_find_optimizers(process_here);
+        if (!atomic_load(&has_peaks))
+            atomic_store(&has_peaks, plim_python_register_peaks(process_here));
     }
     atomic_store(&is_called, 0);
     return 0;
@@ -35,6 +37,7 @@ static bool is_ready(const struct plim_ledger_process *process)
 {
     const unsigned n = atomic_fetch_add_explicit(&n_watched, 1, memory_order_relaxed);
     if (plim_python_has_stack() && atomic_load_explicit(&has_steps, memory_order_relaxed) &&
+        atomic_load_explicit(&has_peaks, memory_order_relaxed) &&
         (atomic_load_explicit(&process->n_optimizer_steps, memory_order_relaxed) ||
          atomic_load_explicit(&process->has_made_optimizer, memory_order_relaxed)))
         return true;

@@ -7,7 +7,7 @@
  * thread from a signal handler, without the lock and without touching an object. So a signal that the program does not
  * use is given to faulthandler.register(), and a thread that allocates sends it to itself.
  */
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <pthread.h>
 #include <signal.h>

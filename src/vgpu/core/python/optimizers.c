@@ -4,7 +4,7 @@
  * after a step it looks whether the optimizer has its states (Optimizer.state, Optimizer.param_groups). An optimizer
  * that wraps another one, as DeepSpeed's do, lets the inner one step, or skips that.
  */
-#include "vgpu/core/python.h"
+#include "vgpu/core/python/python.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -96,8 +96,10 @@ static object *stepped(object *self, object *arguments)
             count_lacking();
         }
         steps[i].n++;
-        if (steps[i].n > atomic_load(&process_here->n_optimizer_steps))
+        if (steps[i].n > atomic_load(&process_here->n_optimizer_steps)) {
+            plim_python_note_peaks(); /* first: at the last step that it waits for, the launcher ends the program */
             atomic_store(&process_here->n_optimizer_steps, steps[i].n);
+        }
         break;
     }
     return plim_python.build("");

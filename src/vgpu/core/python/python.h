@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_VGPU_CORE_PYTHON_H
-#define PLIMSOLL_VGPU_CORE_PYTHON_H
+#ifndef PLIMSOLL_VGPU_CORE_PYTHON_PYTHON_H
+#define PLIMSOLL_VGPU_CORE_PYTHON_PYTHON_H
 
 /*
  * The interpreter of a Python program, through its stable ABI and documented interfaces of Python and PyTorch. Python
@@ -37,6 +37,8 @@ struct plim_python {
     struct plim_python_object *(*nth)(struct plim_python_object *, ssize_t);
     ssize_t (*size)(struct plim_python_object *);
     int (*is_true)(struct plim_python_object *);
+    int (*set_attribute)(struct plim_python_object *, const char *, struct plim_python_object *);
+    unsigned long long (*number)(struct plim_python_object *);
     const char *(*text)(struct plim_python_object *, ssize_t *);
     struct plim_python_object *(*error)(void);
     void (*clear)(void);
@@ -47,13 +49,13 @@ extern struct plim_python plim_python;
 /* False: this is no Python program. */
 bool plim_python_find(void);
 
-/* In a Python program (python_watch.c): prepare, at the interpreter's next safe point, what follows. */
+/* In a Python program (watch.c): prepare, at the interpreter's next safe point, what follows. */
 void plim_python_watch(struct plim_ledger_process *process);
 
 /* Release an object, or clear the error that came instead of it. */
 void plim_python_done_with(struct plim_python_object *value);
 
-/* --- stacks (callsite_python.c) --- */
+/* --- stacks (stack.c) --- */
 
 void plim_python_register_stack(void);
 bool plim_python_has_stack(void);
@@ -71,5 +73,16 @@ bool plim_python_register_steps(struct plim_ledger_process *process);
 
 /* Look whether the program has made an optimizer. */
 void plim_python_find_optimizers(struct plim_ledger_process *process);
+
+/* --- PyTorch's account of its memory (peaks.c) --- */
+
+/* Before plim_python_watch(): the cards behind the device numbers of this process, which stay. */
+void plim_python_set_cards(struct plim_ledger *ledger, const int *cards, int n_cards);
+
+/* Note its peaks before they are reset, and at the end of the process; false: PyTorch is not there yet. */
+bool plim_python_register_peaks(struct plim_ledger_process *process);
+
+/* In the interpreter: note its peaks now. */
+void plim_python_note_peaks(void);
 
 #endif
