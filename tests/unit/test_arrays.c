@@ -80,6 +80,7 @@ static struct {
     status (*copy_rows)(const struct cu_copy_2d *);
     status (*to_row)(void *, size_t, const void *, size_t);
     status (*from_row)(void *, void *, size_t, size_t);
+    struct plim_ledger *(*ledger)(int *);
     int (*place)(const void *, struct plim_array_place *);
     enum plim_shadow_known (*read)(void *, const void *, size_t);
 } cuda;
@@ -125,7 +126,8 @@ static int set_up(void **state)
     take(driver, "cuMemcpy2D_v2", &cuda.copy_rows);
     take(driver, "cuMemcpyHtoA_v2", &cuda.to_row);
     take(driver, "cuMemcpyAtoH_v2", &cuda.from_row);
-    take(driver, "plim_vgpu_array_place", &cuda.place); /* of ours, as is the next */
+    take(driver, "plim_vgpu_array_place", &cuda.place); /* of ours, as are the next */
+    take(driver, "plim_vgpu_ledger", &cuda.ledger);
     take(driver, "plim_shadow_read", &cuda.read);
     return 0;
 }
@@ -135,6 +137,17 @@ static size_t free_bytes(void)
     size_t n = 0, total;
     assert_int_equal(cuda.info(&n, &total), SUCCESS);
     return n;
+}
+
+static bool is_remarked(const char *text)
+{
+    int error;
+    const struct plim_ledger *ledger = cuda.ledger(&error);
+    assert_non_null(ledger);
+    for (uint32_t i = 0; i < ledger->n_warnings; i++)
+        if (!strcmp(ledger->warning[i].kind, "assumed") && strstr(ledger->warning[i].what, text))
+            return true;
+    return false;
 }
 
 /* An array is charged as its elements, and described as it was asked for. */
@@ -149,6 +162,7 @@ static void test_arrays(void **state)
     assert_memory_equal(&channels, &one_float, sizeof channels);
     assert_int_equal(cuda.malloc(&array, &one_float, 1000, 30, 2), SUCCESS);
     assert_int_equal(before - free_bytes(), 1000 * 30 * 4);
+    assert_true(is_remarked("an array takes the memory of its elements"));
     assert_int_equal(cuda.about(&channels, &extent, &flags, array), SUCCESS);
     assert_memory_equal(&channels, &one_float, sizeof channels);
     assert_true(extent.x == 1000 && extent.y == 30 && extent.z == 0 && flags == 2);

@@ -180,6 +180,7 @@ static status create(void **ret_array, const struct cu_array_3d *shape, unsigned
         (void)cuMemFree_v2(base);
         return PLIM_CUDA_OUT_OF_MEMORY;
     }
+    plim_vgpu_remark("assumed", "an array takes the memory of its elements: its padding is not documented");
     *ret_array = made;
     return PLIM_CUDA_SUCCESS;
 }
