@@ -41,10 +41,11 @@ static int usage(const char *what, const char *name)
 /* The value of this option at argv[*i], which moves to it; NULL when it is another option. `name` is the long one. */
 static const char *value_at(int argc, char **argv, int *i, enum option option, const char *name)
 {
+    const char *word = *i < argc ? argv[*i] : NULL;
     const size_t n = strlen(name);
-    if (!strncmp(argv[*i], name, n) && argv[*i][n] == '=')
-        return argv[*i] + n + 1;
-    if (!plim_text_has_word(rows[option].names, argv[*i]))
+    if (word && !strncmp(word, name, n) && word[n] == '=')
+        return word + n + 1;
+    if (!word || !plim_text_has_word(rows[option].names, word))
         return NULL;
     return *i + 1 < argc ? argv[++*i] : "";
 }

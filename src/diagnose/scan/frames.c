@@ -123,7 +123,7 @@ static const char *read_colon(const char *start, const char *at, struct plim_fra
 
 uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
 {
-    static const char head[] = "Traceback (most recent call last", backward[] = ".backward()";
+    static const char head[] = "Traceback (most recent call last", backward[] = ".backward(";
     uint32_t n = 0;
     for (const char *p = window->text; *(p += strcspn(p, "TF.")) != '\0';) {
         const char *next = NULL;

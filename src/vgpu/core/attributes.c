@@ -107,10 +107,9 @@ static const struct {
 };
 
 /*
- * L2 cache. As cudaGetDeviceProperties() of such cards says (printed deviceQuery): V100, RTX 2080 and 2080 Ti, A100,
- * RTX 3090 and 4090. By NVIDIA's white papers on Pascal (GP100), Hopper, Ampere (GA102: 512 KiB for each of ten memory
- * controllers), Ada (AD103) and RTX Blackwell: P100, H100, RTX 3080, 4080, 5080 and 5090. Other cards, and slices of
- * these, get a plausible size.
+ * L2 cache. As cudaGetDeviceProperties() of such cards says (printed deviceQuery): V100, RTX 2080 and 2080 Ti, RTX
+ * 3090 and 4090; measured: A100; NVIDIA's pages: P100, H100; published specifications: RTX 3080, 4080, 5080 and 5090.
+ * Other cards, and slices of these, get a plausible size.
  */
 static int l2_bytes(const struct plim_ledger_card *card)
 {

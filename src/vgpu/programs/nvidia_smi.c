@@ -27,10 +27,13 @@ struct options {
 /* The value of an option: "--name=value", or the next word. NULL: this word is another option. */
 static const char *value_of(char **argv, int argc, int *i, const char *name)
 {
+    const char *word = *i < argc ? argv[*i] : NULL;
     const size_t n = strlen(name);
-    if (!strncmp(argv[*i], name, n) && argv[*i][n] == '=')
-        return argv[*i] + n + 1;
-    return strcmp(argv[*i], name) != 0 ? NULL : *i + 1 < argc ? argv[++*i] : "";
+    if (!word || strncmp(word, name, n) != 0)
+        return NULL;
+    if (word[n] == '=')
+        return word + n + 1;
+    return word[n] ? NULL : *i + 1 < argc ? argv[++*i] : "";
 }
 
 /* Without a number, or with one that makes no sense, 5 seconds, as the real one. */
