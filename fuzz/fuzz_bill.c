@@ -79,7 +79,7 @@ static void write_reports(const struct plim_answer *answer)
 }
 
 /* The parts beyond the bill take many bills each: the input chooses one. */
-enum part { FOR_FIXES = 1, FOR_STARTS_WITH = 2, FOR_REPORTS = 3, FOR_MIXTURE = 4, N_PARTS = 16 };
+enum part { FOR_FIXES = 1, FOR_STARTS_WITH = 2, FOR_REPORTS = 3, FOR_MIXTURE = 4, FOR_ROOM = 5, N_PARTS = 16 };
 
 static void answer(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                    enum part part)
@@ -89,9 +89,14 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
     static struct plim_adjustment start;
     if (command.n_words == 0)
         plim_command_add(&command, "llama-server");
-    struct plim_answer a = {
-        .engine = engine, .setup = setup, .machine = machine, .bill = &bill, .fixes = fixes, .command = &command
-    };
+    struct plim_room room = { 0 };
+    struct plim_answer a = { .engine = engine,
+                             .setup = setup,
+                             .machine = machine,
+                             .bill = &bill,
+                             .fixes = fixes,
+                             .room = &room,
+                             .command = &command };
     if (plim_engine_bill(engine, setup, machine, NULL, &bill, &error) < 0) {
         FUZZ_REQUIRE(error.code && error.what[0]);
         return;
@@ -106,7 +111,9 @@ static void answer(struct plim_engine *engine, const struct plim_setup *setup, c
         a.adjustment = &start;
         a.adjusted_bill = &other;
     }
-    if (part == FOR_REPORTS || a.n_fixes || a.adjustment)
+    if (part == FOR_ROOM && plim_plan_room(engine, setup, machine, NULL, &bill, &room, &error) < 0)
+        FUZZ_REQUIRE(error.code && error.what[0]);
+    if (part == FOR_REPORTS || a.n_fixes || a.adjustment || room.n_ctx || room.n_slots)
         write_reports(&a);
 }
 
