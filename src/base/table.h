@@ -14,11 +14,14 @@ struct plim_table {
     size_t n_columns, n_rows;
 };
 
-extern const struct plim_table plim_cards_table;      /* data/cards.csv */
-extern const struct plim_table plim_quants_table;     /* data/quants.csv */
-extern const struct plim_table plim_errors_table;     /* data/errors, the files *.entries */
-extern const struct plim_table plim_frames_table;     /* data/frames.csv: work that a Python frame is a sign of */
-extern const struct plim_table plim_frameworks_table; /* data/frameworks.csv: ids and names of programs */
+extern const struct plim_table plim_cards_table;         /* data/cards.csv */
+extern const struct plim_table plim_quants_table;        /* data/quants.csv */
+extern const struct plim_table plim_errors_table;        /* data/errors, the files *.entries */
+extern const struct plim_table plim_models_table;        /* data/models, see model/catalogue/columns.h */
+extern const struct plim_table plim_models_filled_table; /* data/models-filled.csv */
+extern const struct plim_table plim_ollama_table;        /* data/ollama.csv: tags of Ollama's library */
+extern const struct plim_table plim_frames_table;        /* data/frames.csv: work that a Python frame is a sign of */
+extern const struct plim_table plim_frameworks_table;    /* data/frameworks.csv: ids and names of programs */
 
 /* The number of the column with this name; n_columns when there is no such column. */
 size_t plim_table_column(const struct plim_table *table, const char *name);

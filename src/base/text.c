@@ -119,6 +119,27 @@ double plim_decimal(const char *text, const char **ret_end)
     return !is_number ? 0 : is_negative ? -(digits / scale) : digits / scale;
 }
 
+unsigned plim_text_distance(const char *a, const char *b)
+{
+    enum { MAX_BYTES = 160 };
+    unsigned row[MAX_BYTES + 1];
+    const size_t n = strnlen(b, MAX_BYTES);
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 0; i < MAX_BYTES && a[i]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < n; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
 bool plim_text_has_word(const char *list, const char *word)
 {
     const size_t n = strlen(word);

@@ -32,6 +32,9 @@ void plim_text_clean(char *text);
  */
 bool plim_text_is_near(const char *a, const char *b);
 
+/* How many letters have to be changed, inserted or removed to turn one text into the other; of the first 160 bytes. */
+unsigned plim_text_distance(const char *a, const char *b);
+
 /* True when `word` is one of the words in a list separated by spaces; a list of NULL is empty. */
 bool plim_text_has_word(const char *list, const char *word);
 

@@ -319,27 +319,6 @@ static bool is_same_card(size_t a, size_t b)
            !strcmp(cell(a, DRIVER_MIB), cell(b, DRIVER_MIB));
 }
 
-/* Letters to change, insert or remove to turn a into b, at most max (a crude bound is enough here). */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[KEY_BYTES];
-    const size_t n = strlen(b);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 0; a[i]; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i + 1;
-        for (size_t j = 0; j < n; j++) {
-            unsigned best = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j + 1] = best;
-        }
-    }
-    return row[n];
-}
-
 static unsigned nearness(size_t i, const struct query *q)
 {
     const char *rest = NULL;
@@ -351,7 +330,7 @@ static unsigned nearness(size_t i, const struct query *q)
         const size_t n = strlen(key);
         if ((n > length ? n - length : length - n) > MAX_DISTANCE)
             continue;
-        unsigned d = distance(q->short_key, key);
+        unsigned d = plim_text_distance(q->short_key, key);
         best = d < best ? d : best;
     }
     return best;

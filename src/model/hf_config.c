@@ -214,6 +214,19 @@ void plim_hf_config_settle(struct plim_model *model)
     }
 }
 
+int plim_hf_config_finish(struct plim_model *model, struct plim_error *reterr)
+{
+    int result = plim_hf_tensors_add(model, &model->no_tensors);
+    if (result < 0 && result != PLIM_E_UNSUPPORTED) {
+        if (reterr && !reterr->code)
+            *reterr = model->no_tensors;
+        return result;
+    }
+    model->format = PLIM_FORMAT_HF_CONFIG;
+    plim_hf_config_settle(model);
+    return plim_model_index(model, reterr);
+}
+
 int plim_hf_config_open(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     int result = plim_hf_config_add(model, path, reterr);
@@ -222,16 +235,10 @@ int plim_hf_config_open(struct plim_model *model, const char *path, struct plim_
         result = plim_model_name_by_folder(model, path, reterr);
     if (result < 0)
         return result;
-    result = plim_hf_tensors_add(model, &model->no_tensors);
-    if (result < 0 && result != PLIM_E_UNSUPPORTED) {
-        if (reterr && !reterr->code)
-            *reterr = model->no_tensors;
-        plim_error_where(reterr, path);
-        return result;
-    }
+    result = plim_hf_config_finish(model, reterr);
     if (result < 0)
+        plim_error_where(reterr, path);
+    else if (model->no_tensors.code)
         plim_error_where(&model->no_tensors, path);
-    model->format = PLIM_FORMAT_HF_CONFIG;
-    plim_hf_config_settle(model);
-    return plim_model_index(model, reterr);
+    return result;
 }

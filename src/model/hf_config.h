@@ -14,6 +14,9 @@ int plim_hf_config_add(struct plim_model *model, const char *path, struct plim_e
 /* Fill from the tensors what the config leaves open: whether the output matrix is the token embedding. */
 void plim_hf_config_settle(struct plim_model *model);
 
+/* What is left after the keys: the tensors that they imply, where the rules are known, the format and the index. */
+int plim_hf_config_finish(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
+
 /* Fill a new model from a config.json alone: with the tensors that it implies, where the rules are known. */
 int plim_hf_config_open(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
