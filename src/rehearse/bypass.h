@@ -6,7 +6,7 @@
  */
 
 #include "receipt/rehearsal.h"
-#include "rehearse/tree.h"
+#include "rehearse/processes/tree.h"
 
 /* Each is a warning of the rehearsal. */
 void plim_bypass_find(const struct plim_tree *tree, const char *libraries, struct plim_rehearsal *rehearsal);

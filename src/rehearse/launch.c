@@ -14,10 +14,11 @@
 #include "rehearse/end/outsiders.h"
 #include "rehearse/end/pool.h"
 #include "rehearse/end/said.h"
-#include "rehearse/left_behind.h"
-#include "rehearse/nested.h"
 #include "rehearse/path/path.h"
-#include "rehearse/usage.h"
+#include "rehearse/processes/departures.h"
+#include "rehearse/processes/left_behind.h"
+#include "rehearse/processes/nested.h"
+#include "rehearse/processes/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,6 +255,7 @@ static void pause_for(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1
 /* Record what is held before the program gives it back, and ask the program to end. */
 static void stop(const struct plim_launch *launch, struct plim_tree *tree, struct plim_rehearsal *rehearsal)
 {
+    plim_departures_note(rehearsal->ledger, child_pid);
     plim_rehearsal_take(rehearsal);
     plim_bypass_find(tree, launch->libraries, rehearsal);
     plim_tree_signal(tree, SIGTERM);
@@ -283,6 +285,7 @@ struct watch {
     struct plim_tree *tree;
     struct plim_rehearsal *rehearsal;
     double start_s, stopped_s, looked_s;
+    bool is_over; /* the program has ended, and others have not */
     struct plim_usage usage;
     struct plim_nested nested;
 };
@@ -295,6 +298,7 @@ static void look(struct watch *w, double elapsed_s)
         plim_nested_look(&w->nested, w->tree, rehearsal->ledger);
     if (!rehearsal->outsider && (has_scanned || elapsed_s < 1))
         rehearsal->outsider = plim_outsiders_find(w->tree, has_scanned ? w->tree->n : 1);
+    plim_departures_note(rehearsal->ledger, w->is_over ? 0 : child_pid);
     plim_usage_look(&w->usage, w->tree, elapsed_s);
     if (w->launch->progress)
         w->launch->progress(w->tree, rehearsal->ledger, elapsed_s, /* is_over */ false);
@@ -334,6 +338,7 @@ static void await_the_rest(struct watch *w)
     const double ended_s = now_s() - w->start_s;
     if (plim_tree_scan(w->tree) && w->tree->n == 1)
         return;
+    w->is_over = true;
     plim_left_behind_name(w->tree, name);
     plim_tree_hurry(w->tree);
     while (w->tree->n > 1 && w->stopped_s == 0 && !n_interrupts) {
@@ -405,8 +410,10 @@ static void run(const struct plim_launch *launch, struct plim_tree *tree, struct
     if (rehearsal->ledger->wants_steps)
         plim_steps_count(rehearsal->ledger, launch->stop.n_steps, &rehearsal->steps);
     rehearsal->steps.n_wanted = rehearsal->ledger->wants_steps ? launch->stop.n_steps : 0;
-    if (!rehearsal->stopped_by)
+    if (!rehearsal->stopped_by) {
+        plim_departures_note(rehearsal->ledger, child_pid);
         plim_rehearsal_take(rehearsal);
+    }
     take_exit(rehearsal);
     rehearsal->host.kill =
         plim_kernel_kills_judge(kills, plim_kernel_kills_read(""),

@@ -4,9 +4,9 @@
 
 /* Run a program on the virtual cards until it ends or its stop condition holds. */
 
+#include "rehearse/processes/tree.h"
 #include "rehearse/rehearsal.h"
 #include "rehearse/stop_condition.h"
-#include "rehearse/tree.h"
 
 #include "plimsoll/error.h"
 

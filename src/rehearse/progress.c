@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "rehearse/attribution.h"
+#include "rehearse/processes/departures.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -106,13 +107,19 @@ static uint64_t optimizer_steps(const struct plim_ledger *ledger)
     return least;
 }
 
+static uint64_t held_now(const struct plim_ledger *ledger, uint32_t device)
+{
+    const uint64_t used_bytes = ledger->card[device].used_bytes, gone_bytes = plim_departures_bytes(ledger, device);
+    return gone_bytes < used_bytes ? used_bytes - gone_bytes : 0;
+}
+
 void plim_progress_text(const struct plim_ledger *ledger, double now_s, char ret_text[PLIM_PROGRESS_TEXT])
 {
     const uint32_t n_cards = plim_ledger_n_cards(ledger);
     char a[PLIM_SIZE_TEXT], b[PLIM_SIZE_TEXT], c[PLIM_SIZE_TEXT], steps[32] = "";
     uint32_t fullest = 0;
     for (uint32_t i = 0; i < n_cards; i++)
-        if (ledger->card[i].used_bytes > ledger->card[fullest].used_bytes)
+        if (held_now(ledger, i) > held_now(ledger, fullest))
             fullest = i;
     const struct plim_ledger_card *card = &ledger->card[fullest];
     if (n_cards == 0 || card->peak_bytes == 0) {
@@ -124,6 +131,6 @@ void plim_progress_text(const struct plim_ledger *ledger, double now_s, char ret
     if (n_steps)
         snprintf(steps, sizeof steps, ", %llu step%s", (unsigned long long)n_steps, n_steps == 1 ? "" : "s");
     snprintf(ret_text, PLIM_PROGRESS_TEXT, "plimsoll: %.0f s, %s%sgpu%u %s of %s, peak %s%s", now_s, phase ? phase : "",
-             phase ? ", " : "", fullest, plim_size_text(a, card->used_bytes), plim_size_text(b, card->total_bytes),
-             plim_size_text(c, card->peak_bytes), steps);
+             phase ? ", " : "", fullest, plim_size_text(a, held_now(ledger, fullest)),
+             plim_size_text(b, card->total_bytes), plim_size_text(c, card->peak_bytes), steps);
 }

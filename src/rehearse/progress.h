@@ -8,7 +8,7 @@
  * cursor below it, and is only written anew, or erased, where nothing was written after it.
  */
 
-#include "rehearse/tree.h"
+#include "rehearse/processes/tree.h"
 #include "vgpu/core/ledger.h"
 
 enum { PLIM_PROGRESS_TEXT = 96 };

@@ -4,6 +4,7 @@
 #include "card/cuda_overhead.h"
 #include "rehearse/attribution.h"
 #include "rehearse/parts.h"
+#include "rehearse/processes/departures.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +116,8 @@ static struct plim_rehearsal_pytorch pytorch_on(const struct plim_ledger *ledger
     return found;
 }
 
-static void add_card(const struct plim_ledger_card *account, uint32_t device, struct plim_rehearsal *rehearsal)
+static void add_card(const struct plim_ledger_card *account, const struct plim_departures *departures, uint32_t device,
+                     struct plim_rehearsal *rehearsal)
 {
     struct plim_rehearsal_card *card = &rehearsal->card[device];
     char id[PLIM_RECEIPT_ID_BYTES];
@@ -135,11 +137,13 @@ static void add_card(const struct plim_ledger_card *account, uint32_t device, st
         card->point[card->n_points] =
             (struct plim_rehearsal_point){ point->time_us, point->bytes, phase_of(rehearsal, point->site) };
     }
+    plim_departures_take_out(departures, device, card);
 }
 
 void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
 {
     static struct plim_ledger_card account[PLIM_LEDGER_MAX_CARDS]; /* large; a process runs one rehearsal at a time */
+    static struct plim_departures departures;
     struct plim_ledger *ledger = rehearsal->ledger;
     const bool is_locked = plim_ledger_lock_within(ledger, LOCK_MS);
     if (!is_locked)
@@ -148,6 +152,7 @@ void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
     seal(ledger);
     rehearsal->n_cards = ledger->n_cards;
     memcpy(account, ledger->card, sizeof account);
+    plim_departures_copy(ledger, &departures);
     copy_allocations(ledger, rehearsal);
     plim_call_sites_copy(ledger, rehearsal);
     rehearsal->end_us = plim_ledger_now_us(ledger);
@@ -158,7 +163,7 @@ void plim_rehearsal_take(struct plim_rehearsal *rehearsal)
     rehearsal->receipt.is_whole = true;
     rehearsal->receipt.n_starts = 1;
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
-        add_card(&account[i], i, rehearsal);
+        add_card(&account[i], &departures, i, rehearsal);
     plim_rehearsal_add_host(rehearsal);
     plim_call_sites_sort(rehearsal);
 }

@@ -2,9 +2,9 @@
 /* Which processes belong to a rehearsal, and whom a signal reaches. */
 #include "unit.h"
 
-#include "rehearse/nested.h"
-#include "rehearse/signal.h"
-#include "rehearse/tree.h"
+#include "rehearse/processes/nested.h"
+#include "rehearse/processes/signal.h"
+#include "rehearse/processes/tree.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677538; /* "plimvgu8": changes with the layout */
+static const uint64_t magic = 0x706c696d76677539; /* "plimvgu9": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -302,6 +302,13 @@ static bool holds(const struct plim_ledger_process *process, int where)
     return where == EVERYWHERE || (where == HOST ? process->pinned_bytes : process->used_bytes[where]) != 0;
 }
 
+static void note_left(const struct plim_ledger *ledger, struct plim_ledger_process *process)
+{
+    process->is_ended = process->has_left = 1;
+    process->left_us = plim_ledger_now_us(ledger);
+    memcpy(process->left_bytes, process->used_bytes, sizeof process->left_bytes);
+}
+
 /* Only processes that hold memory there are looked at: each takes a file of /proc. */
 static void reap_locked(struct plim_ledger *ledger, int where)
 {
@@ -319,7 +326,7 @@ static void reap_locked(struct plim_ledger *ledger, int where)
             ledger->record[i].is_used = 0;
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++)
         if (is_gone[p])
-            ledger->process[p].is_ended = ledger->process[p].has_left = 1;
+            note_left(ledger, &ledger->process[p]);
     recount(ledger);
     for (uint32_t d = 0; d < plim_ledger_n_cards(ledger); d++)
         account_changed(ledger, &ledger->card[d], 0);

@@ -124,6 +124,9 @@ struct plim_ledger_process {
     uint64_t start_ticks, pid_namespace; /* 0: unknown */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS], pinned_bytes;
+    uint64_t ended_us; /* when the launcher saw that it had ended; 0: not yet */
+    uint64_t left_us;  /* when its memory was freed for it, and what it was: has_left */
+    uint64_t left_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t refused_bytes[PLIM_LEDGER_MAX_CARDS]; /* the last refused request, until one of its size is granted */
     /* written without the lock (steps.h) */
     _Atomic uint64_t n_launches, cycle_launches, cycle_hash, n_cycles;

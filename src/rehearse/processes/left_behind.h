@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REHEARSE_LEFT_BEHIND_H
-#define PLIMSOLL_REHEARSE_LEFT_BEHIND_H
+#ifndef PLIMSOLL_REHEARSE_PROCESSES_LEFT_BEHIND_H
+#define PLIMSOLL_REHEARSE_PROCESSES_LEFT_BEHIND_H
 
 /*
  * Processes of a rehearsal that go on after the program has ended: jobs of a shell, daemons. They belong to it, and
@@ -8,8 +8,8 @@
  * the virtual card goes with the rehearsal.
  */
 
+#include "rehearse/processes/tree.h"
 #include "rehearse/rehearsal.h"
-#include "rehearse/tree.h"
 
 /* Whether one of them holds memory of a card. */
 bool plim_left_behind_has_card(const struct plim_tree *tree, const struct plim_ledger *ledger);

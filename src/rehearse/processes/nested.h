@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REHEARSE_NESTED_H
-#define PLIMSOLL_REHEARSE_NESTED_H
+#ifndef PLIMSOLL_REHEARSE_PROCESSES_NESTED_H
+#define PLIMSOLL_REHEARSE_PROCESSES_NESTED_H
 
 /*
  * Processes of the rehearsal in pid namespaces below ours. Those of one namespace cannot see whether those of another
  * still live, and so not free what they held; we see all of them, and note their end in the ledger.
  */
 
-#include "rehearse/tree.h"
+#include "rehearse/processes/tree.h"
 #include "vgpu/core/ledger.h"
 
 struct plim_nested {

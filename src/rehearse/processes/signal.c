@@ -4,7 +4,7 @@
  * takes both. What is read through it (the start time) and what is signalled through it are the same process, whatever
  * happens to its number in between. It is opened for each signal: nothing has to be kept for a thousand processes.
  */
-#include "rehearse/signal.h"
+#include "rehearse/processes/signal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REHEARSE_USAGE_H
-#define PLIMSOLL_REHEARSE_USAGE_H
+#ifndef PLIMSOLL_REHEARSE_PROCESSES_USAGE_H
+#define PLIMSOLL_REHEARSE_PROCESSES_USAGE_H
 
 /* What the processes of a rehearsal take of the host: memory, and whether they compute. */
 
-#include "rehearse/tree.h"
+#include "rehearse/processes/tree.h"
 
 struct plim_usage {
     uint64_t peak_rss_bytes, peak_anonymous_bytes; /* of all together; shared pages count for each */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REHEARSE_SIGNAL_H
-#define PLIMSOLL_REHEARSE_SIGNAL_H
+#ifndef PLIMSOLL_REHEARSE_PROCESSES_SIGNAL_H
+#define PLIMSOLL_REHEARSE_PROCESSES_SIGNAL_H
 
 /* Signals that reach the process which is meant, or nobody. */
 

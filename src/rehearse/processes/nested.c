@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rehearse/nested.h"
+#include "rehearse/processes/nested.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rehearse/usage.h"
+#include "rehearse/processes/usage.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_REHEARSE_TREE_H
-#define PLIMSOLL_REHEARSE_TREE_H
+#ifndef PLIMSOLL_REHEARSE_PROCESSES_TREE_H
+#define PLIMSOLL_REHEARSE_PROCESSES_TREE_H
 
 /*
  * The processes of a rehearsal: the program and its descendants. While it lasts we are the subreaper

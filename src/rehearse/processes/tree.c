@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "rehearse/tree.h"
+#include "rehearse/processes/tree.h"
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rehearse/signal.h"
+#include "rehearse/processes/signal.h"
 
 #include <ctype.h>
 #include <dirent.h>

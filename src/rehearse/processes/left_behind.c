@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rehearse/left_behind.h"
+#include "rehearse/processes/left_behind.h"
 
 #include "rehearse/parts.h"
 
