@@ -44,6 +44,21 @@ enum plim_model_kind {
     PLIM_MODEL_MAX_
 };
 
+/* How a model came about that no file of its own describes (plimsoll/convert.h). */
+enum plim_model_forecast {
+    PLIM_FORECAST_NONE = 0, /* its files describe it */
+    PLIM_FORECAST_EXACT,    /* it follows from a complete config by rules that are proven against the converter */
+    PLIM_FORECAST_FORMULA,  /* the config leaves something open, or the rules are not proven: plim_model_doubt() */
+    PLIM_FORECAST_MAX_
+};
+
+/* A reason why a forecast may miss the file. */
+struct plim_doubt {
+    const char *text; /* one sentence without a full stop */
+    const char
+        *tensor; /* the one that the file may have or lack, whichever the forecast has not; NULL: no single one */
+};
+
 enum { PLIM_MAX_DIMS = 8 };
 
 /*
@@ -138,6 +153,9 @@ const char *plim_model_file_type(const struct plim_model *model); /* "Q4_K_M", "
  * files have; NULL: they do not. (Contradictions that make a model unreadable are errors of plim_model_open().)
  */
 const char *plim_model_contradiction(const struct plim_model *model);
+
+enum plim_model_forecast plim_model_forecast(const struct plim_model *model);
+const struct plim_doubt *plim_model_doubt(const struct plim_model *model, size_t i); /* NULL past the last */
 
 const struct plim_hyperparameters *plim_model_hyperparameters(const struct plim_model *model);
 

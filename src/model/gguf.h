@@ -46,4 +46,7 @@ int plim_gguf_open(struct plim_model *model, const char *path, struct plim_error
 int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes,
                    struct plim_error *reterr) PLIM_MUST_CHECK;
 
+/* Fill the rest of a model whose tensors and sorted keys are there: what the keys mean, and the index of tensors. */
+int plim_gguf_settle(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
+
 #endif

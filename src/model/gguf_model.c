@@ -143,7 +143,7 @@ static int describe(struct plim_model *model, const char *path, struct plim_erro
     return model->name ? 0 : plim_model_no_room(model, reterr);
 }
 
-static int finish(struct plim_model *model, const char *path, struct plim_error *reterr)
+int plim_gguf_settle(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     int result = plim_model_index(model, reterr);
     return result < 0 ? result : describe(model, path, reterr);
@@ -289,7 +289,7 @@ static int open_parts(struct plim_model *model, const char *given, struct plim_e
 int plim_gguf_open(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     int result = open_parts(model, path, reterr);
-    return result < 0 ? result : finish(model, path, reterr);
+    return result < 0 ? result : plim_gguf_settle(model, path, reterr);
 }
 
 int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t file_bytes, struct plim_error *reterr)
@@ -298,5 +298,5 @@ int plim_gguf_read(struct plim_model *model, struct plim_cursor cursor, uint64_t
     int result = plim_gguf_parse(cursor, file_bytes, model, &file, reterr);
     if (result == 0)
         result = add_file(model, "", &file, file_bytes, reterr);
-    return result < 0 ? result : finish(model, "", reterr);
+    return result < 0 ? result : plim_gguf_settle(model, "", reterr);
 }

@@ -365,6 +365,13 @@ uint64_t plim_model_tensor_bytes(const struct plim_model *model) { return model-
 uint64_t plim_model_file_bytes(const struct plim_model *model) { return model->file_bytes; }
 uint32_t plim_model_n_shards(const struct plim_model *model) { return model->n_shards; }
 
+enum plim_model_forecast plim_model_forecast(const struct plim_model *model) { return model->forecast; }
+
+const struct plim_doubt *plim_model_doubt(const struct plim_model *model, size_t i)
+{
+    return i < model->n_doubts ? &model->doubts[i] : NULL;
+}
+
 const struct plim_hyperparameters *plim_model_hyperparameters(const struct plim_model *model)
 {
     return &model->hyperparameters;

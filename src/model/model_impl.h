@@ -53,6 +53,10 @@ struct plim_model {
     const struct plim_tensor **by_name; /* the same, sorted by name */
     size_t n_tensors, tensor_room;
     struct plim_error no_tensors; /* why there are none; code 0 when they are known */
+
+    enum plim_model_forecast forecast;
+    const struct plim_doubt *doubts;
+    size_t n_doubts;
 };
 
 /* A model of this path without keys and tensors, or NULL; freed with plim_model_free(). */

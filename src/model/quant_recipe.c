@@ -289,6 +289,9 @@ static int fill(struct quantizer *q, struct plim_model *made)
     made->kind = model->kind;
     made->format = model->format;
     made->hyperparameters = model->hyperparameters;
+    made->forecast = model->forecast;
+    made->doubts = model->doubts;
+    made->n_doubts = model->n_doubts;
     made->file_type = plim_gguf_file_type_name(plim_quant_recipe_file_type(q->rules));
     const uint64_t head_bytes = model->file_bytes > old_data_bytes ? model->file_bytes - old_data_bytes : 0;
     return plim_model_add_shard(made, "", padded_bytes(made) + head_bytes, head_bytes, q->err);
