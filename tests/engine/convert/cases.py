@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""
+The configs whose conversion is recorded: cases.txt, one per line,
+
+    NAME [5] [--OPTION] [KEY=JSON...]      # comment
+
+NAME is a config's file in data/models without ".json", or of tests/engine/convert/configs. 5: the checkpoint's layout comes
+from transformers 5, which knows the architecture, and not from transformers 4. KEY=JSON completes or changes the config
+(KEY may be a path: vision_config.depth). NAME@WORD is a second case of the same config.
+"""
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+FOLDERS = (os.path.join(ROOT, "data", "models"), os.path.join(HERE, "configs"))
+TRANSFORMERS = {4: "4.57.6", 5: "5.23.0"}
+
+
+def without_notes(config: dict) -> dict:
+    return {key: value for key, value in config.items() if not key.startswith("_")}
+
+
+@dataclass
+class Case:
+    name: str
+    transformers: int = 4
+    options: list[str] = field(default_factory=list)
+    changes: dict[str, object] = field(default_factory=dict)
+    remark: str = ""
+
+    def config(self) -> dict:
+        """The config as the converter gets it."""
+        found = None
+        for folder in FOLDERS:
+            path = os.path.join(folder, self.name.split("@")[0] + ".json")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    found = without_notes(json.load(file))
+        if found is None:
+            raise FileNotFoundError(f"no config of {self.name}")
+        for key, value in self.changes.items():
+            *way, last = key.split(".")
+            place = found
+            for step in way:
+                place = place[step]
+            place[last] = value
+        return found
+
+    def notes(self) -> list[str]:
+        made = f"{self.name}: llama.cpp v0.5.0, convert_hf_to_gguf.py with transformers {TRANSFORMERS[4]}; "
+        lines = [made + f"checkpoint laid out by transformers {TRANSFORMERS[self.transformers]}"]
+        if self.changes:
+            lines.append("changed: " + " ".join(f"{key}={json.dumps(value)}" for key, value in self.changes.items()))
+        return lines
+
+
+def parse(line: str) -> Case:
+    text, _, remark = line.partition("#")
+    name, *words = text.split()
+    case = Case(name, remark=remark.strip())
+    for word in words:
+        key, equals, value = word.partition("=")
+        if word == "5":
+            case.transformers = 5
+        elif word.startswith("--"):
+            case.options.append(word)
+        elif equals:
+            case.changes[key] = json.loads(value)
+        else:
+            raise ValueError(f"cases.txt: {line!r}")
+    return case
+
+
+def read() -> list[Case]:
+    with open(os.path.join(HERE, "cases.txt"), encoding="utf-8") as file:
+        return [parse(line) for line in file if line.split("#")[0].strip()]

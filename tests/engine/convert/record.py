@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Record the GGUF that llama.cpp v0.5.0 makes of configs: its own converter on a checkpoint without weights, its own
+quantizer as a dry run on that. See checkpoint.py, convert.py; truth.py has the format.
+
+    record.py --convert DIR --engine DIR --probe PROGRAM --vgpu DIR [--again] [--seed N --seconds S] [CASE...]
+
+A case that is recorded is left alone unless --again is given: stopping and starting again goes on where it stopped.
+--check runs cases again and compares instead of writing: all of them or, with --seconds, as many as fit, chosen by --seed.
+Exit status: 0 all done, 1 some failed or differ, 77 the converter or the engine is not there (skipped).
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import cases
+import gguf_header
+import truth
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+RECORDED = os.path.join(ROOT, "tests", "data", "converted")
+# Recipe -> number of enum llama_ftype; whether it is made with an importance matrix.
+RECIPES = {"Q8_0": (7, False), "Q5_K_S": (16, False), "Q4_K_M": (15, False), "IQ4_XS": (30, False), "IQ3_XXS": (23, True)}
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command: list[str], environment: dict[str, str]) -> str:
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip() or "?").splitlines()[-1]
+        raise Failed(f"{os.path.basename(command[1])}: {last}")
+    return done.stdout
+
+
+def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]]:
+    """What the quantizer decides, recipe by recipe. It refuses a file without a rule for its architecture: no types."""
+    types: dict[str, dict[str, str]] = {}
+    for imatrix in (False, True):
+        ftypes = {str(number): name for name, (number, needs) in RECIPES.items() if needs == imatrix}
+        flags = ["--imatrix"] if imatrix else []
+        text = run([options.probe, options.engine, path, *flags, *ftypes], {"LD_LIBRARY_PATH": options.engine})
+        for line in text.splitlines():
+            number, tensor, dtype = line.split("\t")
+            if tensor == "-":
+                raise Failed(f"quantizer: {dtype}")
+            types.setdefault(ftypes[number], {})[tensor] = dtype
+    return {name: types[name] for name in RECIPES if name in types}
+
+
+def make(options: argparse.Namespace, case: cases.Case, folder: str) -> truth.Truth:
+    python = os.path.join(options.convert, "py", "bin", "python")
+    environment = {"LD_LIBRARY_PATH": options.vgpu, "HF_HUB_OFFLINE": "1"}
+    checkpoint, output = os.path.join(folder, "checkpoint"), os.path.join(folder, "out.gguf")
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump(case.config(), file)
+    newer = {"PYTHONPATH": os.path.join(options.convert, "transformers-5")} if case.transformers == 5 else {}
+    run([python, os.path.join(HERE, "checkpoint.py"), config, checkpoint], {**environment, **newer})
+    command = [python, os.path.join(HERE, "convert.py"), os.path.join(options.convert, "llama.cpp"), checkpoint]
+    run([*command, "--outfile", output, *case.options], environment)
+    keys, tensors = gguf_header.read(output)
+    found = truth.Truth(case.notes(), cases.without_notes(case.config()), case.options)
+    found.keys = {name: key for name, key in keys.items() if not truth.IGNORED.match(name)}
+    found.n_tokens = len(keys["tokenizer.ggml.tokens"].value) if "tokenizer.ggml.tokens" in keys else 0
+    found.tensors = tensors
+    if "--mmproj" not in case.options:
+        found.types = quantize(options, output)
+    return found
+
+
+def path_of(case: cases.Case) -> str:
+    return os.path.join(RECORDED, case.name + ".txt")
+
+
+def do(options: argparse.Namespace, case: cases.Case) -> str:
+    """Record or check a case; what is wrong, in words ("" for nothing)."""
+    with tempfile.TemporaryDirectory(prefix="converted-") as folder:
+        try:
+            found = make(options, case, folder)
+        except (Failed, FileNotFoundError) as error:
+            return str(error)
+    text = truth.dump(found)
+    if truth.dump(truth.load(text)) != text:
+        return "the text does not say what was found"
+    if not options.check:
+        with open(path_of(case), "w", encoding="utf-8") as file:
+            file.write(text)
+        return ""
+    with open(path_of(case), encoding="utf-8") as file:
+        return "" if file.read() == text else "differs from what is recorded"
+
+
+def chosen(options: argparse.Namespace) -> list[cases.Case]:
+    found = [case for case in cases.read() if not options.cases or case.name in options.cases]
+    if options.check:
+        found = [case for case in found if os.path.exists(path_of(case))]
+        random.Random(options.seed).shuffle(found)
+    elif not options.again:
+        found = [case for case in found if not os.path.exists(path_of(case))]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Record what llama.cpp's converter and quantizer make of configs.")
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--convert", required=True, help="folder that fetch.sh made")
+    parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
+    parser.add_argument("--probe", required=True, help="quant_probe")
+    parser.add_argument("--vgpu", required=True, help="folder of the virtual GPU's libraries")
+    parser.add_argument("--again", action="store_true", help="also what is recorded")
+    parser.add_argument("--check", action="store_true", help="compare with what is recorded")
+    parser.add_argument("--seed", type=int, default=int(time.time()) // 86400, help="default: the day")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after this time")
+    options = parser.parse_args()
+    if not os.path.exists(os.path.join(options.convert, "is-whole")) or not os.path.isdir(options.engine):
+        print("skipped: no converter or no engine; tests/engine/convert/fetch.sh and tests/engine/fetch.sh bring them")
+        return 77
+    start, n, n_bad = time.monotonic(), 0, 0
+    for case in chosen(options):
+        if time.monotonic() - start > options.seconds:
+            break
+        n += 1
+        wrong = do(options, case)
+        if wrong:
+            n_bad += 1
+        print(f"{'FAILED' if wrong else 'ok'} {case.name}: {wrong}" if wrong else f"ok {case.name}", flush=True)
+    print(f"seed {options.seed}: {n} configs, {n - n_bad} {'as recorded' if options.check else 'recorded'}, {n_bad} not")
+    return 1 if n_bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
