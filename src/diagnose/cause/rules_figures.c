@@ -52,6 +52,8 @@ bool plim_rule_cap(const struct plim_facts *facts, struct plim_guess *guess)
     int64_t held = (plim_is_known(a->allocated_bytes) ? a->allocated_bytes : 0) + (plim_is_known(beside) ? beside : 0);
     if (held + a->tried_bytes <= limit - PLIM_ROUNDING_BYTES)
         return false;
+    if (plim_is_known(beside) && facts->trace != PLIM_TRACE_NONE) /* a default mark; what it was for says more */
+        return false;
     if (plim_is_known(beside))
         return plim_guess_set(
             guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_MEDIUM,

@@ -91,6 +91,12 @@ bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
         return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
                               "It wants %s of RAM, and the machine has %s in all.", plim_say(&texts, needed),
                               plim_say(&texts, facts->answer->total_bytes));
+    /* XLA's client of the CPU has these words; since 2025 one of its clients of the GPU too (MaybeOwningGpuMemory). */
+    if (plim_is_known(tried) && facts->finding->pattern && !strcmp(facts->finding->pattern->id, "jax-host"))
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_MEDIUM,
+                              "A piece of %s was tried and refused. In most versions these are the words of JAX on the "
+                              "CPU, which means RAM.",
+                              plim_say(&texts, tried));
     if (plim_is_known(tried))
         return plim_guess_set(
             guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,

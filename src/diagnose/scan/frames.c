@@ -93,10 +93,13 @@ static const char *read_plain(const char *text, struct plim_frame *frames, uint3
     return has_name ? name_end(name) : p;
 }
 
-/* Behind the link that a notebook on the web makes of a path: "[/a/b.py](https://localhost:8080/#) in name(x)". */
+/*
+ * Behind the link that notebooks make of a path: "[/a/b.py](https://localhost:8080/#) in name(x)", and in an editor
+ * "[/a/b.py:12](file:///a/b.py#line=11), in name(x)".
+ */
 static const char *behind_link(const char *text)
 {
-    enum { MAX_LINK_BYTES = 80 };
+    enum { MAX_LINK_BYTES = MAX_PATH_BYTES };
     const char *end = !strncmp(text, "](", 2) ? memchr(text, ')', strnlen(text, MAX_LINK_BYTES)) : NULL;
     return end ? end + 1 : text;
 }
@@ -108,9 +111,10 @@ static const char *read_colon(const char *start, const char *at, struct plim_fra
     uint32_t line = 0;
     while (file > start && at - file < MAX_PATH_BYTES && is_path(file[-1]))
         file--;
-    const char *p = *end == ':' ? read_line(end + 1, &line) : behind_link(end);
+    const char *p = *end == ':' ? read_line(end + 1, &line) : end;
     if (!p || file == at)
         return NULL;
+    p = behind_link(p);
     p += *p == ',';
     if (strncmp(p, " in ", 4) != 0)
         return NULL;
