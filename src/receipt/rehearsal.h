@@ -153,9 +153,10 @@ enum plim_outsider {
     PLIM_OUTSIDER_ENVIRONMENT, /* the environment does not name the ledger */
 };
 
-/* The first request that did not fit and was not met later. */
+/* The first request that did not fit and was not met later; when the program went on, the first one after that. */
 struct plim_rehearsal_oom {
     bool is_set;
+    bool has_gone_on; /* kernels were launched after it, and the program does not say at its end that it was fatal */
     uint32_t device;
     int32_t pid;
     enum plim_allocation_kind kind;

@@ -203,6 +203,7 @@ static void copy_oom(const struct plim_ledger *ledger, struct plim_rehearsal *re
     struct plim_attribution attribution;
     plim_attribution_of(stack, &attribution);
     rehearsal->oom = (struct plim_rehearsal_oom){ .is_set = from->is_set,
+                                                  .has_gone_on = plim_ledger_has_gone_on(ledger),
                                                   .device = from->device < rehearsal->n_cards ? from->device : 0,
                                                   .pid = from->pid,
                                                   .kind = plim_rehearsal_kind(from->kind),

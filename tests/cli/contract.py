@@ -217,7 +217,7 @@ def check_rehearsal(answer: object) -> None:
     for i, site in enumerate(root["sites"]):
         check_site(site, f"sites[{i}]")
     if root["oom_at"] is not None:
-        at = fields(root["oom_at"], "oom_at", device=str, what=str, asked_bytes=int, free_bytes=int, native=list, python=list)
+        at = fields(root["oom_at"], "oom_at", device=str, went_on=bool, what=str, asked_bytes=int, free_bytes=int, native=list, python=list)
         need(at["asked_bytes"] > at["free_bytes"], "what did not fit is smaller than what was free")
     if root["steps"] is not None:
         fields(root["steps"], "steps", count=int, how={"optimizer", "cycles"}, launches_per_step=(int, NULL), why=str)

@@ -13,46 +13,45 @@ enum { ANY = -1, NO, YES };
 
 /* Exactly one row is for each combination. */
 static const struct {
-    int by, failed, out_of_memory, card, static_runtime, lacks_steps, before_training;
+    int by, failed, out_of_memory, gone_on, card, static_runtime, lacks_steps, before_training;
     enum plim_end end;
 } rows[] = {
-    { PLIM_BY_TIMEOUT, ANY, ANY, ANY, ANY, ANY, ANY, PLIM_END_TIMEOUT },
-    { PLIM_BY_USER, ANY, ANY, ANY, ANY, ANY, ANY, PLIM_END_INTERRUPT },
+    { PLIM_BY_TIMEOUT, ANY, ANY, ANY, ANY, ANY, ANY, ANY, PLIM_END_TIMEOUT },
+    { PLIM_BY_USER, ANY, ANY, ANY, ANY, ANY, ANY, ANY, PLIM_END_INTERRUPT },
 
-    { PLIM_BY_ITSELF, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
-    { PLIM_BY_SIGNAL, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
-    { PLIM_BY_US, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
+    { PLIM_BY_ITSELF, ANY, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
+    { PLIM_BY_SIGNAL, ANY, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
+    { PLIM_BY_US, ANY, ANY, ANY, NO, YES, ANY, ANY, PLIM_END_STATIC_RUNTIME },
 
-    { PLIM_BY_SIGNAL, ANY, ANY, NO, NO, ANY, ANY, PLIM_END_SIGNAL },
-    { PLIM_BY_SIGNAL, ANY, ANY, YES, ANY, ANY, ANY, PLIM_END_SIGNAL },
+    { PLIM_BY_SIGNAL, ANY, ANY, ANY, NO, NO, ANY, ANY, PLIM_END_SIGNAL },
+    { PLIM_BY_SIGNAL, ANY, ANY, ANY, YES, ANY, ANY, ANY, PLIM_END_SIGNAL },
 
-    { PLIM_BY_US, ANY, ANY, NO, NO, ANY, NO, PLIM_END_REACHED },
-    { PLIM_BY_US, ANY, ANY, YES, ANY, ANY, NO, PLIM_END_REACHED },
-    { PLIM_BY_US, ANY, ANY, NO, NO, ANY, YES, PLIM_END_TOO_EARLY },
-    { PLIM_BY_US, ANY, ANY, YES, ANY, ANY, YES, PLIM_END_TOO_EARLY },
+    { PLIM_BY_US, ANY, ANY, ANY, NO, NO, ANY, NO, PLIM_END_REACHED },
+    { PLIM_BY_US, ANY, ANY, ANY, YES, ANY, ANY, NO, PLIM_END_REACHED },
+    { PLIM_BY_US, ANY, ANY, ANY, NO, NO, ANY, YES, PLIM_END_TOO_EARLY },
+    { PLIM_BY_US, ANY, ANY, ANY, YES, ANY, ANY, YES, PLIM_END_TOO_EARLY },
 
-    { PLIM_BY_ITSELF, YES, NO, NO, NO, ANY, ANY, PLIM_END_FAILED },
-    { PLIM_BY_ITSELF, YES, NO, YES, ANY, ANY, ANY, PLIM_END_FAILED },
-    { PLIM_BY_ITSELF, YES, YES, NO, NO, ANY, ANY, PLIM_END_OUT_OF_MEMORY },
-    { PLIM_BY_ITSELF, YES, YES, YES, ANY, ANY, ANY, PLIM_END_OUT_OF_MEMORY },
+    { PLIM_BY_ITSELF, YES, NO, ANY, NO, NO, ANY, ANY, PLIM_END_FAILED },
+    { PLIM_BY_ITSELF, YES, NO, ANY, YES, ANY, ANY, ANY, PLIM_END_FAILED },
+    { PLIM_BY_ITSELF, YES, YES, NO, NO, NO, ANY, ANY, PLIM_END_OUT_OF_MEMORY },
+    { PLIM_BY_ITSELF, YES, YES, NO, YES, ANY, ANY, ANY, PLIM_END_OUT_OF_MEMORY },
+    { PLIM_BY_ITSELF, YES, YES, YES, NO, NO, ANY, ANY, PLIM_END_FAILED },
+    { PLIM_BY_ITSELF, YES, YES, YES, YES, ANY, ANY, ANY, PLIM_END_FAILED },
 
-    { PLIM_BY_ITSELF, NO, ANY, NO, NO, ANY, ANY, PLIM_END_NO_CARD },
-    { PLIM_BY_ITSELF, NO, ANY, YES, ANY, YES, ANY, PLIM_END_NO_STEPS },
-    { PLIM_BY_ITSELF, NO, YES, YES, ANY, NO, ANY, PLIM_END_RECOVERED },
-    { PLIM_BY_ITSELF, NO, NO, YES, ANY, NO, ANY, PLIM_END_COMPLETED },
+    { PLIM_BY_ITSELF, NO, ANY, ANY, NO, NO, ANY, ANY, PLIM_END_NO_CARD },
+    { PLIM_BY_ITSELF, NO, ANY, ANY, YES, ANY, YES, ANY, PLIM_END_NO_STEPS },
+    { PLIM_BY_ITSELF, NO, YES, ANY, YES, ANY, NO, ANY, PLIM_END_RECOVERED },
+    { PLIM_BY_ITSELF, NO, NO, ANY, YES, ANY, NO, ANY, PLIM_END_COMPLETED },
 };
 
 static bool matches(size_t row, const struct plim_end_facts *f)
 {
-    const int wanted[] = { rows[row].by,
-                           rows[row].failed,
-                           rows[row].out_of_memory,
-                           rows[row].card,
-                           rows[row].static_runtime,
-                           rows[row].lacks_steps,
-                           rows[row].before_training };
-    const int is[] = { (int)f->by,     f->has_failed,        f->is_out_of_memory, f->has_card, f->has_static_runtime,
-                       f->lacks_steps, f->is_before_training };
+    const int wanted[] = {
+        rows[row].by,   rows[row].failed,         rows[row].out_of_memory, rows[row].gone_on,
+        rows[row].card, rows[row].static_runtime, rows[row].lacks_steps,   rows[row].before_training
+    };
+    const int is[] = { (int)f->by,  f->has_failed,         f->is_out_of_memory, f->has_gone_on,
+                       f->has_card, f->has_static_runtime, f->lacks_steps,      f->is_before_training };
     for (size_t i = 0; i < COUNT(is); i++)
         if (wanted[i] != ANY && wanted[i] != is[i])
             return false;
@@ -61,7 +60,7 @@ static bool matches(size_t row, const struct plim_end_facts *f)
 
 static void test_all_ends(void **state)
 {
-    enum { N_FLAGS = 6 };
+    enum { N_FLAGS = 7 };
     bool is_reached[PLIM_END_MAX_] = { false };
     (void)state;
     for (int by = PLIM_BY_ITSELF; by <= PLIM_BY_USER; by++)
@@ -72,7 +71,8 @@ static void test_all_ends(void **state)
                                                   .has_card = bits & 4U,
                                                   .has_static_runtime = bits & 8U,
                                                   .lacks_steps = bits & 16U,
-                                                  .is_before_training = bits & 32U };
+                                                  .is_before_training = bits & 32U,
+                                                  .has_gone_on = bits & 64U };
             size_t n = 0;
             for (size_t row = 0; row < COUNT(rows); row++)
                 if (matches(row, &facts)) {
@@ -116,7 +116,9 @@ static void say(const char *text, size_t n_before, int exit_code)
     for (size_t i = 0; text[i]; i++)
         ledger->said[(n_before + i) % PLIM_LEDGER_SAID_BYTES] = text[i];
     ledger->n_said = n_before + strlen(text);
+    const struct plim_rehearsal_oom oom = rehearsal.oom;
     memset(&rehearsal, 0, sizeof rehearsal);
+    rehearsal.oom = oom;
     rehearsal.ledger = ledger;
     rehearsal.exit_code = exit_code;
     plim_said_read(&rehearsal, /* log */ NULL);
@@ -141,6 +143,36 @@ static void test_what_a_program_says(void **state)
     assert_false(rehearsal.said.is_set);
     say("", 0, 1);
     assert_false(rehearsal.said.is_set);
+}
+
+/* The card has refused a request, and the program went on: its last traceback is its end. */
+static void test_what_ended_a_program_that_went_on(void **state)
+{
+#define TRACEBACK "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n"
+#define MEMORY    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of\n"
+#define LINK      "\nDuring handling of the above exception, another exception occurred:\n\n"
+    static const struct {
+        const char *text;
+        bool has_gone_on;
+    } rows_of_text[] = {
+        { TRACEBACK MEMORY, false },
+        { "step 1\n" MEMORY TRACEBACK "ValueError: 3\n", true },
+        { TRACEBACK MEMORY "next batch size\n" TRACEBACK "ValueError: 3\n", true },
+        { TRACEBACK MEMORY LINK TRACEBACK "RuntimeError: no batch size fits\n", false },
+        { TRACEBACK MEMORY LINK TRACEBACK "RuntimeError: 1\n" TRACEBACK "ValueError: 3\n", true },
+        { TRACEBACK "KeyError: 3\n" LINK TRACEBACK "ValueError: 3\n" LINK TRACEBACK MEMORY, false },
+        { "3 is not a number\n", true },
+        { "", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows_of_text); i++)
+        for (size_t n_before = 0; n_before <= 3 * (size_t)PLIM_LEDGER_SAID_BYTES; n_before += 4064) {
+            rehearsal.oom = (struct plim_rehearsal_oom){ .is_set = true, .has_gone_on = true };
+            say(rows_of_text[i].text, n_before, 1);
+            if (rehearsal.oom.has_gone_on != rows_of_text[i].has_gone_on)
+                fail_msg("row %zu, after %zu bytes", i, n_before);
+            assert_false(rehearsal.said.is_set);
+        }
 }
 
 static void test_pools(void **state)
@@ -178,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_all_ends),
         cmocka_unit_test(test_good_ends),
         cmocka_unit_test(test_what_a_program_says),
+        cmocka_unit_test(test_what_ended_a_program_that_went_on),
         cmocka_unit_test(test_pools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

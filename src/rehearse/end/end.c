@@ -41,7 +41,7 @@ bool plim_end_is_good(enum plim_end end) { return end <= PLIM_END_REACHED; }
 static enum plim_end of_itself(const struct plim_end_facts *facts)
 {
     if (facts->has_failed)
-        return facts->is_out_of_memory ? PLIM_END_OUT_OF_MEMORY : PLIM_END_FAILED;
+        return facts->is_out_of_memory && !facts->has_gone_on ? PLIM_END_OUT_OF_MEMORY : PLIM_END_FAILED;
     if (!facts->has_card)
         return PLIM_END_NO_CARD;
     if (facts->lacks_steps)
@@ -99,6 +99,7 @@ enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
     const struct plim_end_facts facts = { .by = who_stopped(rehearsal->stopped_by),
                                           .has_failed = rehearsal->exit_code != 0,
                                           .is_out_of_memory = rehearsal->oom.is_set || rehearsal->said.is_set,
+                                          .has_gone_on = rehearsal->oom.has_gone_on,
                                           .has_card = plim_end_has_card(rehearsal),
                                           .has_static_runtime = plim_end_static_runtime(rehearsal) != NULL,
                                           .lacks_steps = steps->n < steps->n_wanted,
@@ -108,7 +109,8 @@ enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
 
 bool plim_end_is_for_memory(const struct plim_rehearsal *rehearsal)
 {
-    return !plim_end_is_good(plim_end_of(rehearsal)) && (rehearsal->oom.is_set || rehearsal->said.is_set);
+    return !plim_end_is_good(plim_end_of(rehearsal)) && !rehearsal->oom.has_gone_on &&
+           (rehearsal->oom.is_set || rehearsal->said.is_set);
 }
 
 /* --- reasons --- */

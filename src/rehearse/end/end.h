@@ -30,6 +30,7 @@ struct plim_end_facts {
     enum plim_stopped_by { PLIM_BY_ITSELF, PLIM_BY_SIGNAL, PLIM_BY_US, PLIM_BY_TIMEOUT, PLIM_BY_USER } by;
     bool has_failed;         /* its status is not 0 */
     bool is_out_of_memory;   /* a request did not fit, and was not met later; or the program says so of its own pool */
+    bool has_gone_on;        /* after the request that did not fit; the last failure is another one */
     bool has_card;           /* a process used a card */
     bool has_static_runtime; /* NVIDIA's own runtime looked for the card in vain */
     bool lacks_steps;        /* that were asked for */

@@ -61,12 +61,46 @@ static void feed_log(struct plim_diagnose *diagnose, const char *path)
         close(fd);
 }
 
+/* The last traceback of Python, with those of the exceptions that led to it; NULL: there is none. */
+static const char *last_traceback(const char *text)
+{
+    static const char first_line[] = "Traceback (most recent call last)", link[] = "above exception";
+    const char *start = strstr(text, first_line), *last = start;
+    for (const char *next; last && (next = strstr(last + 1, first_line)); last = next) {
+        const char *linked = strstr(last, link);
+        if (!linked || linked > next)
+            start = next;
+    }
+    return start;
+}
+
+/* What ended a program that had gone on: an exception about memory that it did not catch? */
+static bool has_ended_for_memory(struct plim_diagnose *diagnose, const struct plim_ledger *ledger)
+{
+    static char text[PLIM_LEDGER_SAID_BYTES + 1]; /* large; a process runs one rehearsal at a time */
+    const uint64_t n = atomic_load(&ledger->n_said), at = n > PLIM_LEDGER_SAID_BYTES ? n % PLIM_LEDGER_SAID_BYTES : 0;
+    struct plim_rehearsal_said said = { .is_set = false };
+    memcpy(text, ledger->said + at, PLIM_LEDGER_SAID_BYTES - at);
+    memcpy(text + PLIM_LEDGER_SAID_BYTES - at, ledger->said, at);
+    const char *traceback = last_traceback(text);
+    if (!traceback)
+        return false;
+    plim_diagnose_feed(diagnose, traceback, strlen(traceback));
+    take(plim_diagnose_end(diagnose), &said);
+    return said.is_set;
+}
+
 void plim_said_read(struct plim_rehearsal *rehearsal, const char *log)
 {
-    const bool is_asked = rehearsal->exit_code != 0 && !rehearsal->oom.is_set;
+    const bool is_asked = rehearsal->exit_code != 0 && (!rehearsal->oom.is_set || rehearsal->oom.has_gone_on);
     struct plim_diagnose *diagnose = is_asked ? plim_diagnose_new() : NULL;
     if (!diagnose)
         return;
+    if (rehearsal->oom.is_set) {
+        rehearsal->oom.has_gone_on = !has_ended_for_memory(diagnose, rehearsal->ledger);
+        plim_diagnose_free(diagnose);
+        return;
+    }
     feed_ledger(diagnose, rehearsal->ledger);
     take(plim_diagnose_end(diagnose), &rehearsal->said);
     if (!rehearsal->said.is_set && log) {

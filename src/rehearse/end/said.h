@@ -6,7 +6,10 @@
 
 #include "receipt/rehearsal.h"
 
-/* Read the end of what a program that failed has said: its log (NULL: none), and its standard error. */
+/*
+ * Read the end of what a program that failed has said: its log (NULL: none), and its standard error. When the card has
+ * refused a request and the program went on, its last traceback tells whether memory was its end.
+ */
 void plim_said_read(struct plim_rehearsal *rehearsal, const char *log);
 
 #endif

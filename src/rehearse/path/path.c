@@ -181,7 +181,7 @@ static const char *why_stopped(const struct plim_rehearsal *rehearsal)
     if (!strcmp(rehearsal->stopped_by, "signal"))
         return "it was ended by a signal";
     if (!strcmp(rehearsal->stopped_by, "exit") && rehearsal->exit_code)
-        return rehearsal->oom.is_set || rehearsal->said.is_set ? "it ran out of memory" : "it failed";
+        return plim_end_is_for_memory(rehearsal) ? "it ran out of memory" : "it failed";
     return NULL;
 }
 

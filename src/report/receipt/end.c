@@ -42,7 +42,9 @@ static void host_memory_text(const struct plim_rehearsal *rehearsal, char *ret_t
 
 static void failed_text(const struct plim_rehearsal *rehearsal, char *ret_text, size_t size)
 {
-    const char *rest = plim_end_has_card(rehearsal) ? "" : ", and no card was used";
+    const char *rest = rehearsal->oom.has_gone_on     ? "; out of memory before, but it went on"
+                       : plim_end_has_card(rehearsal) ? ""
+                                                      : ", and no card was used";
     if (plim_end_of(rehearsal) == PLIM_END_SIGNAL && rehearsal->host.kill && rehearsal->exit_code == 128 + SIGKILL)
         host_memory_text(rehearsal, ret_text, size);
     else if (plim_end_of(rehearsal) == PLIM_END_SIGNAL)
@@ -185,7 +187,7 @@ void plim_report_end(FILE *out, const struct plim_rehearsal *rehearsal)
     char text[PLIM_END_TEXT_BYTES];
     print_pool(out, &rehearsal->pool);
     print_hint(out, rehearsal);
-    if (rehearsal->oom.is_set && !plim_end_is_good(plim_end_of(rehearsal)))
+    if (rehearsal->oom.is_set && plim_end_is_for_memory(rehearsal))
         print_oom(out, &rehearsal->oom);
     if (plim_end_of(rehearsal) == PLIM_END_OUT_OF_MEMORY && rehearsal->oom.is_set)
         return; /* said */

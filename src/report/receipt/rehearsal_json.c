@@ -110,10 +110,10 @@ static json_t *oom_json(const struct plim_rehearsal_oom *oom)
 {
     if (!oom->is_set)
         return json_null();
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "device", device_json(oom->device),
-                     "what", plim_allocation_name(oom->kind), "asked_bytes", plim_bytes_json(oom->size_bytes),
-                     "free_bytes", plim_bytes_json(oom->free_bytes), "used_bytes", plim_bytes_json(oom->used_bytes),
-                     "t_us", plim_bytes_json(oom->time_us), "pid", oom->pid, "label",
+    return json_pack("{s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "device", device_json(oom->device),
+                     "went_on", (int)oom->has_gone_on, "what", plim_allocation_name(oom->kind), "asked_bytes",
+                     plim_bytes_json(oom->size_bytes), "free_bytes", plim_bytes_json(oom->free_bytes), "used_bytes",
+                     plim_bytes_json(oom->used_bytes), "t_us", plim_bytes_json(oom->time_us), "pid", oom->pid, "label",
                      plim_text_or_null_json(oom->label), "phase", plim_text_or_null_json(oom->phase), "native",
                      frames_json(oom->native), "python", frames_json(oom->python));
 }

@@ -420,6 +420,14 @@ static bool is_of(const struct plim_ledger_oom *oom, const struct plim_ledger *l
     return oom->process == (uint32_t)(process - ledger->process) && oom->pid == process->pid;
 }
 
+bool plim_ledger_has_gone_on(const struct plim_ledger *ledger)
+{
+    const struct plim_ledger_oom *oom = &ledger->oom;
+    const struct plim_ledger_process *process =
+        &ledger->process[oom->process < PLIM_LEDGER_MAX_PROCESSES ? oom->process : 0];
+    return oom->is_set && oom->pid == process->pid && process->n_launches > oom->n_launches;
+}
+
 /* Keep the first refused request, as of its last repetition: by then an allocator has freed its cache. */
 static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_process *process, uint32_t device,
                                enum plim_ledger_kind kind, uint64_t size, uint32_t site)
@@ -430,7 +438,7 @@ static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_pr
     const struct plim_ledger_oom *first = &ledger->oom;
     const bool is_again =
         first->is_set && is_of(first, ledger, process) && first->device == device && first->size == size;
-    if (!first->is_set || is_again)
+    if (!first->is_set || is_again || plim_ledger_has_gone_on(ledger))
         ledger->oom = (struct plim_ledger_oom){ .is_set = 1,
                                                 .device = device,
                                                 .kind = kind,
@@ -440,7 +448,8 @@ static void note_out_of_memory(struct plim_ledger *ledger, struct plim_ledger_pr
                                                 .size = size,
                                                 .free_bytes = plim_ledger_free_bytes(card),
                                                 .used_bytes = card->used_bytes,
-                                                .time_us = plim_ledger_now_us(ledger) };
+                                                .time_us = plim_ledger_now_us(ledger),
+                                                .n_launches = process->n_launches };
 }
 
 /* Allocators with a cache free it and repeat the request: one that is granted then was not fatal. */

@@ -163,7 +163,7 @@ struct plim_ledger_guess {
     struct plim_ledger_frames python;
 };
 
-/* The first request that was refused and not granted later. */
+/* The first request that was refused and not granted later; when its process went on, the first one after that. */
 struct plim_ledger_oom {
     uint32_t is_set;
     uint32_t device, kind;
@@ -171,6 +171,7 @@ struct plim_ledger_oom {
     uint32_t process; /* its slot */
     uint32_t site;
     uint64_t size, free_bytes, used_bytes, time_us;
+    uint64_t n_launches; /* of its process, until then: with more of them it went on */
 };
 
 struct plim_ledger {
@@ -247,6 +248,9 @@ uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t 
 
 /* Free the memory of processes that have ended. */
 void plim_ledger_reap(struct plim_ledger *ledger);
+
+/* Whether the process whose request was refused has launched kernels since. */
+bool plim_ledger_has_gone_on(const struct plim_ledger *ledger);
 
 /* Count a remark: kind is a short word. Returns true the first time. */
 bool plim_ledger_warn(struct plim_ledger *ledger, const char *kind, const char *what);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-`batch.py N` takes 64 MiB for each of N, and fails when there is no more; `batch.py N fails-at M` fails with M;
-`batch.py N caught` does not; `batch.py N aborts` ends itself.
+Takes 64 MiB for each of N, and fails when there is no more. `batch.py N fails-at N` fails with 3, `caught` does not, `aborts` ends
+itself; after it ran out, `goes-on` launches a kernel and fails for another reason, and `cleans-up` does and fails for memory.
 """
 import os
 import sys
@@ -17,7 +17,14 @@ def forward(n: int) -> int:
     return 0
 
 
+if sys.argv[2:] in (["goes-on"], ["cleans-up"]):
+    card.launch(1)  # the code is on the card while there is room
 error = 3 if sys.argv[2:] == ["fails-at", sys.argv[1]] else forward(int(sys.argv[1]))
+if error and sys.argv[2:] in (["goes-on"], ["cleans-up"]):
+    card.launch(1)
+    if sys.argv[2] == "goes-on":
+        raise ValueError("a label is missing")
+    raise MemoryError("CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 8.00 GiB")
 if sys.argv[2:] == ["aborts"]:
     os.abort()
 sys.exit(0 if sys.argv[2:] == ["caught"] else error)
