@@ -5,10 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The variables of torch.distributed's env:// initialization. Which of them a launcher sets differs. */
+/* Of torchrun, Open MPI, MPICH and Slurm. */
+static const char *const sizes[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS" };
+
+/*
+ * The variables of torch.distributed's env:// initialization; which of them a launcher sets differs. An address alone
+ * is no peer: clusters and images set it for every program, and a rank that is alone waits for nobody.
+ */
 bool plim_ranks_in_environment(void)
 {
-    return getenv("MASTER_ADDR") || getenv("MASTER_PORT") || (getenv("RANK") && getenv("WORLD_SIZE"));
+    const char *size = NULL;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !size; i++)
+        size = getenv(sizes[i]);
+    return size && strtol(size, NULL, 10) > 1 && (getenv("MASTER_ADDR") || getenv("MASTER_PORT") || getenv("RANK"));
 }
 
 /* TCPStore and gloo are parts of libtorch_cpu; the others listen for peers only. */
