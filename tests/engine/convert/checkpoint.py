@@ -80,6 +80,38 @@ def old_name(model: torch.nn.Module, name: str) -> str:
     return name
 
 
+def add_prediction_layers(config: dict, tensors: dict[str, torch.Tensor]) -> None:
+    """
+    The layers for multi-token prediction, which checkpoints have and transformers' models do not: a copy of the last
+    layer of full attention and what joins it to the model. The names are those that vLLM's models/qwen3_next_mtp.py,
+    qwen3_5_mtp.py and glm4_moe_mtp.py load.
+    """
+    text = config.get("text_config") or config
+    name = config["architectures"][0]
+    is_qwen = name.startswith(("Qwen3Next", "Qwen3_5"))
+    n_layers = text["num_hidden_layers"]
+    n = text.get("mtp_num_hidden_layers", 1) if is_qwen else text.get("num_nextn_predict_layers", 0)
+    if not is_qwen and not name.startswith(("Glm4Moe", "GlmMoeDsa")):
+        return
+    last = re.compile(rf"(.*\.layers\.{n_layers - 1}\.)(.*)")
+    parts = [match for match in map(last.fullmatch, list(tensors)) if match]
+    embedding = next(tensor for key, tensor in tensors.items() if key.endswith("embed_tokens.weight"))
+    hidden = embedding.shape[1]
+    norm = torch.empty(hidden, dtype=embedding.dtype, device="meta")
+    joint = torch.empty(hidden, 2 * hidden, dtype=embedding.dtype, device="meta")
+    for i in range(n):
+        place = f"mtp.layers.{i}." if is_qwen else f"model.layers.{n_layers + i}."
+        for match in parts:
+            tensors[place + match[2]] = tensors[match[0]]
+        if not is_qwen:
+            tensors |= {place + word + ".weight": norm for word in ("enorm", "hnorm", "shared_head.norm")}
+            tensors[place + "eh_proj.weight"] = joint
+            tensors |= {place + word + ".weight": embedding for word in ("embed_tokens", "shared_head.head")}
+    if is_qwen and n:
+        tensors |= {f"mtp.{word}.weight": norm for word in ("norm", "pre_fc_norm_embedding", "pre_fc_norm_hidden")}
+        tensors["mtp.fc.weight"] = joint
+
+
 def write_safetensors(path: str, tensors: dict[str, torch.Tensor]) -> None:
     header: dict = {}
     offset = 0
@@ -101,15 +133,29 @@ def write_json(folder: str, name: str, content: dict) -> None:
         json.dump(content, file)
 
 
+def write_vocabulary(folder: str, config: dict) -> None:
+    """A made-up vocabulary where the converter looks into it for more than its tokens."""
+    kind = config.get("model_type", "")
+    if kind.startswith("gemma3"):  # it cuts the embedding to the length of what it finds there
+        open(os.path.join(folder, "tokenizer.model"), "wb").close()
+    elif kind.startswith("gemma4"):
+        size = (config.get("text_config") or config)["vocab_size"]
+        vocabulary = {f"t{i}": i for i in range(size)}
+        write_json(folder, "tokenizer.json", {"model": {"vocab": vocabulary}, "added_tokens": []})
+    elif kind.startswith(("mistral3", "ministral3")):  # a projector's number of a token
+        write_json(folder, "tokenizer_config.json", {"added_tokens_decoder": {"12": {"content": "[IMG_BREAK]"}}})
+
+
 def main() -> int:
     config_path, folder = sys.argv[1:]
     config = read_config(config_path)
     os.makedirs(folder, exist_ok=True)
     write_json(folder, "config.json", config)
     write_json(folder, "preprocessor_config.json", PREPROCESSOR)
-    if config.get("model_type", "").startswith("gemma3"):  # the converter cuts the embedding to what it finds there
-        open(os.path.join(folder, "tokenizer.model"), "wb").close()
-    write_safetensors(os.path.join(folder, "model.safetensors"), saved_tensors(make_model(folder, config)))
+    write_vocabulary(folder, config)
+    tensors = saved_tensors(make_model(folder, config))
+    add_prediction_layers(config, tensors)
+    write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
     return 0
 
 

@@ -11,7 +11,7 @@ import os
 import sys
 from unittest import mock
 
-llama_cpp = sys.argv.pop(1)
+llama_cpp = sys.argv[1]
 sys.path.insert(0, llama_cpp)
 sys.path.insert(1, os.path.join(llama_cpp, "gguf-py"))
 
@@ -65,6 +65,7 @@ def write_holes(writer: gguf.GGUFWriter, *, progress: bool = False) -> None:
 
 
 def main() -> int:
+    del sys.argv[1]
     patches = [mock.patch.object(base.TextModel, f"_set_vocab_{reader}", write_vocabulary) for reader in READERS]
     patches.append(mock.patch.object(base.TextModel, "_create_vocab_sentencepiece", create_vocabulary))
     vocabulary = mock.Mock(name="SpecialVocab")

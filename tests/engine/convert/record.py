@@ -36,12 +36,36 @@ class Failed(Exception):
     pass
 
 
-def run(command: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
-    if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip() or "?").splitlines()[-1]
-        raise Failed(f"{os.path.basename(command[1])}: {last}")
-    return done.stdout
+class Server:
+    """A program of this folder in the converter's Python, loaded at its first run."""
+
+    def __init__(self, options: argparse.Namespace, program: str, *arguments: str, path: str = "") -> None:
+        python = os.path.join(options.convert, "py", "bin", "python")
+        self.program = program
+        self.command = [python, os.path.join(HERE, "serve.py"), program, *arguments]
+        self.environment = {**os.environ, "LD_LIBRARY_PATH": options.vgpu, "HF_HUB_OFFLINE": "1", "PYTHONPATH": path}
+        self.process: subprocess.Popen | None = None
+
+    def run(self, *arguments: str) -> None:
+        if self.process is None:
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(self.command, env=self.environment, stdin=pipe, stdout=pipe, text=True)
+        self.process.stdin.write(json.dumps(arguments) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise Failed(f"{self.program}: it does not start")
+        status, last = json.loads(answer)
+        if status:
+            raise Failed(f"{self.program}: {last[:160]}")
+
+
+class Tools:
+    def __init__(self, options: argparse.Namespace) -> None:
+        newer = os.path.join(options.convert, "transformers-5")
+        self.options = options
+        self.checkpoint = {4: Server(options, "checkpoint"), 5: Server(options, "checkpoint", path=newer)}
+        self.convert = Server(options, "convert", os.path.join(options.convert, "llama.cpp"))
 
 
 def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]]:
@@ -50,8 +74,12 @@ def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]
     for imatrix in (False, True):
         ftypes = {str(number): name for name, (number, needs) in RECIPES.items() if needs == imatrix}
         flags = ["--imatrix"] if imatrix else []
-        text = run([options.probe, options.engine, path, *flags, *ftypes], {"LD_LIBRARY_PATH": options.engine})
-        for line in text.splitlines():
+        command = [options.probe, options.engine, path, *flags, *ftypes]
+        environment = {**os.environ, "LD_LIBRARY_PATH": options.engine}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(f"quantizer: {done.stderr.strip()}")
+        for line in done.stdout.splitlines():
             number, tensor, dtype = line.split("\t")
             if tensor == "-":
                 raise Failed(f"quantizer: {dtype}")
@@ -59,24 +87,20 @@ def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]
     return {name: types[name] for name in RECIPES if name in types}
 
 
-def make(options: argparse.Namespace, case: cases.Case, folder: str) -> truth.Truth:
-    python = os.path.join(options.convert, "py", "bin", "python")
-    environment = {"LD_LIBRARY_PATH": options.vgpu, "HF_HUB_OFFLINE": "1"}
+def make(tools: Tools, case: cases.Case, folder: str) -> truth.Truth:
     checkpoint, output = os.path.join(folder, "checkpoint"), os.path.join(folder, "out.gguf")
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:
         json.dump(case.config(), file)
-    newer = {"PYTHONPATH": os.path.join(options.convert, "transformers-5")} if case.transformers == 5 else {}
-    run([python, os.path.join(HERE, "checkpoint.py"), config, checkpoint], {**environment, **newer})
-    command = [python, os.path.join(HERE, "convert.py"), os.path.join(options.convert, "llama.cpp"), checkpoint]
-    run([*command, "--outfile", output, *case.options], environment)
+    tools.checkpoint[case.transformers].run(config, checkpoint)
+    tools.convert.run(checkpoint, "--outfile", output, *case.options)
     keys, tensors = gguf_header.read(output)
     found = truth.Truth(case.notes(), cases.without_notes(case.config()), case.options)
     found.keys = {name: key for name, key in keys.items() if not truth.IGNORED.match(name)}
     found.n_tokens = len(keys["tokenizer.ggml.tokens"].value) if "tokenizer.ggml.tokens" in keys else 0
     found.tensors = tensors
     if "--mmproj" not in case.options:
-        found.types = quantize(options, output)
+        found.types = quantize(tools.options, output)
     return found
 
 
@@ -84,17 +108,17 @@ def path_of(case: cases.Case) -> str:
     return os.path.join(RECORDED, case.name + ".txt")
 
 
-def do(options: argparse.Namespace, case: cases.Case) -> str:
+def do(tools: Tools, case: cases.Case) -> str:
     """Record or check a case; what is wrong, in words ("" for nothing)."""
     with tempfile.TemporaryDirectory(prefix="converted-") as folder:
         try:
-            found = make(options, case, folder)
+            found = make(tools, case, folder)
         except (Failed, FileNotFoundError) as error:
             return str(error)
     text = truth.dump(found)
     if truth.dump(truth.load(text)) != text:
         return "the text does not say what was found"
-    if not options.check:
+    if not tools.options.check:
         with open(path_of(case), "w", encoding="utf-8") as file:
             file.write(text)
         return ""
@@ -127,12 +151,13 @@ def main() -> int:
     if not os.path.exists(os.path.join(options.convert, "is-whole")) or not os.path.isdir(options.engine):
         print("skipped: no converter or no engine; tests/engine/convert/fetch.sh and tests/engine/fetch.sh bring them")
         return 77
+    tools = Tools(options)
     start, n, n_bad = time.monotonic(), 0, 0
     for case in chosen(options):
         if time.monotonic() - start > options.seconds:
             break
         n += 1
-        wrong = do(options, case)
+        wrong = do(tools, case)
         if wrong:
             n_bad += 1
         print(f"{'FAILED' if wrong else 'ok'} {case.name}: {wrong}" if wrong else f"ok {case.name}", flush=True)

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Lay the GGUF that Plimsoll says a config becomes beside the one that llama.cpp's converter and quantizer made of it, as
+recorded in tests/data/converted: every tensor with its dimensions and type, every key, every type of five recipes.
+
+    check.py --list PROGRAM [-v] [FILE...]
+
+A forecast that calls itself exact is equal; one that calls itself a formula may differ in the tensor it doubts. A config
+whose architecture has no rules is one that tests/data/converted/without-rules.txt names.
+Exit status: 0 all as recorded, 1 some are not.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import truth
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDED = os.path.join(os.path.dirname(os.path.dirname(HERE)), "data", "converted")
+WITHOUT_RULES = "without-rules.txt"
+
+
+@dataclass
+class Forecast:
+    is_exact: bool = False
+    doubts: list[str] = field(default_factory=list)  # names of tensors
+    keys: dict[str, str] = field(default_factory=dict)
+    tensors: dict[str, tuple] = field(default_factory=dict)  # name -> type, ne; in order
+
+
+@dataclass
+class Outcome:
+    name: str
+    has_rules: bool = True
+    is_exact: bool = False
+    n: int = 0  # facts compared
+    wrong: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+def parse(text: str) -> Forecast:
+    found = Forecast()
+    for line in text.splitlines():
+        word, *rest = line.split("\t")
+        if word == "forecast":
+            found.is_exact = rest[0] == "exact"
+        elif word == "doubt":
+            found.doubts.append(rest[1])
+        elif word == "key":
+            found.keys[rest[0]] = rest[1]
+        elif word == "tensor":
+            found.tensors[rest[0]] = (rest[1].lower(), tuple(map(int, rest[2:])))
+    return found
+
+
+def forecast(program: str, recorded: truth.Truth, folder: str, recipe: str = "") -> Forecast | str:
+    """The forecast, or why there is none."""
+    path = os.path.join(folder, "config.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(recorded.config, file)
+    command = [program, *recorded.options, path, *([recipe] if recipe else [])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode < 0:
+        return f"signal {-done.returncode}"
+    return done.stderr.strip() if done.returncode else parse(done.stdout)
+
+
+def same_value(theirs: object, ours: str) -> bool:
+    if isinstance(theirs, bool):
+        return ours == ("true" if theirs else "false")
+    if isinstance(theirs, str):
+        return ours == theirs
+    if isinstance(theirs, float):
+        return struct.pack("<f", theirs) == struct.pack("<f", float(ours))
+    if isinstance(theirs, list):
+        try:
+            mine = json.loads(ours)
+        except ValueError:  # values that the program does not keep: their number
+            return ours == f"[{len(theirs)} values]"
+        return len(mine) == len(theirs) and all(float(a) == float(b) for a, b in zip(theirs, mine))
+    return ours == str(theirs)
+
+
+def compare_keys(recorded: truth.Truth, ours: Forecast, outcome: Outcome) -> None:
+    for name, key in recorded.keys.items():
+        outcome.n += 1
+        if name not in ours.keys:
+            outcome.wrong.append(f"key {name} = {json.dumps(key.value)[:80]}: ours has none")
+        elif not same_value(key.value, ours.keys[name]):
+            outcome.wrong.append(f"key {name}: converter {json.dumps(key.value)[:80]}, ours {ours.keys[name][:80]}")
+    for name in ours.keys:
+        if name not in recorded.keys and not truth.IGNORED.match(name):
+            outcome.wrong.append(f"key {name} = {ours.keys[name][:80]}: the converter writes none")
+
+
+def quantizer_order(name: str) -> tuple[int, str]:
+    """Where llama.cpp's loader and quantizer put a tensor: by its block, by its name."""
+    match = re.match(r"blk\.(\d+)\.", name)
+    return (int(match[1]) if match else -1, name)
+
+
+def compare_tensors(theirs: dict[str, tuple], ours: Forecast, what: str, outcome: Outcome) -> None:
+    outcome.n += len(theirs)
+    excused = set() if ours.is_exact else set(ours.doubts)
+    for name, tensor in theirs.items():
+        mine = ours.tensors.get(name)
+        if mine != tensor and not (mine is None and name in excused):
+            outcome.wrong.append(f"{what}{name}: llama.cpp {tensor}, ours {mine}")
+    for name, mine in ours.tensors.items():
+        if name not in theirs and name not in excused:
+            outcome.wrong.append(f"{what}{name}: llama.cpp has none, ours {mine}")
+
+
+def check(program: str, path: str) -> Outcome:
+    with open(path, encoding="utf-8") as file:
+        recorded = truth.load(file.read())
+    outcome = Outcome(os.path.basename(path).removesuffix(".txt"))
+    with tempfile.TemporaryDirectory() as folder:
+        ours = forecast(program, recorded, folder)
+        if isinstance(ours, str):
+            outcome.has_rules, outcome.reason = False, ours
+            return outcome
+        outcome.is_exact = ours.is_exact
+        shapes = {tensor.name: (tensor.type, tensor.ne) for tensor in recorded.tensors}
+        compare_tensors(shapes, ours, "", outcome)
+        order = list(ours.tensors)
+        if not recorded.options and order != sorted(order, key=quantizer_order):
+            outcome.wrong.append("the tensors are not in the quantizer's order")
+        compare_keys(recorded, ours, outcome)
+        for recipe, types in recorded.types.items():
+            ours = forecast(program, recorded, folder, recipe)
+            if isinstance(ours, str):
+                outcome.wrong.append(f"{recipe}: {ours}")
+                continue
+            theirs = {name: (types[name].lower(), ne) for name, (_, ne) in shapes.items()}
+            compare_tensors(theirs, ours, recipe + " ", outcome)
+    return outcome
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare forecasts of GGUF files with llama.cpp's converter.")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="names of recorded configs (default: all)")
+    parser.add_argument("--list", required=True, help="convert_list")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every difference")
+    options = parser.parse_args()
+    names = sorted(name for name in os.listdir(RECORDED) if name.endswith(".txt") and name != WITHOUT_RULES)
+    if options.files:
+        names = [name for name in names if any(name.startswith(prefix) for prefix in options.files)]
+    with open(os.path.join(RECORDED, WITHOUT_RULES), encoding="utf-8") as file:
+        known = {line.split()[0] for line in file if line.strip() and not line.startswith("#")}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = list(pool.map(lambda name: check(options.list, os.path.join(RECORDED, name)), names))
+    n_bad = 0
+    for outcome in outcomes:
+        if outcome.has_rules == (outcome.name in known):
+            n_bad += 1
+            print(f"{WITHOUT_RULES} {'still names' if outcome.has_rules else 'lacks'} {outcome.name} {outcome.reason}")
+        if outcome.wrong:
+            n_bad += 1
+            shown = outcome.wrong if options.verbose else outcome.wrong[:3]
+            print("\n".join(f"DIFFERENT {outcome.name} {words}" for words in shown))
+            if len(outcome.wrong) > len(shown):
+                print(f"DIFFERENT {outcome.name}: {len(outcome.wrong) - len(shown)} more")
+    ruled = [outcome for outcome in outcomes if outcome.has_rules]
+    print(f"{len(outcomes)} recorded configs, {len(ruled)} with rules, {sum(o.is_exact for o in ruled)} called exact: "
+          f"{sum(o.n for o in ruled)} facts, {sum(len(o.wrong) for o in ruled)} of them wrong")
+    return 1 if n_bad or not ruled else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
