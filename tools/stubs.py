@@ -6,8 +6,8 @@ weak, so a body in another file of the library replaces them.
 
     stubs.py NAMES OUTPUT HEADER FAIL      FAIL: the function that the result passes through ("": no function)
 
-NAME = TARGET [WORDS] [@MAJOR] is the same function by another name, with that many words of arguments (default: 6), only in
-the library of version MAJOR if given. A target that is not in the list belongs to another library: the function of
+NAME = TARGET [WORDS] [@MAJOR[,MAJOR]] is the same function by another name, with that many words of arguments (default: 6),
+only in the libraries of those versions if given. A target that is not in the list belongs to another library: the function of
 "# ready FUNCTION" is called before it, and its result passes through FAIL.
 """
 import re
@@ -18,7 +18,7 @@ def forward(name, words, fail, ready, listed):
     target, count, major = words[0], 6, None
     for word in words[1:]:
         if word.startswith("@"):
-            major = word[1:]
+            major = " || ".join(f"PLIM_CUDART == {number}" for number in word[1:].split(","))
         else:
             count = int(word)
     call = f"plim_to_{name}({', '.join(f'a{i}' for i in range(count))})"
@@ -32,7 +32,7 @@ def forward(name, words, fail, ready, listed):
     body = (f'int plim_to_{name}({parameters}) __asm__("{target}");\n'
             f"int {name}({parameters}) __attribute__((weak));\n"
             f"int {name}({parameters})\n{{\n{call}}}\n")
-    return f"#if PLIM_CUDART == {major}\n{body}#endif\n" if major else body
+    return f"#if {major}\n{body}#endif\n" if major else body
 
 
 def main():

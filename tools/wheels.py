@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import exports  # noqa: E402
 
 LISTS = exports.FOLDER.parent
-RUNTIME = {"libcudart.so.12": "nvidia-cuda-runtime-cu12", "libcudart.so.13": "nvidia-cuda-runtime"}
+RUNTIME = {"libcudart.so.11.0": "nvidia-cuda-runtime-cu11", "libcudart.so.12": "nvidia-cuda-runtime-cu12", "libcudart.so.13": "nvidia-cuda-runtime"}
 
 
 def list_of(soname):

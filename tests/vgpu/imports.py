@@ -21,7 +21,7 @@ UNVERSIONED = {
     r"cu[A-Z]": "libcuda.so.1",
 }
 VERSIONED = {"NVSHMEM": "libnvshmem_host.so.3"}
-OURS = re.compile(r"lib(cu(blas|blasLt|dart|dnn|fft|file|pti|rand|solver|sparse|sparseLt|da)|nccl|nvshmem_host)\.so\.\d+$")
+OURS = re.compile(r"lib(cu(blas|blasLt|dart|dnn|fft|file|pti|rand|solver|sparse|sparseLt|da)|nccl|nvshmem_host)\.so\.\d+(\.\d+)?$")
 
 
 def symbols(library, which):

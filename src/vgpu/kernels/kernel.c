@@ -2,6 +2,7 @@
 #include "vgpu/kernels/kernel.h"
 
 #include "vgpu/kernels/forms.h"
+#include "vgpu/kernels/pytorch.h"
 #include "vgpu/kernels/unknown.h"
 #include "vgpu/values/policy.h"
 
@@ -58,7 +59,7 @@ static void understand(struct plim_meaning *meaning)
 {
     const struct plim_text name = plim_text_of(meaning->demangled ? meaning->demangled : meaning->name);
     const struct plim_text function = plim_name_function(name);
-    for (size_t i = 0; plim_kernel_forms[i] && !meaning->form; i++)
+    for (size_t i = 0; !plim_pytorch_is_old() && plim_kernel_forms[i] && !meaning->form; i++)
         if (is_of(plim_kernel_forms[i], function) && (meaning->parsed = plim_kernel_forms[i]->parse(name)))
             meaning->form = plim_kernel_forms[i];
     if (!meaning->form)

@@ -134,13 +134,29 @@ static size_t bytes_of(const struct plim_kernel_launch *launch, unsigned i, unsi
     return most;
 }
 
-static void doubt_words(const char *structure, size_t bytes)
+/*
+ * What a launch may write to from a pointer on, if each of its threads writes 16 bytes: the result may lie over several
+ * pieces that were written before.
+ */
+static size_t reach_of(const struct plim_kernel_launch *launch)
+{
+    enum { BYTES_OF_A_THREAD = 16, MOST_BYTES = 1 << 28 };
+    uint64_t n = BYTES_OF_A_THREAD;
+    for (unsigned i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(n, (uint64_t)launch->grid[i] * launch->block[i], &n) || n > MOST_BYTES)
+            return MOST_BYTES;
+    return (size_t)n;
+}
+
+static void doubt_words(const char *structure, size_t bytes, size_t reach)
 {
     for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
         const void *word;
         memcpy(&word, structure + at, sizeof word);
-        if (plim_view_is_memory(word))
+        if (plim_view_is_memory(word)) {
             plim_shadow_doubt(word);
+            plim_shadow_doubt_range(word, reach);
+        }
     }
 }
 
@@ -154,20 +170,6 @@ static void lose_table(const void *table)
             return;
         plim_shadow_lose(address);
     }
-}
-
-/*
- * What a launch may write to from a pointer on, if each of its threads writes 16 bytes: the result may lie over several
- * pieces that were written before.
- */
-static size_t reach_of(const struct plim_kernel_launch *launch)
-{
-    enum { BYTES_OF_A_THREAD = 16, MOST_BYTES = 1 << 28 };
-    uint64_t n = BYTES_OF_A_THREAD;
-    for (unsigned i = 0; i < 3; i++)
-        if (__builtin_mul_overflow(n, (uint64_t)launch->grid[i] * launch->block[i], &n) || n > MOST_BYTES)
-            return MOST_BYTES;
-    return (size_t)n;
 }
 
 /* A pointer, which stands at the beginning of an accessor or of an array, too. */
@@ -203,7 +205,7 @@ void plim_unknown_run(const void *parsed, const struct plim_kernel_launch *launc
     for (unsigned i = 0; i < signature->n; i++) {
         const struct parameter parameter = signature->parameter[i];
         if (parameter.kind == STRUCTURE || parameter.kind == OUTPUTS)
-            doubt_words(launch->parameters[i], bytes_of(launch, i, signature->n, parameter.bytes));
+            doubt_words(launch->parameters[i], bytes_of(launch, i, signature->n, parameter.bytes), reach_of(launch));
         if (parameter.kind == WRITTEN || parameter.kind == OUTPUTS || parameter.kind == TABLE)
             lose_at(launch, i, parameter.kind == TABLE);
     }

@@ -2,7 +2,7 @@
 /*
  * libcufft: plans and their work areas. Their size depends on NVIDIA's library: its manual gives the size of the data
  * or less as typical, and eight times that as the maximum. They are assumed as large as the data, and the receipt says
- * so. Transforms compute nothing. One source serves libcufft.so.11 and .12 (PLIM_MAJOR).
+ * so. Transforms compute nothing. One source serves libcufft.so.10, .11 and .12 (PLIM_MAJOR).
  */
 #include "vgpu/libs/cufft_api.h"
 #include "vgpu/libs/library.h"
@@ -311,7 +311,7 @@ status cufftExecD2Z(int plan, void *in, void *out)
 status cufftExecZ2D(int plan, void *in, void *out) { return run(plan, in, out); }
 status cufftXtExec(int plan, void *in, void *out) { return run(plan, in, out); }
 
-static const int version[] = { PLIM_MAJOR, PLIM_MAJOR == 12 ? 2 : 3, PLIM_MAJOR == 12 ? 0 : 3 };
+static const int version[] = { PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH };
 
 status cufftGetVersion(int *ret_version)
 {

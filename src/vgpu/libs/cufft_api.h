@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUFFT_API_H
 #define PLIMSOLL_VGPU_LIBS_CUFFT_API_H
 
-/* The functions of the cuFFT API that have a body in libcufft.so.11 and .12: our own declarations after its manual. */
+/* The functions of the cuFFT API that have a body in libcufft.so.10 to .12: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
 

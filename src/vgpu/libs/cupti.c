@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcupti: a profiler may subscribe and request records, but gets none: nothing takes time on a virtual card. One
- * source serves libcupti.so.12 and .13 (PLIM_MAJOR).
+ * source serves libcupti.so.11.7, .11.8, .12 and .13 (PLIM_MAJOR).
  */
 #include "vgpu/libs/cupti_api.h"
 #include "vgpu/libs/library.h"
@@ -10,6 +10,7 @@
 
 enum { SUCCESS = 0, INVALID_PARAMETER = 1, MAX_LIMIT_REACHED = 12, QUEUE_EMPTY = 18, MULTIPLE_SUBSCRIBERS = 39 };
 enum { SUBSCRIBER = 1 };
+enum { API_VERSION = PLIM_MAJOR == 13 ? 130202 : PLIM_MAJOR == 12 ? 26 : 10 + PLIM_MINOR }; /* cupti_version.h */
 
 static void *subscriber;
 
@@ -135,7 +136,7 @@ status cuptiGetVersion(uint32_t *ret_version)
 {
     if (!ret_version)
         return INVALID_PARAMETER;
-    *ret_version = PLIM_MAJOR == 13 ? 130202 : 26;
+    *ret_version = API_VERSION;
     return SUCCESS;
 }
 

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUPTI_API_H
 #define PLIMSOLL_VGPU_LIBS_CUPTI_API_H
 
-/* The functions of the CUPTI API that have a body in libcupti.so.12 and .13: our own declarations after its manual. */
+/* The functions of the CUPTI API that have a body in libcupti.so.11 to .13: our own declarations after its manual. */
 
 #include "vgpu/core/cuda_api.h"
 

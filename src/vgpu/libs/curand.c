@@ -86,7 +86,7 @@ status curandGenerateLogNormalDouble(const void *generator, void *out) { return 
 status curandGeneratePoisson(const void *generator, void *out) { return run(generator, out); }
 status curandGenerateSeeds(const void *generator) { return run(generator, NULL); }
 
-static const int version[] = { 10, 4, 2 };
+static const int version[] = { PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH };
 
 status curandGetVersion(int *ret_version)
 {

@@ -291,7 +291,7 @@ status cusolverDnXgeev_bufferSize(const void *h, const void *p, int left, int ri
 
 status cusolverGetProperty(int part, int *value)
 {
-    static const int version[] = { PLIM_MAJOR, PLIM_MAJOR == 12 ? 2 : 7, PLIM_MAJOR == 12 ? 0 : 3 };
+    static const int version[] = { PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH };
     if (part < 0 || part > 2 || !value)
         return INVALID_VALUE;
     *value = version[part];
@@ -302,6 +302,6 @@ status cusolverGetVersion(int *ret_version)
 {
     if (!ret_version)
         return INVALID_VALUE;
-    *ret_version = PLIM_MAJOR == 12 ? 12200 : 11703;
+    *ret_version = PLIM_MAJOR * 1000 + PLIM_MINOR * 100 + PLIM_PATCH;
     return SUCCESS;
 }

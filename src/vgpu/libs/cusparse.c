@@ -108,7 +108,7 @@ status cusparseGetVersion(const void *handle, int *ret_version)
 {
     if (!ret_version)
         return INVALID_VALUE;
-    *ret_version = 12508;
+    *ret_version = PLIM_MAJOR * 1000 + PLIM_MINOR * 100 + PLIM_PATCH;
     return plim_handle_body(handle, HANDLE) ? SUCCESS : NOT_INITIALIZED;
 }
 

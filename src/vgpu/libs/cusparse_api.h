@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_LIBS_CUSPARSE_API_H
 
 /*
- * The functions of the cuSPARSE API that have a body in libcusparse.so.12: our own declarations after its manual. A
- * list CUSPARSE_WORK(X) gives each name to X, here for its declaration and in cusparse.c for its body.
+ * The functions of the cuSPARSE API that have a body in libcusparse.so.11 and .12: our own declarations after its
+ * manual. A list CUSPARSE_WORK(X) gives each name to X, here for its declaration and in cusparse.c for its body.
  */
 
 #include "vgpu/core/cuda_api.h"

@@ -121,7 +121,7 @@ static status copy_batch(void *const *to, const void *const *from, const size_t 
     return plim_runtime_fail(error);
 }
 
-#if PLIM_CUDART == 12
+#if PLIM_CUDART <= 12
 status cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes, size_t count,
                             const void *attributes, const size_t *indices, size_t n_attributes, size_t *ret_failed,
                             void *stream)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudaDeviceProp by byte offset, as driver_types.h of CUDA 12.9 and 13.0 lays it out: 13 dropped fields, so all fields
- * after them moved. A field has the value of the device attribute of the same meaning; fields without a row are zero.
+ * cudaDeviceProp by byte offset, as driver_types.h of CUDA 11.8, 12.9 and 13.0 lays it out: 12 begins with the fields
+ * of 11, and 13 dropped some, so all fields after them moved. A field has the value of the device attribute of the same
+ * meaning; fields without a row are zero.
  */
 #include "vgpu/runtime/properties.h"
 
@@ -14,7 +15,9 @@ enum {
     UUID = 256,
     TOTAL_GLOBAL_MEM = 288,
     NONE = -1,
-    SIZE = PLIM_CUDART == 12 ? 1032 : 1008,
+};
+static const size_t size_of[] = {
+    [PLIM_PROPERTIES_11] = 728, [PLIM_PROPERTIES_12] = 1032, [PLIM_PROPERTIES_13] = 1008
 };
 
 static const struct {
@@ -72,19 +75,20 @@ static const struct {
     { 7, 344, 344, 4 },   /* maxGridSize[2] */
 };
 
-void plim_properties(void *ret_properties, int device)
+void plim_properties(void *ret_properties, int device, enum plim_properties_layout layout)
 {
     unsigned char *properties = ret_properties;
     size_t total_bytes = 0;
-    memset(properties, 0, SIZE);
+    memset(properties, 0, size_of[layout]);
     cuDeviceGetName((char *)properties, NAME_BYTES, device);
     cuDeviceGetUuid(properties + UUID, device);
     cuDeviceTotalMem_v2(&total_bytes, device);
     memcpy(properties + TOTAL_GLOBAL_MEM, &total_bytes, sizeof total_bytes);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const int offset = PLIM_CUDART == 12 ? fields[i].offset_12 : fields[i].offset_13;
+        const int offset = layout == PLIM_PROPERTIES_13 ? fields[i].offset_13 : fields[i].offset_12;
         int value = 0;
-        if (offset == NONE || cuDeviceGetAttribute(&value, fields[i].attribute, device) || value < 0)
+        if (offset == NONE || (size_t)offset >= size_of[layout] ||
+            cuDeviceGetAttribute(&value, fields[i].attribute, device) || value < 0)
             continue;
         if (fields[i].size == sizeof(size_t)) {
             size_t wide = (size_t)value;

@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_VGPU_RUNTIME_PROPERTIES_H
 #define PLIMSOLL_VGPU_RUNTIME_PROPERTIES_H
 
-/* Fill a cudaDeviceProp of this major version of the runtime for a device that exists. */
-void plim_properties(void *ret_properties, int device);
+/* The major versions of CUDA that laid cudaDeviceProp out anew. */
+enum plim_properties_layout { PLIM_PROPERTIES_11, PLIM_PROPERTIES_12, PLIM_PROPERTIES_13 };
+
+/* Fill a cudaDeviceProp for a device that exists. */
+void plim_properties(void *ret_properties, int device, enum plim_properties_layout layout);
 
 #endif

@@ -67,7 +67,7 @@ const char *cudaGetErrorName(status error) { return plim_vgpu_error_name(error, 
 
 status cudaRuntimeGetVersion(int *version)
 {
-    *version = PLIM_CUDART == 12 ? 12080 : 13020;
+    *version = PLIM_CUDART == 11 ? 11080 : PLIM_CUDART == 12 ? 12080 : 13020;
     return PLIM_CUDA_SUCCESS;
 }
 
@@ -95,7 +95,7 @@ static status check_device(int number)
     return plim_runtime_fail(error ? error : plim_vgpu_card(number) ? PLIM_CUDA_SUCCESS : PLIM_CUDA_INVALID_DEVICE);
 }
 
-/* Since CUDA 12 this makes the context. */
+/* Since CUDA 12 this makes the context; before, the next call that needs one does. */
 status cudaSetDevice(int number)
 {
     status error = check_device(number);
@@ -105,6 +105,8 @@ status cudaSetDevice(int number)
     chosen_device = number;
     if (!cuCtxGetCurrent(&current) && current && current == atomic_load(&primary[number]))
         return plim_runtime_fail(plim_vgpu_need_context(number));
+    if (PLIM_CUDART < 12 && !atomic_load(&primary[number]))
+        return plim_runtime_fail(cuCtxSetCurrent(NULL));
     return plim_runtime_fail(use(number));
 }
 
@@ -143,16 +145,24 @@ status cudaGetDeviceFlags(unsigned *flags)
     return plim_runtime_fail(loaded());
 }
 
-#if PLIM_CUDART == 12
-status cudaGetDeviceProperties_v2(void *ret_properties, int number)
-#else
-status cudaGetDeviceProperties(void *ret_properties, int number)
-#endif
+static status properties(void *ret_properties, int number, enum plim_properties_layout layout)
 {
     status error = check_device(number);
     if (!error)
-        plim_properties(ret_properties, number);
+        plim_properties(ret_properties, number, layout);
     return error;
+}
+
+#if PLIM_CUDART == 12
+status cudaGetDeviceProperties_v2(void *ret_properties, int number)
+{
+    return properties(ret_properties, number, PLIM_PROPERTIES_12);
+}
+#endif
+
+status cudaGetDeviceProperties(void *ret_properties, int number)
+{
+    return properties(ret_properties, number, PLIM_CUDART >= 13 ? PLIM_PROPERTIES_13 : PLIM_PROPERTIES_11);
 }
 
 status cudaDeviceGetAttribute(int *value, int attribute, int number)
@@ -242,8 +252,14 @@ status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, u
     return plim_runtime_fail(error);
 }
 
+#if PLIM_CUDART >= 12
 status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags, int *ret_status)
 {
+#else
+status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags)
+{
+    int *ret_status = NULL;
+#endif
     int version;
     (void)cudaRuntimeGetVersion(&version);
     return cudaGetDriverEntryPointByVersion(name, ret_function, (unsigned)version, flags, ret_status);

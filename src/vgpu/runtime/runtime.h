@@ -3,8 +3,8 @@
 #define PLIMSOLL_VGPU_RUNTIME_RUNTIME_H
 
 /*
- * Shared by the files of the virtual CUDA runtime. One source serves libcudart.so.12 and .13: PLIM_CUDART is the major
- * version. Memory comes from the public functions of libcuda.so.1, as with NVIDIA's runtime, so that a library
+ * Shared by the files of the virtual CUDA runtime. One source serves libcudart.so.11.0, .12 and .13: PLIM_CUDART is the
+ * major version. Memory comes from the public functions of libcuda.so.1, as with NVIDIA's runtime, so that a library
  * preloaded between the two sees the calls.
  */
 

@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_RUNTIME_RUNTIME_API_H
 
 /*
- * The functions of the CUDA runtime API that have a body in libcudart.so.12 and .13: our own declarations after the
- * references (12.8 and 13.2). PLIM_CUDART is the major version. The address of a kernel or a variable of the program is
- * a const void *.
+ * The functions of the CUDA runtime API that have a body in libcudart.so.11.0, .12 and .13: our own declarations
+ * after the references (11.8, 12.8 and 13.2). PLIM_CUDART is the major version. The address of a kernel or a variable
+ * of the program is a const void *.
  */
 
 #include "vgpu/core/cuda_api.h"
@@ -90,9 +90,9 @@ _Static_assert(sizeof(struct cuda_launch) == 56, "cudaLaunchConfig_t");
 struct cuda_function_attributes {
     size_t shared_bytes, constant_bytes, local_bytes;
     int max_threads, n_registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes;
-    int unknown[24];
+    int unknown[PLIM_CUDART >= 12 ? 24 : 1];
 };
-_Static_assert(sizeof(struct cuda_function_attributes) == 144, "cudaFuncAttributes");
+_Static_assert(sizeof(struct cuda_function_attributes) == (PLIM_CUDART >= 12 ? 144 : 56), "cudaFuncAttributes");
 
 /* cudaPointerAttributes: type is 0 (unregistered), 1 (host), 2 (device) or 3 (managed). */
 struct cuda_pointer_attributes {
@@ -119,10 +119,9 @@ status cudaDeviceReset(void);
 status cudaInitDevice(int number, unsigned device_flags, unsigned flags);
 status cudaSetDeviceFlags(unsigned flags);
 status cudaGetDeviceFlags(unsigned *flags);
+status cudaGetDeviceProperties(void *ret_properties, int number); /* 12: for programs of CUDA 11 */
 #if PLIM_CUDART == 12
 status cudaGetDeviceProperties_v2(void *ret_properties, int number);
-#else
-status cudaGetDeviceProperties(void *ret_properties, int number);
 #endif
 status cudaDeviceGetAttribute(int *value, int attribute, int number);
 status cudaDeviceGetPCIBusId(char *text, int size, int number);
@@ -135,7 +134,11 @@ status cudaStreamCreate(void **stream);
 status cudaEventCreate(void **event);
 status cudaGetDriverEntryPointByVersion(const char *name, void **ret_function, unsigned version, uint64_t flags,
                                         int *ret_status);
+#if PLIM_CUDART >= 12
 status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags, int *ret_status);
+#else
+status cudaGetDriverEntryPoint(const char *name, void **ret_function, uint64_t flags);
+#endif
 status cudaProfilerStart(void);
 status cudaProfilerStop(void);
 status cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
@@ -171,7 +174,7 @@ status cudaMemcpy3DAsync(const struct cuda_copy_3d *box, void *stream);
 status cudaMemcpy3D(const struct cuda_copy_3d *box);
 status cudaMemcpy3DPeerAsync(const struct cuda_peer_copy_3d *box, void *stream);
 status cudaMemcpy3DPeer(const struct cuda_peer_copy_3d *box);
-#if PLIM_CUDART == 12
+#if PLIM_CUDART <= 12
 status cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes, size_t count,
                             const void *attributes, const size_t *indices, size_t n_attributes, size_t *ret_failed,
                             void *stream);

@@ -341,7 +341,8 @@ static void run(const void *parsed, const struct plim_kernel_launch *launch)
 {
     const struct multi *multi = parsed;
     struct work work = { multi, launch };
-    plim_lists_each(&multi->lists, launch, multi->is_unscale ? visit_unscale : visit, &work);
+    if (!plim_lists_each(&multi->lists, launch, multi->is_unscale ? visit_unscale : visit, &work))
+        plim_shadow_doubt_all();
 }
 
 const struct plim_kernel_form plim_form_foreach = { "multi_tensor_apply_kernel", parse, run };

@@ -94,7 +94,7 @@ const char *cublasGetStatusString(status code)
 
 /* --- version: that of the newest library whose names are exported --- */
 
-static const int version[] = { PLIM_MAJOR, PLIM_MAJOR == 13 ? 4 : 8, PLIM_MAJOR == 13 ? 1 : 4 };
+static const int version[] = { PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH };
 
 status cublasGetVersion_v2(const void *handle, int *ret_version)
 {
@@ -113,7 +113,7 @@ status cublasGetProperty(int part, int *value)
     return CUBLAS_SUCCESS;
 }
 
-size_t cublasGetCudartVersion(void) { return PLIM_MAJOR == 13 ? 13020 : 12080; }
+size_t cublasGetCudartVersion(void) { return PLIM_OF_CUDA; }
 
 /* --- state --- */
 

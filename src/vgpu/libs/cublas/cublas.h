@@ -3,7 +3,7 @@
 #define PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_H
 
 /*
- * Shared by the files of the virtual cuBLAS. One source serves libcublas.so.12 and .13: PLIM_MAJOR is the major
+ * Shared by the files of the virtual cuBLAS. One source serves libcublas.so.11 to .13: PLIM_MAJOR is the major
  * version.
  */
 #include "vgpu/libs/library.h"

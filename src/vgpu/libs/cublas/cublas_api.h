@@ -3,9 +3,9 @@
 #define PLIMSOLL_VGPU_LIBS_CUBLAS_CUBLAS_API_H
 
 /*
- * The functions of the cuBLAS and cuBLASLt APIs that have a body: our own declarations after their manuals (12.8 and
- * 13.2). PLIM_MAJOR is the major version. Functions come in families; a list CUBLAS_...(X) gives each name to X, here
- * for its declaration and in a .c file for its body.
+ * The functions of the cuBLAS and cuBLASLt APIs that have a body: our own declarations after their manuals (11.8, 12.8
+ * and 13.2). PLIM_MAJOR is the major version. Functions come in families; a list CUBLAS_...(X) gives each name to X,
+ * here for its declaration and in a .c file for its body.
  */
 
 #include "vgpu/core/cuda_api.h"

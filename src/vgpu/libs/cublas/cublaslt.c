@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libcublasLt: descriptors, one algorithm for every product, products that compute nothing. The algorithm needs no
- * workspace: programs bring one of a size that they choose beforehand. One source serves both majors (PLIM_MAJOR).
+ * workspace: programs bring one of a size that they choose beforehand. One source serves all majors (PLIM_MAJOR).
  */
 #include "vgpu/kernels/matrix/product.h"
 #include "vgpu/libs/cublas/cublas.h"
@@ -14,7 +14,8 @@
 
 enum { HANDLE = 1 };
 
-/* Attributes by number, with the defaults of the manual; offsets that fit into the small structures of 12.8. */
+/* Attributes by number, with the defaults of the manual; offsets that fit into the small structures of 11.8 and 12.8.
+ */
 enum {
     LAYOUT_TYPE = 0,
     LAYOUT_ORDER = 1,
@@ -44,16 +45,19 @@ enum {
     MATMUL_BIAS_TYPE = 26
 };
 static const struct plim_packed_attribute matmul_attributes[] = {
-    { 0, 4, 4, 0 },     { 1, 4, 8, 0 },    { 2, 4, 12, 0 },    { 3, 4, 16, 0 },   { 4, 4, 20, 0 },   { 5, 4, 24, 0 },
-    { 6, 4, 28, 2 },    { 7, 4, 32, 1 },   { 8, 8, 40, 0 },    { 10, 8, 48, 0 },  { 11, 8, 56, 0 },  { 12, 8, 64, 0 },
-    { 13, 8, 72, 0 },   { 14, 8, 80, 0 },  { 15, 4, 36, 0 },   { 17, 8, 88, 0 },  { 18, 8, 96, 0 },  { 19, 8, 104, 0 },
-    { 20, 8, 112, 0 },  { 21, 8, 120, 0 }, { 22, 4, 128, -1 }, { 23, 8, 136, 0 }, { 24, 8, 144, 0 }, { 25, 1, 132, 0 },
-    { 26, 4, 152, -1 }, { 31, 4, 156, 0 }, { 32, 4, 160, 0 },  { 33, 4, 164, 0 }, { 34, 4, 168, 0 }, { 35, 4, 172, 0 },
+    { 0, 4, 4, 0 },     { 1, 4, 8, 0 },    { 2, 4, 12, 0 },   { 3, 4, 16, 0 },   { 4, 4, 20, 0 },
+    { 5, 4, 24, 0 },    { 6, 4, 28, 2 },   { 7, 4, 32, 1 },   { 8, 8, 40, 0 },   { 10, 8, 48, 0 },
+    { 11, 8, 56, 0 },   { 12, 8, 64, 0 },  { 13, 8, 72, 0 },  { 14, 8, 80, 0 },  { 15, 4, 36, 0 },
+    { 17, 8, 88, 0 },   { 18, 8, 96, 0 },  { 19, 8, 104, 0 }, { 20, 8, 112, 0 }, { 21, 8, 120, 0 },
+    { 22, 4, 128, -1 }, { 23, 8, 136, 0 }, { 24, 8, 144, 0 }, { 25, 1, 132, 0 }, { 26, 4, 152, -1 },
+#if PLIM_MAJOR >= 12
+    { 31, 4, 156, 0 },  { 32, 4, 160, 0 }, { 33, 4, 164, 0 }, { 34, 4, 168, 0 }, { 35, 4, 172, 0 },
     { 36, 8, 176, 0 },  { 37, 4, 184, 0 },
+#endif
 #if PLIM_MAJOR >= 13
     { 38, 8, 192, 0 },  { 39, 8, 200, 0 }, { 40, 8, 208, 0 },
-#else
-    { 27, 4, 188, 0 },  { 28, 4, 192, 0 }, { 29, 8, 200, 0 },  { 30, 8, 208, 0 },
+#elif PLIM_MAJOR == 12
+    { 27, 4, 188, 0 },  { 28, 4, 192, 0 }, { 29, 8, 200, 0 }, { 30, 8, 208, 0 },
 #endif
 };
 
@@ -63,6 +67,8 @@ static const struct plim_packed_attribute preference_attributes[] = {
     { 7, 4, 28, 256 }, { 8, 4, 32, 256 }, { 9, 4, 36, 0 },  { 12, 8, 40, -1 },
 #if PLIM_MAJOR >= 13
     { 13, 4, 48, 0 },  { 14, 4, 52, 0 },  { 15, 4, 56, 0 },
+#elif PLIM_MAJOR == 11
+    { 2, 4, 48, 1 },   { 4, 4, 52, 1 },   { 10, 4, 56, 3 }, { 11, 4, 60, 1 },  { 13, 4, 64, 0 },
 #endif
 };
 
@@ -85,8 +91,8 @@ static const struct plim_packed_attribute algorithm_attributes[] = {
                                                   sizeof name##_attributes / sizeof *name##_attributes,                \
                                                   name##_attributes };
 KIND(layout, 0x506c4c61, PLIM_MAJOR >= 13 ? 14 : 8)
-KIND(matmul, 0x506c4d6d, 32)
-KIND(preference, 0x506c5072, PLIM_MAJOR >= 13 ? 12 : 8)
+KIND(matmul, 0x506c4d6d, PLIM_MAJOR >= 12 ? 32 : 23)
+KIND(preference, 0x506c5072, PLIM_MAJOR >= 13 ? 12 : PLIM_MAJOR == 12 ? 8 : 10)
 KIND(transform, 0x506c5472, 8)
 KIND(emulation, 0x506c456d, 8)
 KIND(algorithm, 0x506c416c, 8)
@@ -443,14 +449,14 @@ status cublasLtDestroy(void *handle)
     return CUBLAS_SUCCESS;
 }
 
-size_t cublasLtGetVersion(void) { return PLIM_MAJOR == 13 ? 130401 : 120804; }
-size_t cublasLtGetCudartVersion(void) { return PLIM_MAJOR == 13 ? 13020 : 12080; }
+size_t cublasLtGetVersion(void) { return PLIM_MAJOR * 10000 + PLIM_MINOR * 100 + PLIM_PATCH; }
+size_t cublasLtGetCudartVersion(void) { return PLIM_OF_CUDA; }
 
 status cublasLtGetProperty(int part, int *value)
 {
     if (part < 0 || part > 2 || !value)
         return CUBLAS_INVALID_VALUE;
-    *value = ((const int[]){ PLIM_MAJOR, PLIM_MAJOR == 13 ? 4 : 8, PLIM_MAJOR == 13 ? 1 : 4 })[part];
+    *value = ((const int[]){ PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH })[part];
     return CUBLAS_SUCCESS;
 }
 

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { HANDLE_BYTES = (24 << 10) + 4, VERSION = 92600, CUDART = 13020 };
+enum {
+    HANDLE_BYTES = (24 << 10) + 4,
+    THOUSAND = PLIM_MAJOR >= 9 ? 10000 : 1000, /* version 9.1.0 is 90100, and 8.9.6 is 8906 */
+};
 
 /* --- handles --- */
 
@@ -80,7 +83,7 @@ status plim_cudnn_write_to(const void *handle, uintptr_t first, uintptr_t second
 
 /* --- texts and versions --- */
 
-size_t cudnnGetVersion(void) { return VERSION; }
+size_t cudnnGetVersion(void) { return PLIM_MAJOR * THOUSAND + PLIM_MINOR * 100 + PLIM_PATCH; }
 
 /* All parts of the library are of one version. */
 status cudnnGraphVersionCheck(void) { return CUDNN_SUCCESS; }
@@ -88,44 +91,42 @@ status cudnnOpsVersionCheck(void) { return CUDNN_SUCCESS; }
 status cudnnCnnVersionCheck(void) { return CUDNN_SUCCESS; }
 status cudnnAdvVersionCheck(void) { return CUDNN_SUCCESS; }
 size_t cudnnGetMaxDeviceVersion(void) { return 1210; }
-size_t cudnnGetCudartVersion(void) { return CUDART; }
+size_t cudnnGetCudartVersion(void) { return PLIM_OF_CUDA; }
 
 status cudnnGetProperty(int part, int *value)
 {
     if (part < 0 || part > 2 || !value)
         return CUDNN_BAD_PARAM;
-    *value = ((const int[]){ VERSION / 10000, VERSION / 100 % 100, VERSION % 100 })[part];
+    *value = ((const int[]){ PLIM_MAJOR, PLIM_MINOR, PLIM_PATCH })[part];
     return CUDNN_SUCCESS;
 }
 
 const char *cudnnGetErrorString(status code)
 {
-    switch (code) {
-    case CUDNN_SUCCESS:
-        return "CUDNN_STATUS_SUCCESS";
-    case CUDNN_NOT_INITIALIZED:
-        return "CUDNN_STATUS_NOT_INITIALIZED";
-    case CUDNN_BAD_PARAM:
-        return "CUDNN_STATUS_BAD_PARAM";
-    case CUDNN_NULL_POINTER:
-        return "CUDNN_STATUS_BAD_PARAM_NULL_POINTER";
-    case CUDNN_NOT_FINALIZED:
-        return "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED";
-    case CUDNN_SIZE_INSUFFICIENT:
-        return "CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT";
-    case CUDNN_ATTRIBUTE_TYPE:
-        return "CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE";
-    case CUDNN_NOT_SUPPORTED:
-        return "CUDNN_STATUS_NOT_SUPPORTED";
-    case CUDNN_ALLOCATION_FAILED:
-        return "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED";
-    case CUDNN_DEVICE_ALLOCATION_FAILED:
-        return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
-    case CUDNN_EXECUTION_FAILED:
-        return "CUDNN_STATUS_EXECUTION_FAILED";
-    default:
-        return "CUDNN_UNKNOWN_STATUS";
-    }
+    static const struct {
+        status code;
+        const char *text;
+    } words[] = {
+        { CUDNN_SUCCESS, "CUDNN_STATUS_SUCCESS" },
+        { CUDNN_NOT_INITIALIZED, "CUDNN_STATUS_NOT_INITIALIZED" },
+        { CUDNN_BAD_PARAM, "CUDNN_STATUS_BAD_PARAM" },
+        { CUDNN_NOT_SUPPORTED, "CUDNN_STATUS_NOT_SUPPORTED" },
+        { CUDNN_EXECUTION_FAILED, "CUDNN_STATUS_EXECUTION_FAILED" },
+#if PLIM_MAJOR >= 9
+        { CUDNN_NULL_POINTER, "CUDNN_STATUS_BAD_PARAM_NULL_POINTER" },
+        { CUDNN_NOT_FINALIZED, "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED" },
+        { CUDNN_SIZE_INSUFFICIENT, "CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT" },
+        { CUDNN_ATTRIBUTE_TYPE, "CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE" },
+        { CUDNN_ALLOCATION_FAILED, "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED" },
+        { CUDNN_DEVICE_ALLOCATION_FAILED, "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED" },
+#else
+        { CUDNN_ALLOCATION_FAILED, "CUDNN_STATUS_ALLOC_FAILED" },
+#endif
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].code == code)
+            return words[i].text;
+    return PLIM_MAJOR >= 9 ? "CUDNN_UNKNOWN_STATUS" : "CUDNN_STATUS_UNKNOWN";
 }
 
 /* Errors have no further text. */

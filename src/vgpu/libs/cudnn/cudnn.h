@@ -2,9 +2,10 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
 #define PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_H
 
-/* Shared by the files of the virtual cuDNN 9. */
+/* Shared by the files of the virtual cuDNN. One source serves libcudnn.so.8 and .9: PLIM_MAJOR is the major version. */
 #include "vgpu/libs/library.h"
 
+#if PLIM_MAJOR >= 9
 enum {
     CUDNN_SUCCESS = 0,
     CUDNN_NOT_INITIALIZED = 1001,
@@ -18,6 +19,21 @@ enum {
     CUDNN_DEVICE_ALLOCATION_FAILED = 4004,
     CUDNN_EXECUTION_FAILED = 5000,
 };
+#else /* coarser: several of 9 are one */
+enum {
+    CUDNN_SUCCESS = 0,
+    CUDNN_NOT_INITIALIZED = 1,
+    CUDNN_ALLOCATION_FAILED = 2,
+    CUDNN_DEVICE_ALLOCATION_FAILED = CUDNN_ALLOCATION_FAILED,
+    CUDNN_BAD_PARAM = 3,
+    CUDNN_NULL_POINTER = CUDNN_BAD_PARAM,
+    CUDNN_NOT_FINALIZED = CUDNN_BAD_PARAM,
+    CUDNN_SIZE_INSUFFICIENT = CUDNN_BAD_PARAM,
+    CUDNN_ATTRIBUTE_TYPE = CUDNN_BAD_PARAM,
+    CUDNN_EXECUTION_FAILED = 8,
+    CUDNN_NOT_SUPPORTED = 9,
+};
+#endif
 
 /* Types of handles. */
 enum {

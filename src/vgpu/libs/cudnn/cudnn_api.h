@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_API_H
 #define PLIMSOLL_VGPU_LIBS_CUDNN_CUDNN_API_H
 
-/* The functions of the cuDNN 9 API that have a body in libcudnn.so.9: our own declarations after its manual. */
+/*
+ * The functions of the cuDNN API that have a body in libcudnn.so.8 and .9: our own declarations after the manuals
+ * of 8.9 and 9. Those that both have are alike.
+ */
 
 #include "vgpu/core/cuda_api.h"
 #include "vgpu/libs/words.h"
@@ -179,6 +182,31 @@ status cudnnGetRNNTempSpaceSizes(const void *handle, const void *object, int mod
 status cudnnRNNForward(const void *handle, PLIM_WORDS);
 status cudnnRNNBackwardData_v8(const void *handle, PLIM_WORDS);
 status cudnnRNNBackwardWeights_v8(const void *handle, PLIM_WORDS);
+
+/* --- what only 8 has --- */
+
+#if PLIM_MAJOR < 9
+status cudnnSetRNNDescriptor_v6(const void *handle, const void *object, int hidden, int n_layers, const void *dropout,
+                                int input_mode, int direction, int cell, int algorithm, int precision);
+status cudnnSetRNNMatrixMathType(const void *object, int math_type);
+status cudnnSetRNNPaddingMode(const void *object, unsigned mode);
+status cudnnSetRNNBiasMode(const void *object, int bias);
+status cudnnSetRNNProjectionLayers(const void *handle, const void *object, int recurrent, int output);
+status cudnnGetRNNParamsSize(const void *handle, const void *object, const void *x, size_t *ret_bytes, int type);
+status cudnnGetRNNWorkspaceSize(const void *handle, const void *object, int n_steps, const void *const *x,
+                                size_t *ret_bytes);
+status cudnnGetRNNTrainingReserveSize(const void *handle, const void *object, int n_steps, const void *const *x,
+                                      size_t *ret_bytes);
+status cudnnGetRNNLinLayerMatrixParams(const void *handle, const void *object, int pseudo, const void *x, const void *w,
+                                       void *space, int linear, const void *matrix, void **ret_matrix);
+status cudnnGetRNNLinLayerBiasParams(const void *handle, const void *object, int pseudo, const void *x, const void *w,
+                                     void *space, int linear, const void *bias, void **ret_bias);
+status cudnnRNNForwardInference(const void *handle, PLIM_WORDS);
+status cudnnRNNForwardTraining(const void *handle, PLIM_WORDS);
+status cudnnRNNBackwardData(const void *handle, PLIM_WORDS, size_t work_bytes, uintptr_t reserve, size_t reserve_bytes);
+status cudnnRNNBackwardWeights(const void *handle, PLIM_WORDS);
+status cudnnSetCTCLossDescriptor_v8(const void *object, int type, int norm, int gradient, int max_label_length);
+#endif
 
 /* --- the backend --- */
 

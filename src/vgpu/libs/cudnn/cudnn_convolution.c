@@ -218,6 +218,13 @@ status cudnnSetCTCLossDescriptor_v9(const void *object, int type, int norm, int 
     return CUDNN_SUCCESS;
 }
 
+#if PLIM_MAJOR < 9
+status cudnnSetCTCLossDescriptor_v8(const void *object, int type, int norm, int gradient, int max_label_length)
+{
+    return cudnnSetCTCLossDescriptor_v9(object, type, norm, gradient, max_label_length);
+}
+#endif
+
 static status ctc_workspace(const void *handle, const void *probabilities, int longest, size_t *ret_bytes)
 {
     const struct plim_cudnn_tensor *t = plim_handle_body(probabilities, CUDNN_TENSOR);

@@ -3,19 +3,11 @@
  * libcudnn: recurrent layers. The weights of a layer are the matrices and biases that the manual describes, one after
  * the other: their sizes and offsets follow from the parameters of the layer. Workspaces are assumed.
  */
-#include "vgpu/libs/cudnn/cudnn.h"
+#include "vgpu/libs/cudnn/cudnn_rnn.h"
+
 #include "vgpu/libs/cudnn/cudnn_api.h"
 
 #include <string.h>
-
-enum { CELL_RELU = 0, CELL_TANH = 1, CELL_LSTM = 2, CELL_GRU = 3 };
-enum { BIAS_NONE = 0, BIAS_SINGLE_INPUT = 1, BIAS_DOUBLE = 2, BIAS_SINGLE_RECURRENT = 3 };
-
-struct rnn {
-    bool is_set;
-    int cell, bias, type, skips_input;
-    int64_t n_directions, input, hidden, projection, n_layers;
-};
 
 struct rnn_data {
     int type, max_length, batch, vector;
@@ -23,7 +15,7 @@ struct rnn_data {
 
 status cudnnCreateRNNDescriptor(void **ret_object)
 {
-    return plim_cudnn_make(ret_object, CUDNN_RNN, sizeof(struct rnn));
+    return plim_cudnn_make(ret_object, CUDNN_RNN, sizeof(struct plim_cudnn_rnn));
 }
 status cudnnDestroyRNNDescriptor(void *object) { return plim_cudnn_drop(object, CUDNN_RNN); }
 status cudnnCreateRNNDataDescriptor(void **ret_object)
@@ -36,21 +28,21 @@ status cudnnSetRNNDescriptor_v8(const void *object, int algorithm, int cell, int
                                 int type, int precision, int math_type, int32_t input, int32_t hidden,
                                 int32_t projection, int32_t n_layers, const void *dropout, uint32_t flags)
 {
-    struct rnn *r = plim_handle_body(object, CUDNN_RNN);
+    struct plim_cudnn_rnn *r = plim_handle_body(object, CUDNN_RNN);
     (void)algorithm, (void)precision, (void)math_type, (void)dropout, (void)flags;
-    if (!r || cell < CELL_RELU || cell > CELL_GRU || bias < BIAS_NONE || bias > BIAS_SINGLE_RECURRENT ||
+    if (!r || cell < RNN_RELU || cell > RNN_GRU || bias < RNN_BIAS_NONE || bias > RNN_BIAS_SINGLE_RECURRENT ||
         !plim_cudnn_element(type) || input < 1 || hidden < 1 || projection < 0 || projection > hidden || n_layers < 1)
         return CUDNN_BAD_PARAM;
-    *r = (struct rnn){ .is_set = true,
-                       .cell = cell,
-                       .bias = bias,
-                       .type = type,
-                       .skips_input = input_mode == 1,
-                       .n_directions = direction == 1 ? 2 : 1,
-                       .input = input,
-                       .hidden = hidden,
-                       .projection = projection == hidden ? 0 : projection,
-                       .n_layers = n_layers };
+    *r = (struct plim_cudnn_rnn){ .is_set = true,
+                                  .cell = cell,
+                                  .bias = bias,
+                                  .type = type,
+                                  .skips_input = input_mode == 1,
+                                  .n_directions = direction == 1 ? 2 : 1,
+                                  .input = input,
+                                  .hidden = hidden,
+                                  .projection = projection == hidden ? 0 : projection,
+                                  .n_layers = n_layers };
     return CUDNN_SUCCESS;
 }
 
@@ -67,30 +59,30 @@ status cudnnSetRNNDataDescriptor(const void *object, int type, int layout, int m
 
 /* --- weights --- */
 
-static const struct rnn *rnn_of(const void *object)
+static const struct plim_cudnn_rnn *rnn_of(const void *object)
 {
-    const struct rnn *r = plim_handle_body(object, CUDNN_RNN);
+    const struct plim_cudnn_rnn *r = plim_handle_body(object, CUDNN_RNN);
     return r && r->is_set ? r : NULL;
 }
 
-static int64_t n_gates(const struct rnn *r) { return r->cell == CELL_LSTM ? 4 : r->cell == CELL_GRU ? 3 : 1; }
-static int64_t output_of(const struct rnn *r) { return r->projection ? r->projection : r->hidden; }
-static int64_t input_of(const struct rnn *r, int64_t layer)
+static int64_t n_gates(const struct plim_cudnn_rnn *r) { return r->cell == RNN_LSTM ? 4 : r->cell == RNN_GRU ? 3 : 1; }
+static int64_t output_of(const struct plim_cudnn_rnn *r) { return r->projection ? r->projection : r->hidden; }
+static int64_t input_of(const struct plim_cudnn_rnn *r, int64_t layer)
 {
     return layer ? output_of(r) * r->n_directions : r->skips_input ? 0 : r->input;
 }
-static int64_t n_biases(const struct rnn *r)
+static int64_t n_biases(const struct plim_cudnn_rnn *r)
 {
-    return n_gates(r) * (r->bias == BIAS_NONE ? 0 : r->bias == BIAS_DOUBLE ? 2 : 1);
+    return n_gates(r) * (r->bias == RNN_BIAS_NONE ? 0 : r->bias == RNN_BIAS_DOUBLE ? 2 : 1);
 }
 
 /* Elements of the matrices of one direction of a layer: gates of the input, gates of the state, projection. */
-static int64_t matrices_of(const struct rnn *r, int64_t layer)
+static int64_t matrices_of(const struct plim_cudnn_rnn *r, int64_t layer)
 {
     return n_gates(r) * r->hidden * (input_of(r, layer) + output_of(r)) + r->projection * r->hidden;
 }
 
-static int64_t all_matrices(const struct rnn *r, int64_t n_pseudo)
+static int64_t all_matrices(const struct plim_cudnn_rnn *r, int64_t n_pseudo)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < n_pseudo; i++)
@@ -100,7 +92,7 @@ static int64_t all_matrices(const struct rnn *r, int64_t n_pseudo)
 
 status cudnnGetRNNWeightSpaceSize(const void *handle, const void *object, size_t *ret_bytes)
 {
-    const struct rnn *r = rnn_of(object);
+    const struct plim_cudnn_rnn *r = rnn_of(object);
     if (!plim_handle_body(handle, CUDNN_HANDLE) || !r || !ret_bytes)
         return CUDNN_BAD_PARAM;
     const int64_t n_pseudo = r->n_layers * r->n_directions;
@@ -121,21 +113,21 @@ static void describe(struct plim_cudnn_tensor *t, int type, int64_t n_rows, int6
 }
 
 /* The index of a bias: those of the input come first. Negative: no such bias. */
-static int64_t bias_of(const struct rnn *r, int64_t linear)
+static int64_t bias_of(const struct plim_cudnn_rnn *r, int64_t linear)
 {
     const int64_t gates = n_gates(r);
-    if (linear >= 2 * gates || r->bias == BIAS_NONE)
+    if (linear >= 2 * gates || r->bias == RNN_BIAS_NONE)
         return -1;
-    if (r->bias == BIAS_DOUBLE)
+    if (r->bias == RNN_BIAS_DOUBLE)
         return linear;
     const bool is_input = linear < gates;
-    return is_input == (r->bias == BIAS_SINGLE_INPUT) ? linear % gates : -1;
+    return is_input == (r->bias == RNN_BIAS_SINGLE_INPUT) ? linear % gates : -1;
 }
 
 status cudnnGetRNNWeightParams(const void *handle, const void *object, int32_t pseudo, size_t size, void *space,
                                int32_t linear, const void *matrix, void **ret_matrix, const void *bias, void **ret_bias)
 {
-    const struct rnn *r = rnn_of(object);
+    const struct plim_cudnn_rnn *r = rnn_of(object);
     struct plim_cudnn_tensor *m = plim_handle_body(matrix, CUDNN_TENSOR), *b = plim_handle_body(bias, CUDNN_TENSOR);
     size_t needed = 0;
     status done = cudnnGetRNNWeightSpaceSize(handle, object, &needed);
@@ -170,21 +162,42 @@ status cudnnGetRNNWeightParams(const void *handle, const void *object, int32_t p
 
 /* --- workspaces --- */
 
-/* The gates of a layer for all steps; for training, gates, cell and output of every layer are kept. */
+static void assume(void)
+{
+    plim_vgpu_remark(
+        "assumed", "cuDNN's recurrent layers have workspaces for the gates of a layer, and of all layers for training");
+}
+
+static size_t states_bytes(const struct plim_cudnn_rnn *r, size_t n_rows)
+{
+    return n_rows * (size_t)(r->n_directions * r->hidden) * plim_cudnn_element(r->type);
+}
+
+/* The gates of a layer for all steps. */
+size_t plim_cudnn_rnn_work(const struct plim_cudnn_rnn *r, size_t n_rows)
+{
+    assume();
+    return states_bytes(r, n_rows) * (size_t)n_gates(r);
+}
+
+/* Gates, cell and output of every layer. */
+size_t plim_cudnn_rnn_reserve(const struct plim_cudnn_rnn *r, size_t n_rows)
+{
+    assume();
+    return states_bytes(r, n_rows) * (size_t)((n_gates(r) + 2) * r->n_layers);
+}
+
 status cudnnGetRNNTempSpaceSizes(const void *handle, const void *object, int mode, const void *data, size_t *ret_work,
                                  size_t *ret_reserve)
 {
-    const struct rnn *r = rnn_of(object);
+    const struct plim_cudnn_rnn *r = rnn_of(object);
     const struct rnn_data *d = plim_handle_body(data, CUDNN_RNN_DATA);
     if (!plim_handle_body(handle, CUDNN_HANDLE) || !r || !d || !ret_work)
         return CUDNN_BAD_PARAM;
-    const size_t steps = (size_t)d->max_length * (size_t)d->batch * (size_t)(r->n_directions * r->hidden);
-    const size_t element = plim_cudnn_element(r->type);
-    plim_vgpu_remark(
-        "assumed", "cuDNN's recurrent layers have workspaces for the gates of a layer, and of all layers for training");
-    *ret_work = steps * (size_t)n_gates(r) * element;
+    const size_t n_rows = (size_t)d->max_length * (size_t)d->batch;
+    *ret_work = plim_cudnn_rnn_work(r, n_rows);
     if (ret_reserve)
-        *ret_reserve = mode ? steps * (size_t)((n_gates(r) + 2) * r->n_layers) * element : 0;
+        *ret_reserve = mode ? plim_cudnn_rnn_reserve(r, n_rows) : 0;
     return CUDNN_SUCCESS;
 }
 
