@@ -29,7 +29,7 @@ static const struct rule {
     { "share", plim_rule_share },             /* vLLM has all of its share, and the rest of the card is too little */
     { "allowed", plim_rule_allowed },         /* a fraction of the card is used up */
     { "cap", plim_rule_cap },                 /* a pool's limit is used up */
-    { "spilled", plim_rule_spilled },         /* Windows keeps a part of it in RAM */
+    { "spilled", plim_rule_spilled },         /* more than the card has: a part is in RAM */
     { "parameters", plim_rule_parameters },   /* the name of the model has more than the card can hold */
     { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
     { "others", plim_rule_others },           /* other processes hold what is missing */

@@ -142,6 +142,21 @@ int64_t plim_left_by_weights(const struct plim_finding *finding, const struct pl
     return plim_is_known(before) && plim_is_known(weights) && weights <= before ? before - weights : PLIM_UNKNOWN;
 }
 
+bool plim_is_unix(const struct plim_log_context *context)
+{
+    for (uint32_t i = 0; context && i < context->n_frames; i++)
+        if (context->frames[i].file[0] == '/')
+            return true;
+    return false;
+}
+
+const char *plim_spill_words(const char *platform, const struct plim_log_context *context)
+{
+    return plim_is_windows(platform) ? "Windows keeps the rest in RAM"
+           : plim_is_unix(context)   ? "under WSL, or with managed memory, the rest is in RAM"
+                                     : "on Windows and WSL the rest is in RAM";
+}
+
 bool plim_is_windows(const char *platform) { return !strcmp(platform, "wsl") || !strcmp(platform, "windows"); }
 
 void plim_cause_figures(const struct plim_finding *finding, const struct plim_log_context *context,

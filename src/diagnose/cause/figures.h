@@ -81,6 +81,12 @@ int64_t plim_left_by_weights(const struct plim_finding *finding, const struct pl
 void plim_cause_figures(const struct plim_finding *finding, const struct plim_log_context *context,
                         struct plim_cause_answer *answer);
 
+/* A traceback with paths of Unix: Linux, WSL or a Mac. */
+bool plim_is_unix(const struct plim_log_context *context);
+
+/* More is allocated than the card has: where the rest is, as far as the log tells; for the middle of a sentence. */
+const char *plim_spill_words(const char *platform, const struct plim_log_context *context);
+
 /* What the driver of Windows says of processes is not theirs alone, in WSL too. */
 bool plim_is_windows(const char *platform);
 

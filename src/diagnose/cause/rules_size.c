@@ -55,7 +55,8 @@ bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *gues
 }
 
 /*
- * PyTorch holds more in tensors than the card has: Windows moved the rest to RAM. What lives so long are weights,
+ * PyTorch holds more in tensors than the card has: the rest was moved to RAM, as Windows does, WSL on it, and managed
+ * memory anywhere (growing segments are no way to have more than the card). What lives so long are weights,
  * unless the traceback is of a step.
  */
 bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
@@ -68,10 +69,9 @@ bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
         return false;
     return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG,
                           facts->trace == PLIM_TRACE_LOAD ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
-                          "PyTorch has %s in tensors, %.1f times the card of %s: Windows keeps the rest in RAM, and "
-                          "that ran out too.",
+                          "PyTorch has %s in tensors, %.1f times the card of %s: %s, and that ran out too.",
                           plim_say(&texts, a->allocated_bytes), (double)a->allocated_bytes / (double)a->total_bytes,
-                          plim_say(&texts, a->total_bytes));
+                          plim_say(&texts, a->total_bytes), plim_spill_words(facts->platform, facts->context));
 }
 
 /* Billions of parameters in a model's name, "Llama-3.1-70B", "8x7b", in millionths; 0 when it has none. */

@@ -44,8 +44,8 @@ static const char *say_account(const struct plim_facts *facts, char *text, size_
         n += (size_t)snprintf(text + n, size - n, " of %s", plim_say(&texts, a->total_bytes));
     if (n && n < size && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
         a->allocated_bytes > a->total_bytes + PLIM_ROUNDING_BYTES)
-        n += (size_t)snprintf(text + n, size - n,
-                              ", more than the card has: Windows keeps the rest in RAM, and that ran out");
+        n += (size_t)snprintf(text + n, size - n, ", more than the card has: %s, and that ran out",
+                              plim_spill_words(facts->platform, facts->context));
     if (n == 0 && plim_is_known(a->free_bytes) && !plim_is_known(a->total_bytes))
         n += (size_t)snprintf(text, size, "Free: %s", plim_say(&texts, a->free_bytes));
     if (n && n < size)

@@ -44,10 +44,11 @@ bool plim_advice_is_plain(const char *text);
 int64_t plim_advice_round_down(double value, int64_t step);
 /* The model as the log names it, or "MODEL". */
 const char *plim_advice_model(const struct plim_advice *advice);
-/* "PYTORCH_CUDA_ALLOC_CONF", or what this version and backend call it. */
+/* PyTorch, or a program on top of it: its settings and functions are there. */
+bool plim_advice_has_torch(const struct plim_advice *advice);
 /* PyTorch that knows expandable_segments: from 2.1 on, by its version or by how it writes the message. */
 bool plim_advice_has_segments(const struct plim_advice *advice);
-
+/* "PYTORCH_CUDA_ALLOC_CONF", or what this version and backend call it. */
 const char *plim_advice_alloc_conf(const struct plim_advice *advice);
 /* Write NAME=VALUE before the program, or `export NAME=VALUE` when the log does not show it. */
 void plim_advise_setting(const struct plim_advice *advice, struct plim_remedy *remedy, const char *name,

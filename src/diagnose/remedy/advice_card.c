@@ -88,7 +88,8 @@ void plim_advise_others(struct plim_advice *advice)
         a->others_bytes > 0)
         plim_advise_useless(advice, "a smaller batch", "%s of the card belongs to other processes, and that is missing",
                             plim_say(&texts, a->others_bytes));
-    if (plim_is_known(a->unallocated_bytes) && plim_is_known(a->tried_bytes) && a->unallocated_bytes < a->tried_bytes)
+    if (plim_is_known(a->unallocated_bytes) && plim_is_known(a->tried_bytes) && a->unallocated_bytes < a->tried_bytes &&
+        plim_advice_has_torch(advice))
         plim_advise_useless(advice, "expandable_segments, empty_cache()",
                             "only %s is reserved and not used, and %s was needed",
                             plim_say(&texts, a->unallocated_bytes), plim_say(&texts, a->tried_bytes));
@@ -100,7 +101,7 @@ void plim_advise_pieces(struct plim_advice *advice)
     const char *platform = plim_figure_word(advice->finding, advice->context, PLIM_W_PLATFORM);
     const char *conf = plim_figure_word(advice->finding, advice->context, PLIM_W_ALLOC_CONF);
     struct plim_size_texts texts = { .n = 0 };
-    const bool is_known = plim_advice_has_segments(advice);
+    const bool has_torch = plim_advice_has_torch(advice), is_known = has_torch && plim_advice_has_segments(advice);
     const bool can_expand = is_known && !plim_is_windows(platform) && !a->is_process_unreliable &&
                             !strstr(conf, "expandable_segments:True") && !strstr(conf, "expandable_segments:refused");
     if (can_expand)
@@ -109,7 +110,8 @@ void plim_advise_pieces(struct plim_advice *advice)
                                         "let segments grow, so that pieces join: up to %s becomes usable",
                                         plim_say(&texts, a->unallocated_bytes)),
                             plim_advice_alloc_conf(advice), "expandable_segments:True");
-    if (!plim_is_known(plim_figure(advice->finding, NULL, PLIM_N_CACHED_BYTES))) /* before it had settings */
+    if (has_torch &&
+        !plim_is_known(plim_figure(advice->finding, NULL, PLIM_N_CACHED_BYTES))) /* or it had no settings yet */
         plim_advise_setting(advice,
                             plim_advise(advice, PLIM_UNKNOWN, "some memory; the value has to be tried out",
                                         "keep large blocks from being cut"),
@@ -117,9 +119,10 @@ void plim_advise_pieces(struct plim_advice *advice)
     plim_advise(advice, PLIM_UNKNOWN, "a little computing on padding",
                 "few different shapes: pad or bucket inputs, so that freed blocks fit again");
     plim_advise(advice, PLIM_UNKNOWN, "a little speed", "a somewhat smaller batch, which needs smaller pieces");
-    plim_advise_useless(advice, "empty_cache() before the next try",
-                        "the allocator returned every whole free segment before it gave up; the segments that are left "
-                        "are partly in use");
+    if (has_torch)
+        plim_advise_useless(advice, "empty_cache() before the next try",
+                            "the allocator returned every whole free segment before it gave up; the segments that are "
+                            "left are partly in use");
     if (!can_expand && is_known)
         plim_advise_useless(advice, "expandable_segments", "%s",
                             strstr(conf, "expandable_segments:True") ? "it is on already"
@@ -248,7 +251,8 @@ void plim_advise_limit(struct plim_advice *advice)
                                    "allow at least %s: a fraction of %.2f or more, instead of %.2f",
                                    plim_say(&texts, held + a->tried_bytes), share > 1 ? 1.0 : share,
                                    (double)a->allowed_bytes / (double)a->total_bytes);
-        plim_advise_command(remedy, "torch.cuda.set_per_process_memory_fraction(%.2f)", share > 1 ? 1.0 : share);
+        if (plim_advice_has_torch(advice))
+            plim_advise_command(remedy, "torch.cuda.set_per_process_memory_fraction(%.2f)", share > 1 ? 1.0 : share);
     } else {
         raise_pool(advice);
     }
@@ -277,7 +281,7 @@ void plim_advise_driver(struct plim_advice *advice)
     if (plim_advice_is_stage(advice, "virtual")) {
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "take the limit of address space away"),
                             "ulimit -v unlimited");
-        if (plim_advice_is(advice, "llama.cpp ollama koboldcpp"))
+        if (plim_advice_is(advice, "llama.cpp"))
             plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little memory",
                                             "build llama.cpp without the pool that reserves 32 GiB of addresses"),
                                 "cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON && cmake --build build -j");
@@ -287,8 +291,9 @@ void plim_advise_driver(struct plim_advice *advice)
                             "notepad.exe \"$(wslpath \"$(wslvar USERPROFILE)\")/.wslconfig\"    # [wsl2] memory=24GB "
                             "swap=32GB, then: wsl.exe --shutdown");
     } else if (!strcmp(platform, "windows") || advice->answer->is_process_unreliable) {
-        plim_advise(advice, PLIM_UNKNOWN, "disk space",
-                    "a larger page file: System > Advanced > Performance > Virtual memory > managed by the system");
+        if (*platform || !plim_is_unix(advice->context))
+            plim_advise(advice, PLIM_UNKNOWN, "disk space",
+                        "a larger page file: System > Advanced > Performance > Virtual memory > managed by the system");
         if (*platform == '\0')
             plim_advise(advice, PLIM_UNKNOWN, "RAM for Windows",
                         "under WSL: more memory and swap in .wslconfig, then wsl.exe --shutdown");

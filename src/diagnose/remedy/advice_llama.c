@@ -309,7 +309,10 @@ static void context(struct plim_advice *advice)
     backend_extras(advice);
     if (!plim_advice_is(advice, "ollama"))
         ask_fit(advice, "let plimsoll compute what fits");
-    plim_advise_useless(advice, plim_advice_is(advice, "ollama") ? "a smaller num_batch" : "a smaller -b or -ub",
+    plim_advise_useless(advice,
+                        plim_advice_is(advice, "ollama")      ? "a smaller num_batch"
+                        : plim_advice_is(advice, "llama.cpp") ? "a smaller -b or -ub"
+                                                              : "a smaller batch",
                         "that is the working memory, which comes after the cache");
 }
 

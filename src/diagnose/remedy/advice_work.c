@@ -288,17 +288,22 @@ void plim_advise_optimizer(struct plim_advice *advice)
 
 void plim_advise_growth(struct plim_advice *advice)
 {
-    plim_advise_command(
-        plim_advise(advice, PLIM_UNKNOWN, "nothing", "sum numbers, not tensors: a tensor keeps its whole graph"),
-        "total_loss += loss.item()");
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a copy to RAM", "move what you keep off the card"),
-                        "outputs.append(y.detach().cpu())");
-    plim_advise_command(
-        plim_advise(advice, PLIM_UNKNOWN, "a slower run, once",
-                    "find the objects that hold it: record, run some steps, write a snapshot"),
-        "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_snapshot(\"oom.pickle\")");
+    if (plim_advice_has_torch(advice)) {
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "nothing", "sum numbers, not tensors: a tensor keeps its whole graph"),
+            "total_loss += loss.item()");
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a copy to RAM", "move what you keep off the card"),
+                            "outputs.append(y.detach().cpu())");
+        plim_advise_command(
+            plim_advise(advice, PLIM_UNKNOWN, "a slower run, once",
+                        "find the objects that hold it: record, run some steps, write a snapshot"),
+            "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_snapshot(\"oom.pickle\")");
+        plim_advise_useless(advice, "empty_cache()", "what a variable still holds is not in the cache");
+    } else {
+        plim_advise(advice, PLIM_UNKNOWN, "what is older is computed or read again",
+                    "a bound for everything that is kept from one step or request to the next: lists, caches, queues");
+    }
     plim_advise(advice, PLIM_UNKNOWN, "time to load again", "until it is found: a new process for each job");
-    plim_advise_useless(advice, "empty_cache()", "what a variable still holds is not in the cache");
 }
 
 /* --- the weights --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of advice are written with: adding to the lists, and asking the finding. */
 #include "diagnose/remedy/advice.h"
+#include "diagnose/remedy/owners.h"
 #include "diagnose/scan/patterns/pattern.h"
 
 #include <stdarg.h>
@@ -150,6 +151,10 @@ const char *plim_advice_backend(const struct plim_advice *advice)
     for (size_t i = 1; i < sizeof signs / sizeof *signs; i++)
         if (plim_advice_is_llama(advice) && plim_advice_in_evidence(advice, signs[i][0]))
             return signs[i][1];
+    static const char *const by_framework[][2] = { { "rocm", "HIP" }, { "sycl", "SYCL" }, { "metal", "Metal" } };
+    for (size_t i = 0; !*word && i < sizeof by_framework / sizeof *by_framework; i++)
+        if (plim_advice_is(advice, by_framework[i][0]))
+            return by_framework[i][1];
     return is_mac ? "Metal" : word;
 }
 
@@ -178,6 +183,11 @@ const char *plim_advice_alloc_conf(const struct plim_advice *advice)
         return names[0];
     long major = strtol(version, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
     return major > 2 || (major == 2 && minor >= 10) ? names[2] : names[1];
+}
+
+bool plim_advice_has_torch(const struct plim_advice *advice)
+{
+    return plim_words_fit("expandable_segments", advice->finding->framework);
 }
 
 bool plim_advice_has_segments(const struct plim_advice *advice)

@@ -3,6 +3,7 @@
 
 #include "diagnose/remedy/advice.h"
 #include "diagnose/remedy/knowledge.h"
+#include "diagnose/remedy/owners.h"
 #include "diagnose/scan/patterns/pattern.h"
 
 #include <stdio.h>
@@ -20,6 +21,14 @@ static bool is_freeing(const char *command)
            strstr(command, "deallocations");
 }
 
+/* A text of the knowledge base is for all programs that print the message; this one may not have what it names. */
+static bool is_for(const struct plim_advice *advice, struct plim_field_text text)
+{
+    char all[PLIM_REMEDY_TEXT_BYTES + PLIM_REMEDY_COMMAND_BYTES];
+    snprintf(all, sizeof all, "%s %s", text.text, text.rest);
+    return plim_words_fit(all, advice->finding->framework);
+}
+
 static void add_entry(struct plim_advice *advice, const struct plim_knowledge_entry *entry)
 {
     struct plim_field_text text;
@@ -29,12 +38,14 @@ static void add_entry(struct plim_advice *advice, const struct plim_knowledge_en
     const bool is_above = plim_is_known(advice->answer->tried_bytes) && plim_is_known(advice->answer->total_bytes) &&
                           advice->answer->tried_bytes > advice->answer->total_bytes;
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_FIX, i)).text; i++)
-        if (!(is_alone || is_above) ||
-            (strncmp(text.rest, "nvidia-smi", 10) != 0 && !(is_above && is_freeing(text.rest))))
+        if (is_for(advice, text) && (!(is_alone || is_above) || (strncmp(text.rest, "nvidia-smi", 10) != 0 &&
+                                                                 !(is_above && is_freeing(text.rest)))))
             plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "", "%s", text.text), "%s",
                                 is_amd && !strcmp(text.rest, "nvidia-smi") ? amd_smi : text.rest);
     for (size_t i = 0; (text = plim_entry_field(entry, PLIM_FIELD_USELESS, i)).text; i++) {
         const char *colon = strstr(text.text, ": ");
+        if (!is_for(advice, text))
+            continue;
         char what[PLIM_REMEDY_TEXT_BYTES];
         snprintf(what, sizeof what, "%.*s", colon ? (int)(colon - text.text) : (int)strcspn(text.text, "."), text.text);
         plim_advise_useless(advice, what, "%s", colon ? colon + 2 : "");
