@@ -27,13 +27,13 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
-def put(config, key, value):
+def put(config, key, value, how):
     """Set a key of a config; dots lead into objects."""
     *path, last = key.split(".")
     for name in path:
         config = config.setdefault(name, {})
-    if last in config and config[last] is not None:
-        raise ValueError(f"'{key}' is not missing")
+    if (config.get(last) is not None) != (how == "instead"):
+        raise ValueError(f"'{key}' is {'missing' if how == 'instead' else 'there'}")
     config[last] = value
 
 
@@ -70,7 +70,7 @@ def models(data):
         config = {key: value for key, value in raw.items() if not key.startswith("_")}
         for row in filled.pop(ident, []):
             try:
-                put(config, row["key"], json.loads(row["value"]))
+                put(config, row["key"], json.loads(row["value"]), row["how"])
             except ValueError as error:
                 sys.exit(f"models-filled.csv: {ident}: {error}")
         row = index.pop(name, {"family": raw.get("_family", ""), "source": "", "params_total_b": "", "params_active_b": ""})

@@ -36,7 +36,8 @@ struct plim_catalogue_model {
 struct plim_catalogue_fill {
     const char *key;    /* "tie_word_embeddings", "text_config.vocab_size" */
     const char *value;  /* as JSON */
-    const char *how;    /* "source": another copy; "sibling": a model of the same shape; "default": of transformers */
+    const char *how;    /* "source": another copy; "sibling": a model of the same shape; "default": of transformers;
+                           "instead": another copy, and the published file has a value that is wrong */
     const char *source; /* that copy, model or class */
 };
 

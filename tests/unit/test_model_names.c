@@ -34,7 +34,7 @@ static void test_every_model(void **state)
         assert_true(n <= COUNT(fills));
         for (size_t k = 0; k < n; k++)
             assert_true(*fills[k].key && *fills[k].value && *fills[k].source &&
-                        strstr("source sibling default", fills[k].how));
+                        strstr("source sibling default instead", fills[k].how));
         if (plim_catalogue_model_open(i, &model, &error) < 0) {
             assert_int_equal(error.code, PLIM_E_UNSUPPORTED);
             assert_string_equal(error.where, entry.id);
