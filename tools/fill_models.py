@@ -151,10 +151,10 @@ class Catalogue:
                 values = {json.dumps(value) for value in known.values() if value is not None}
                 if len(values) != 1:
                     continue
-                giver = next(ident for ident in members if known[ident] is not None)
+                givers = [ident for ident in members if known[ident] is not None]
                 for ident in members:
                     if known[ident] is None:
-                        self.put(ident, key, json.loads(next(iter(values))), "sibling", giver)
+                        self.put(ident, key, json.loads(next(iter(values))), "sibling", self.nearest(ident, givers, key))
         for ident, base in TRAINED_FROM.items():
             for key in keys:
                 if ident in self.config and base in self.config and value_of(self.config[ident], key) is None:
@@ -162,19 +162,24 @@ class Catalogue:
                     if value is not None:
                         self.put(ident, key, value, "sibling", base)
 
+    def nearest(self, ident, givers, key):
+        """Of several siblings the one that has the key itself, is of the same publisher, and has the most similar name."""
+        return max(givers, key=lambda giver: (value_of(self.raw[giver], key) is not None, giver.split("/")[0] == ident.split("/")[0],
+                                              len(os.path.commonprefix([giver, ident])), giver))
+
     def fill_rope(self):
         """Llama 3.1's scaling, which some sources have under other names: the one of the same factor in full."""
         full = {}
         for ident, config in self.config.items():
             scaling = config.get("rope_scaling")
             if scaling and scaling.get("rope_type") == "llama3" and "original_max_position_embeddings" in scaling:
-                full.setdefault(scaling["factor"], (ident, scaling))
+                full.setdefault(scaling["factor"], []).append(ident)
         for ident, config in sorted(self.config.items()):
             scaling = config.get("rope_scaling")
             if scaling and "rope_type" not in scaling and "original_max_seq_len" in scaling and scaling["factor"] in full:
-                giver, whole = full[scaling["factor"]]
+                giver = self.nearest(ident, full[scaling["factor"]], "rope_scaling")
                 for key in ("rope_type", "original_max_position_embeddings"):
-                    self.put(ident, f"rope_scaling.{key}", whole[key], "sibling", giver)
+                    self.put(ident, f"rope_scaling.{key}", self.config[giver]["rope_scaling"][key], "sibling", giver)
 
     def fill_ties(self):
         for ident, config in self.config.items():

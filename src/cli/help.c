@@ -12,6 +12,7 @@ enum { HELP_COLUMN = 30 };
 static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [options]\n"
                             "       plimsoll fit [--card NAME] -- llama-server -m MODEL.gguf ...\n"
                             "       plimsoll cards [QUERY]\n"
+                            "       plimsoll models [QUERY]\n"
                             "       plimsoll engines\n"
                             "       plimsoll check BILL LOG\n"
                             "       plimsoll hollow MODEL -o OUT\n"

@@ -118,6 +118,23 @@ def check_cards(answer: object) -> None:
         need(row["total_bytes"] > 0, f"cards[{i}].total_bytes")
 
 
+def check_models(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.models/1"}, models=list)
+    for i, model in enumerate(root["models"]):
+        row = fields(model, f"models[{i}]", id=str, name=str, family=(str, NULL), arch=(str, NULL), params=(int, NULL),
+                     params_active=(int, NULL), params_basis=(str, NULL), params_source=(str, NULL), n_ctx_train=(int, NULL),
+                     config_source=str, filled=list, disputed=list, forecast=(str, NULL), doubts=list, no_forecast=(str, NULL),
+                     quantizations=list)
+        need((row["forecast"] is None) == (row["no_forecast"] is not None), f"models[{i}]: a forecast or the reason for none")
+        need(row["params_basis"] in (None, "counted", "stated"), f"models[{i}].params_basis")
+        need((row["params"] is None) == (row["params_basis"] is None), f"models[{i}].params")
+        need(row["forecast"] in (None, "exact", "formula") and (row["forecast"] != "exact" or not row["doubts"]), f"models[{i}].forecast")
+        for quant in row["quantizations"]:
+            fields(quant, f"models[{i}].quantizations", name=str, tensor_bytes=int)
+        for fill in row["filled"]:
+            need(fill["how"] in ("source", "sibling", "default", "instead") and fill["source"], f"models[{i}].filled: {fill}")
+
+
 def check_engines(answer: object) -> None:
     engines = fields(answer, "engines", schema={"plimsoll.engines/1"}, engines=list)["engines"]
     for i, engine in enumerate(engines):
@@ -309,7 +326,7 @@ def check(kind: str, answer: object) -> str | None:
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards,
          "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow,
-         "errors": check_errors, "engines": check_engines}[kind](answer)
+         "errors": check_errors, "engines": check_engines, "models": check_models}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

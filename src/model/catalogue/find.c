@@ -15,6 +15,7 @@
 #include "model/catalogue/name.h"
 #include "model/catalogue/ollama.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,6 +225,7 @@ static bool by_tag(const struct plim_name *name, struct plim_catalogue_answer *a
     if (!find_id(tag.id, &model))
         return false;
     answer->outcome = PLIM_CATALOGUE_FOUND;
+    answer->is_exact = true;
     answer->model = model;
     answer->ollama_tag = tag.tag;
     if (!answer->quant[0] && *tag.quant) {
@@ -244,7 +246,8 @@ static void by_id(const struct plim_name *name, struct candidates *list)
     by_key(whole, list);
 }
 
-static void read_candidates(const struct plim_name *name, struct candidates *list)
+/* True when the name is one of a model's names. */
+static bool read_candidates(const struct plim_name *name, struct candidates *list)
 {
     list->n = 0;
     by_id(name, list);
@@ -252,8 +255,10 @@ static void read_candidates(const struct plim_name *name, struct candidates *lis
         by_key(name->given, list);
     if (list->n == 0)
         by_key(name->text, list);
-    if (list->n == 0)
+    const bool is_exact = list->n > 0;
+    if (!is_exact)
         by_words(name->text, list);
+    return is_exact;
 }
 
 /* --- what is said --- */
@@ -361,9 +366,8 @@ int plim_catalogue_model_find(const char *name, struct plim_catalogue_answer *re
     const bool is_tag = strchr(read.given, ':') != NULL;
     if (is_tag && by_tag(&read, answer))
         return 0;
-    read_candidates(&read, &list);
-    const bool is_exact = list.n && list.at[0].extra == 0;
-    if (!is_exact && !is_tag && !read.organisation[0] && by_tag(&read, answer))
+    answer->is_exact = read_candidates(&read, &list);
+    if (!answer->is_exact && !is_tag && !read.organisation[0] && by_tag(&read, answer))
         return 0;
     if (list.n == 0)
         return not_found(name, &read, answer, reterr);
@@ -375,24 +379,59 @@ int plim_catalogue_model_find(const char *name, struct plim_catalogue_answer *re
     return 0;
 }
 
+/* --- lists --- */
+
+/* Names run together, and where words begin: what people join or separate does not matter, but numbers stay whole. */
+struct joined {
+    char text[4 * PLIM_NAME_BYTES];
+    bool begins[4 * PLIM_NAME_BYTES + 1];
+};
+
+static void join(const char *text, struct joined *joined)
+{
+    bool is_new = true;
+    size_t n = 0;
+    for (; *text && n < sizeof joined->text - 1; text++) {
+        const unsigned char c = (unsigned char)*text;
+        const bool is_point = c == '.' && n && isdigit((unsigned char)text[1]) && !is_new;
+        if (!isalnum(c) && c != '+' && !is_point) {
+            is_new = true;
+            continue;
+        }
+        joined->begins[n] = is_new;
+        joined->text[n++] = (char)tolower(c);
+        is_new = false;
+    }
+    joined->begins[n] = true;
+    joined->text[n] = '\0';
+}
+
+/* The key begins where a word does, and ends in no number. */
+static bool has_joined(const struct joined *joined, const char *key)
+{
+    const size_t n = strlen(key);
+    for (const char *at = strstr(joined->text, key); at; at = strstr(at + 1, key)) {
+        const size_t start = (size_t)(at - joined->text), end = start + n;
+        const bool is_number = isdigit((unsigned char)key[n - 1]) && (isdigit((unsigned char)at[n]) || at[n] == '.');
+        if (joined->begins[start] && (joined->begins[end] || !is_number))
+            return true;
+    }
+    return false;
+}
+
 bool plim_catalogue_model_matches(size_t i, const char *query)
 {
-    char all[4 * PLIM_NAME_BYTES], key[PLIM_NAME_BYTES], low[4 * PLIM_NAME_BYTES];
-    size_t n = 0;
+    char all[4 * PLIM_NAME_BYTES], key[PLIM_NAME_BYTES], word[PLIM_NAME_BYTES];
+    struct joined joined;
     snprintf(all, sizeof all, "%s %s %s", cell(i, PLIM_MODELS_ID), cell(i, PLIM_MODELS_FAMILY),
              cell(i, PLIM_MODELS_OTHER_NAMES));
-    for (const char *p = all; *p; p++) /* as plim_name_key(), but of any length */
-        if (plim_name_key((const char[]){ *p, '\0' }, key) || *p == '.')
-            low[n++] = *key ? *key : '.';
-    low[n] = '\0';
-    for (const char *p = query; *p;) {
-        char word[PLIM_NAME_BYTES];
-        const size_t length = strcspn(p, " \t");
-        snprintf(word, sizeof word, "%.*s", (int)length, p);
-        plim_name_key(word, key);
-        if (*key && !strstr(low, key))
+    join(all, &joined);
+    while (*query) {
+        const size_t length = strcspn(query, " \t");
+        snprintf(word, sizeof word, "%.*s", (int)length, query);
+        if (plim_name_key(word, key) && !has_joined(&joined, key))
             return false;
-        p += length + strspn(p + length, " \t");
+        query += length + strspn(query + length, " \t");
     }
     return true;
 }
