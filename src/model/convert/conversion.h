@@ -45,7 +45,8 @@ enum plim_convert_size {
     N_EXPERT_IN, /* width that the experts see: the hidden state's, or a latent one's */
     N_SHARED,    /* shared experts */
     N_DENSE_LEAD,
-    N_ROT_HALF, /* half of the rotated dimensions */
+    N_ROT,      /* rotated dimensions of a head */
+    N_ROT_HALF, /* half of them */
     N_Q_LORA,
     N_KV_LORA,
     N_KV_A,  /* the latent vector and the rotated key together */

@@ -4,9 +4,10 @@
 
 #include "model/ggml_type.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_COUNT = 1 << 30 };
+enum { MAX_COUNT = 1 << 30, KEY_BYTES = 64 };
 
 /* Every text model (conversion/base.py: TextModel.set_gguf_parameters). */
 static const struct plim_convert_key common[] = {
@@ -59,7 +60,7 @@ static void write_key(struct plim_conversion *c, const struct plim_convert_key *
     }
 }
 
-static void write_keys(struct plim_conversion *c, const struct plim_convert_key *keys)
+void plim_convert_write_table(struct plim_conversion *c, const struct plim_convert_key *keys)
 {
     for (; keys && keys->name && c->result == 0; keys++)
         write_key(c, keys);
@@ -84,7 +85,7 @@ static void write_yarn(struct plim_conversion *c)
         { "rope.scaling.yarn_beta_slow", KEY_REAL, 0, "rope_parameters.beta_slow|rope_scaling.beta_slow", ABSENT },
         { 0 },
     };
-    write_keys(c, yarn);
+    plim_convert_write_table(c, yarn);
 }
 
 /* "rope_parameters" holds all of it since transformers 5, with an object for each kind of layer where they differ. */
@@ -160,20 +161,35 @@ static void write_vocabulary(struct plim_conversion *c)
         c->result = plim_model_add_key(c->made, &tokens, c->err);
 }
 
+/* Engines need it; it only bounds what they offer. */
+static void write_context(struct plim_conversion *c)
+{
+    enum { SHORT_CONTEXT = 2048 };
+    char name[KEY_BYTES];
+    snprintf(name, sizeof name, "%s.context_length", c->arch);
+    for (size_t i = 0; i < c->made->n_keys; i++)
+        if (!strcmp(c->made->keys[i].name, name))
+            return;
+    plim_write_count(c, "context_length", SHORT_CONTEXT);
+    plim_conversion_doubt(c, "the config does not say for how many tokens the model was trained; 2048 are taken", NULL);
+}
+
 void plim_convert_write_keys(struct plim_conversion *c, const struct plim_convert_row *row)
 {
     write_general(c, row);
     if (!row->is_bare) {
-        write_keys(c, common);
+        plim_convert_write_table(c, common);
         if (!plim_config_truth(c, "is_causal", true))
             plim_write_flag(c, "attention.causal", false);
         write_rope(c);
         write_sections(c);
         write_gating(c);
     }
-    write_keys(c, row->keys);
+    plim_convert_write_table(c, row->keys);
     if (row->write && c->result == 0)
         row->write(c);
-    if (!row->is_projector)
+    if (!row->is_projector) {
+        write_context(c);
         write_vocabulary(c);
+    }
 }

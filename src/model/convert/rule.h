@@ -73,6 +73,9 @@ const struct plim_convert_row *plim_convert_row_at(size_t i);
 /* The keys of every text model (conversion/base.py: TextModel.set_gguf_parameters), and those of `row`. */
 void plim_convert_write_keys(struct plim_conversion *c, const struct plim_convert_row *row);
 
+/* Further keys. */
+void plim_convert_write_table(struct plim_conversion *c, const struct plim_convert_key *keys);
+
 /* The tensors of `row`, in llama-quantize's order. */
 void plim_convert_write_tensors(struct plim_conversion *c, const struct plim_convert_row *row);
 

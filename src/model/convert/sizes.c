@@ -76,7 +76,8 @@ static void read_attention(struct plim_conversion *c, uint64_t head)
         plim_conversion_fail(c, "num_key_value_heads", "does not divide the number of heads");
     const double rotated = plim_config_real(c, "partial_rotary_factor|rope_parameters.partial_rotary_factor", 1.0);
     if (rotated > 0 && rotated <= 1)
-        n[N_ROT_HALF] = (uint64_t)(rotated * (double)n[N_HEAD_K]) / 2;
+        n[N_ROT] = (uint64_t)(rotated * (double)n[N_HEAD_K]);
+    n[N_ROT_HALF] = n[N_ROT] / 2;
 }
 
 static void read_feed_forward(struct plim_conversion *c)
@@ -89,6 +90,7 @@ static void read_feed_forward(struct plim_conversion *c)
     n[N_FF_SHARED] = n[N_SHARED] * n[N_FF_EXP];
     n[N_DENSE_LEAD] = plim_config_number(c, "first_k_dense_replace", PLIM_MAX_LAYERS, 0);
     n[N_EXPERT_IN] = n[N_EMBD];
+    set(c, EXPERTS, n[N_EXPERT] > 0);
     set(c, SHARED, n[N_FF_SHARED] > 0);
 }
 
