@@ -106,15 +106,8 @@ static void read_delta(struct plim_conversion *c)
     n[N_ROT] = rotated > 0 && rotated <= 1 ? (uint64_t)(rotated * (double)n[N_HEAD_K]) : n[N_HEAD_K];
     set(c, EXPERTS, n[N_EXPERT] > 0);
     set(c, SHARED, n[N_FF_SHARED] > 0);
-    plim_sizes_predict(c, plim_config_number(c, "mtp_num_hidden_layers", PLIM_MAX_LAYERS, 0));
-}
-
-/* Qwen3-Next's config does not mention its prediction layer; the checkpoints have one. */
-static void read_next(struct plim_conversion *c)
-{
-    read_delta(c);
-    if (!plim_config_has(c, "mtp_num_hidden_layers"))
-        plim_sizes_predict(c, 1);
+    /* where a config does not mention its prediction layer, the checkpoint has one: the converter insists */
+    plim_sizes_predict(c, plim_config_number(c, "mtp_num_hidden_layers", PLIM_MAX_LAYERS, 1));
 }
 
 static void each_delta(struct plim_conversion *c, uint32_t il)
@@ -130,14 +123,14 @@ static void write_layers(struct plim_conversion *c)
 {
     int64_t recurrent[PLIM_MAX_LAYERS];
     const uint64_t n = plim_config_length(c, "layer_types");
-    if (n == 0)
+    if (n == 0 && !c->class)
         return;
-    if (n != c->n[N_LAYER]) {
+    if (n && n != c->n[N_LAYER]) {
         plim_conversion_fail(c, "layer_types", "does not have one entry for each layer");
         return;
     }
     for (uint32_t il = 0; il < c->n[N_LAYER_ALL]; il++)
-        recurrent[il] = delta_recurs(c, il, 4);
+        recurrent[il] = delta_recurs(c, il, plim_config_number(c, "full_attention_interval", PLIM_MAX_LAYERS, 4));
     plim_write_list(c, "attention.recurrent_layers", recurrent, c->n[N_LAYER_ALL]);
 }
 
@@ -173,7 +166,7 @@ static const struct plim_convert_row rows[] = {
       .source = "conversion/qwen.py: Qwen3NextModel",
       .whole = { plim_rules_outer },
       .layer = { DELTA_GROUPS },
-      .read = read_next,
+      .read = read_delta,
       .each = each_delta,
       .write = write_layers,
       .keys = delta_keys,

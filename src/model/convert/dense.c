@@ -14,7 +14,7 @@
 
 static const struct plim_convert_key granite_keys[] = {
     { "vocab_size", KEY_SIZE, N_VOCAB, NULL, 0 },
-    { "rope.dimension_count", KEY_SIZE, N_HEAD_K, NULL, 0 },
+    { "rope.dimension_count", KEY_SIZE, N_SHARE, NULL, 0 },
     { "attention.scale", KEY_REAL, 0, "attention_multiplier", ABSENT },
     { "embedding_scale", KEY_REAL, 0, "embedding_multiplier", ABSENT },
     { "residual_scale", KEY_REAL, 0, "residual_multiplier", ABSENT },
@@ -77,13 +77,13 @@ static const struct plim_convert_key phi2_keys[] = {
 static const struct plim_convert_key stablelm_keys[] = {
     HALF_KEYS,
     { "attention.layer_norm_epsilon", KEY_REAL, 0, "layer_norm_eps|norm_eps", 1e-5 },
-    { "use_parallel_residual", KEY_FLAG, 0, "use_parallel_residual", 1 },
+    { "use_parallel_residual", KEY_FLAG, 0, "use_parallel_residual", 0 }, /* StableLmConfig */
     END_OF_KEYS,
 };
 
 static const struct plim_convert_key cohere_keys[] = {
     { "context_length", KEY_COUNT, 0, "model_max_length|max_position_embeddings", ABSENT },
-    { "logit_scale", KEY_REAL, 0, "logit_scale", ABSENT },
+    { "logit_scale", KEY_REAL, 0, "logit_scale", 0.0625 } /* CohereConfig */,
     { "rope.scaling.type", KEY_TEXT, 0, "none", 0 },
     END_OF_KEYS,
 };
@@ -163,7 +163,13 @@ static void read_seed_oss(struct plim_conversion *c)
     set(c, OUT_BIAS, plim_config_truth(c, "attention_out_bias", false));
 }
 
-static void read_glm4(struct plim_conversion *c) { set(c, OUT_BIAS, false); }
+static void read_glm4(struct plim_conversion *c)
+{
+    set(c, QKV_BIAS, plim_config_truth(c, "attention_bias", true)); /* Glm4Config */
+    set(c, OUT_BIAS, false);
+    if (!plim_config_says(c, "attention_bias"))
+        plim_conversion_doubt(c, "the config does not say whether attention has biases", NULL);
+}
 
 static void read_cohere(struct plim_conversion *c) { set(c, QK_NORM, plim_config_truth(c, "use_qk_norm", false)); }
 
@@ -267,6 +273,16 @@ static void write_minicpm(struct plim_conversion *c)
     plim_write_real(c, "residual_scale", depth / sqrt((double)c->n[N_LAYER]));
     if (base > 0)
         plim_write_real(c, "logit_scale", (double)c->n[N_EMBD] / base);
+}
+
+void plim_write_long_rope(struct plim_conversion *c)
+{
+    static const char original[] = "rope_parameters.original_max_position_embeddings|"
+                                   "rope_scaling.original_max_position_embeddings|original_max_position_embeddings|"
+                                   "max_position_embeddings";
+    const double before = plim_config_real(c, original, 0), now = plim_config_real(c, "max_position_embeddings", 0);
+    if (c->facts & ROPE_FACTORS && before > 1)
+        plim_write_real(c, "rope.scaling.attn_factor", now > before ? sqrt(1 + log(now / before) / log(before)) : 1);
 }
 
 static void write_exaone4(struct plim_conversion *c) { plim_write_windows(c, "sliding_window"); }
@@ -414,6 +430,7 @@ static const struct plim_convert_row rows[] = {
       .source = "conversion/phi.py: Phi3MiniModel",
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_fused_attention, plim_rules_ffn_fused },
+      .write = plim_write_long_rope,
       .keys = phi3_keys,
       .is_bare = true },
     { .names = { "PhiForCausalLM" },

@@ -69,19 +69,6 @@ static const struct plim_convert_key gemma4_keys[] = {
 
 /* --- Gemma 3 --- */
 
-/* Gemma3TextConfig has numbers of its own where the larger models' configs say nothing. */
-static void read_gemma3(struct plim_conversion *c)
-{
-    enum { HEADS = 8, HEADS_KV = 4, VOCABULARY = 262208 };
-    uint64_t *n = c->n;
-    if (!n[N_HEAD])
-        n[N_HEAD] = HEADS;
-    if (!plim_config_has(c, "num_key_value_heads"))
-        n[N_HEAD_KV] = HEADS_KV;
-    if (!plim_config_has(c, "vocab_size"))
-        n[N_VOCAB] = VOCABULARY;
-}
-
 static void write_gemma3(struct plim_conversion *c)
 {
     plim_write_count(c, "attention.head_count", c->n[N_HEAD]);
@@ -149,6 +136,7 @@ static void read_gemma4(struct plim_conversion *c)
     n[N_LAYER_EMBD_ALL] = n[N_LAYER_EMBD] * n[N_LAYER];
     n[N_FF_EXP] = plim_config_number(c, "expert_intermediate_size|moe_intermediate_size", MAX_WIDTH, 0);
     set(c, LAYER_EMBD, n[N_LAYER_EMBD] > 0);
+    set(c, EXPERTS, false); /* the dense part is there as well */
     set(c, LATENT, plim_config_truth(c, "enable_moe_block", false) && n[N_EXPERT] > 0);
     if (plim_config_length(c, "layer_types") != n[N_LAYER])
         plim_conversion_fail(c, "layer_types", "does not have one entry for each layer");
@@ -215,7 +203,6 @@ static const struct plim_convert_row rows[] = {
       .source = "conversion/gemma.py: Gemma3Model",
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_post_norms, plim_rules_attention, plim_rules_qk_norm, plim_rules_ffn },
-      .read = read_gemma3,
       .write = write_gemma3,
       .keys = gemma3_keys,
       .facts = TIED,

@@ -59,7 +59,8 @@ extern const struct plim_convert_rule plim_rules_mamba2[];
 extern const struct plim_convert_key plim_keys_llama[];
 
 /* Hooks that several families use. */
-void plim_each_dense_lead(struct plim_conversion *c, uint32_t il);           /* the first layers have no experts */
+void plim_each_dense_lead(struct plim_conversion *c, uint32_t il); /* the first layers have no experts */
+void plim_write_long_rope(struct plim_conversion *c); /* Phi 3's factor for attention beside rope_factors */
 void plim_write_windows(struct plim_conversion *c, const char *window_name); /* window, and layer_types as a list */
 
 struct plim_convert_family {

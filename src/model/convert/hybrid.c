@@ -82,7 +82,7 @@ static void write_jamba(struct plim_conversion *c) { write_kv_heads(c, jamba_att
 
 static const struct plim_convert_key granite_keys[] = {
     { "vocab_size", KEY_SIZE, N_VOCAB, NULL, 0 },
-    { "rope.dimension_count", KEY_SIZE, N_HEAD_K, NULL, 0 },
+    { "rope.dimension_count", KEY_SIZE, N_SHARE, NULL, 0 },
     { "attention.scale", KEY_REAL, 0, "attention_multiplier", ABSENT },
     { "embedding_scale", KEY_REAL, 0, "embedding_multiplier", ABSENT },
     { "residual_scale", KEY_REAL, 0, "residual_multiplier", ABSENT },
@@ -175,6 +175,8 @@ static const struct plim_convert_rule falcon_attention[] = {
     MATRIX("attn_k", N_EMBD, N_K, ALWAYS),
     MATRIX("attn_v", N_EMBD, N_V, ALWAYS),
     MATRIX("attn_output", N_O, N_EMBD, ALWAYS),
+    NORM("attn_norm", N_EMBD, ALWAYS),
+    { "ffn_norm", { N_EMBD }, 0, 0, 0 }, /* without a suffix: tensor_mapping.py has the name with ".weight" */
     END_OF_GROUP,
 };
 
@@ -220,7 +222,7 @@ static const struct plim_convert_rule nemotron_layer[] = {
 
 static const struct plim_convert_key nemotron_keys[] = {
     { "vocab_size", KEY_SIZE, N_VOCAB, NULL, 0 },
-    { "rope.dimension_count", KEY_SIZE, N_HEAD_K, NULL, 0 },
+    { "rope.dimension_count", KEY_SIZE, N_SHARE, NULL, 0 },
     { "ssm.conv_kernel", KEY_SIZE, N_CONV, NULL, 0 },
     { "ssm.state_size", KEY_SIZE, N_STATE, NULL, 0 },
     { "ssm.group_count", KEY_SIZE, N_GROUPS, NULL, 0 },
@@ -404,6 +406,7 @@ static const struct plim_convert_row rows[] = {
       .read = read_granite,
       .each = each_granite,
       .write = write_granite,
+      .is_raw = true,
       .keys = granite_keys,
       .bias_keys = QKV_BIAS },
     { .names = { "FalconH1ForCausalLM" },
@@ -411,8 +414,9 @@ static const struct plim_convert_row rows[] = {
       .arch = "falcon-h1",
       .source = "conversion/falcon_h1.py: FalconH1Model",
       .whole = { plim_rules_outer },
-      .layer = { plim_rules_norms, falcon_attention, plim_rules_mamba2, plim_rules_ffn },
+      .layer = { falcon_attention, plim_rules_mamba2, plim_rules_ffn },
       .read = read_falcon,
+      .is_raw = true,
       .keys = falcon_keys,
       .is_bare = true },
     { .names = { "NemotronHForCausalLM" },
@@ -424,6 +428,7 @@ static const struct plim_convert_row rows[] = {
       .read = read_nemotron,
       .each = each_nemotron,
       .write = write_nemotron,
+      .is_raw = true,
       .keys = nemotron_keys },
     { .names = { "Lfm2ForCausalLM", "LFM2ForCausalLM", "Lfm2MoeForCausalLM", "Lfm2VlForConditionalGeneration" },
       .types = { "lfm2", "lfm2_moe", "lfm2_vl" },

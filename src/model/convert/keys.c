@@ -18,15 +18,12 @@ static const struct plim_convert_key common[] = {
     { "feed_forward_length", KEY_COUNT, 0,
       "prefix_dense_intermediate_size|dense_intermediate_size|intermediate_size|n_inner|hidden_dim", ABSENT },
     { "attention.head_count", KEY_SIZE, N_HEAD, NULL, 0 },
-    { "attention.head_count_kv", KEY_SIZE, N_HEAD_KV, NULL, 0 },
     { "attention.layer_norm_rms_epsilon", KEY_REAL, 0, "rms_norm_eps|norm_eps", ABSENT },
     { "attention.layer_norm_epsilon", KEY_REAL, 0, "layer_norm_eps|layer_norm_epsilon|norm_epsilon", ABSENT },
     { "expert_count", KEY_COUNT, 0, "num_local_experts|num_experts|n_routed_experts", ABSENT },
     { "expert_used_count", KEY_COUNT, 0, "num_experts_per_tok|num_experts_per_token|top_k_experts", ABSENT },
     { "expert_group_count", KEY_COUNT, 0, "n_group", ABSENT },
     { "expert_group_used_count", KEY_COUNT, 0, "topk_group", ABSENT },
-    { "attention.key_length", KEY_COUNT, 0, "head_dim", ABSENT },
-    { "attention.value_length", KEY_COUNT, 0, "head_dim", ABSENT },
     { 0 },
 };
 
@@ -138,6 +135,18 @@ static void write_gating(struct plim_conversion *c)
             plim_write_count(c, "expert_gating_func", i);
 }
 
+/* Numbers that some classes fill in and others do not. */
+static void write_heads(struct plim_conversion *c)
+{
+    const uint32_t gives = c->class ? c->class->gives : 0;
+    if (gives & HAS_KV || plim_config_says(c, "num_key_value_heads|n_kv_heads"))
+        plim_write_count(c, "attention.head_count_kv", c->n[N_HEAD_KV]);
+    if (gives & HAS_HEAD || plim_config_says(c, "head_dim")) {
+        plim_write_count(c, "attention.key_length", c->n[N_HEAD_K]);
+        plim_write_count(c, "attention.value_length", c->n[N_HEAD_K]);
+    }
+}
+
 static uint32_t file_type(enum plim_dtype type)
 {
     enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32 }; /* include/llama.h: enum llama_ftype */
@@ -149,7 +158,8 @@ static void write_general(struct plim_conversion *c, const struct plim_convert_r
     plim_write_text(c, "general.architecture", c->arch);
     plim_write_text(c, "general.type", row->is_projector ? "mmproj" : "model");
     plim_write_text(c, "general.name", plim_model_name(c->config));
-    plim_write_count(c, "general.file_type", file_type(c->type));
+    if (!row->has_no_file_type)
+        plim_write_count(c, "general.file_type", file_type(c->type));
     plim_write_count(c, "general.quantization_version", 2); /* gguf-py: GGML_QUANT_VERSION */
 }
 
@@ -179,6 +189,7 @@ void plim_convert_write_keys(struct plim_conversion *c, const struct plim_conver
     write_general(c, row);
     if (!row->is_bare) {
         plim_convert_write_table(c, common);
+        write_heads(c);
         if (!plim_config_truth(c, "is_causal", true))
             plim_write_flag(c, "attention.causal", false);
         write_rope(c);

@@ -76,7 +76,7 @@ static const struct plim_convert_key glm4moe_keys[] = {
 
 static const struct plim_convert_key granite_keys[] = {
     VOCABULARY,
-    HEAD_WIDTH,
+    { "rope.dimension_count", KEY_SIZE, N_SHARE, NULL, 0 },
     { "attention.scale", KEY_REAL, 0, "attention_multiplier", ABSENT },
     { "embedding_scale", KEY_REAL, 0, "embedding_multiplier", ABSENT },
     { "residual_scale", KEY_REAL, 0, "residual_multiplier", ABSENT },
@@ -390,6 +390,7 @@ static const struct plim_convert_row rows[] = {
       .whole = { plim_rules_outer, plim_rules_outer_bias, plim_rules_output_bias },
       .layer = { plim_rules_norms, plim_rules_norm_biases, plim_rules_attention, plim_rules_experts },
       .read = read_experts,
+      .write = plim_write_long_rope,
       .keys = phimoe_keys,
       .bias_keys = QKV_BIAS,
       .is_bare = true },

@@ -91,6 +91,7 @@ static const struct plim_convert_row rows[] = {
       .read = read_mamba,
       .write = write_mamba,
       .keys = plim_keys_mamba,
+      .is_raw = true,
       .is_tied = true,
       .is_bare = true },
     { .names = { "Mamba2ForCausalLM" },
@@ -101,6 +102,7 @@ static const struct plim_convert_row rows[] = {
       .layer = { plim_rules_attn_norm, plim_rules_mamba2 },
       .read = read_mamba2,
       .keys = plim_keys_mamba,
+      .is_raw = true,
       .is_bare = true },
 };
 

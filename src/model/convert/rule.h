@@ -62,8 +62,10 @@ struct plim_convert_row {
     uint32_t head;                                        /* width of a head when no key gives it; 0: embd / heads */
     bool is_tied;                                         /* when the config does not say: the default of the class */
     bool never_tied;                                      /* every checkpoint has an output matrix */
-    bool is_bare;      /* the converter writes `keys` alone, not those of every text model */
-    bool is_projector; /* the mmproj of these architectures */
+    bool is_raw;           /* the converter reads the config as it stands, without the defaults of its class */
+    bool has_no_file_type; /* its converter forgets general.file_type */
+    bool is_bare;          /* the converter writes `keys` alone, not those of every text model */
+    bool is_projector;     /* the mmproj of these architectures */
     bool is_proven;
 };
 
