@@ -87,7 +87,9 @@ static void read_class(struct plim_conversion *c)
     const char *own = string_under(c->config, c->text, "model_type");
     if (c->row->is_raw)
         return;
-    c->class = plim_config_class_named(own ? own : plim_model_string(c->config, "model_type"));
+    c->class = plim_config_class_named(plim_model_string(c->config, "model_type"));
+    if (own && (!c->class || !(c->class->gives & OF_PARTS)))
+        c->class = plim_config_class_named(own);
     if (!c->class && !own)
         c->class = plim_config_class_named(c->row->types[0]);
     if (c->class)

@@ -63,6 +63,7 @@ static const struct plim_config_class classes[] = {
     { "stablelm", 4096, 50304, 0, 1e-5, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
     { "starcoder2", 4096, 49152, 0, 1e-5, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
     { "t5", 0, 32128, 0, 1e-6, 0, 0, 0, 0, 0, 0, 0, 0 },
+    { "voxtral", 131072, 131072, 1e-5, 0, 1e8, 0, HAS_KV | HAS_HEAD | OF_PARTS, 0, 0, 0, 0, 0 },
     { "xlm-roberta", 512, 30522, 0, 1e-12, 0, 0, 0, 0, 0, 0, 0, 0 },
 };
 

@@ -140,6 +140,8 @@ static void read_gemma4(struct plim_conversion *c)
     set(c, LATENT, plim_config_truth(c, "enable_moe_block", false) && n[N_EXPERT] > 0);
     if (plim_config_length(c, "layer_types") != n[N_LAYER])
         plim_conversion_fail(c, "layer_types", "does not have one entry for each layer");
+    if (plim_config_number(c, "num_kv_shared_layers", PLIM_MAX_LAYERS, 0))
+        plim_conversion_doubt(c, "layers that share a cache may lack K and V", NULL);
 }
 
 static void each_gemma4(struct plim_conversion *c, uint32_t il)
@@ -185,7 +187,8 @@ static const struct plim_convert_row rows[] = {
       .facts = TIED,
       .bias_keys = QKV_BIAS,
       .head = 256,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "Gemma2ForCausalLM" },
       .types = { "gemma2" },
       .arch = "gemma2",
@@ -196,7 +199,8 @@ static const struct plim_convert_row rows[] = {
       .facts = TIED,
       .bias_keys = QKV_BIAS,
       .head = 256,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration" },
       .types = { "gemma3", "gemma3_text" },
       .arch = "gemma3",
@@ -207,7 +211,8 @@ static const struct plim_convert_row rows[] = {
       .keys = gemma3_keys,
       .facts = TIED,
       .bias_keys = QKV_BIAS,
-      .head = 256 },
+      .head = 256,
+      .is_proven = true },
     { .names = { "Gemma4ForConditionalGeneration", "Gemma4ForCausalLM" },
       .types = { "gemma4", "gemma4_text" },
       .arch = "gemma4",
@@ -220,7 +225,8 @@ static const struct plim_convert_row rows[] = {
       .write = write_gemma4,
       .keys = gemma4_keys,
       .facts = TIED,
-      .head = 256 },
+      .head = 256,
+      .is_proven = true },
 };
 
 const struct plim_convert_family plim_family_gemma = FAMILY(rows);

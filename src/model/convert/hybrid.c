@@ -277,6 +277,8 @@ static void read_nemotron(struct plim_conversion *c)
     n[N_EXPERT_IN] = plim_config_number(c, "moe_latent_size", MAX_WIDTH, n[N_EMBD]);
     n[N_FF_SHARED] = plim_config_number(c, "moe_shared_expert_intermediate_size", MAX_WIDTH, 0);
     set(c, LATENT, plim_config_has(c, "moe_latent_size"));
+    if (plim_config_has(c, "moe_latent_size"))
+        plim_conversion_doubt(c, "experts in a latent space are not compared with the converter", NULL);
     c->facts |= POST_NORM | (plim_config_truth(c, "use_conv_bias", true) ? CONV_BIAS : 0);
     if (plim_config_has(c, "num_experts_per_tok") && n[N_EXPERT]) {
         c->arch = "nemotron_h_moe";
@@ -395,7 +397,8 @@ static const struct plim_convert_row rows[] = {
       .each = each_jamba,
       .write = write_jamba,
       .keys = jamba_keys,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "GraniteMoeHybridForCausalLM" },
       .types = { "granitemoehybrid" },
       .arch = "granitehybrid",
@@ -408,7 +411,8 @@ static const struct plim_convert_row rows[] = {
       .write = write_granite,
       .is_raw = true,
       .keys = granite_keys,
-      .bias_keys = QKV_BIAS },
+      .bias_keys = QKV_BIAS,
+      .is_proven = true },
     { .names = { "FalconH1ForCausalLM" },
       .types = { "falcon_h1" },
       .arch = "falcon-h1",
@@ -418,7 +422,8 @@ static const struct plim_convert_row rows[] = {
       .read = read_falcon,
       .is_raw = true,
       .keys = falcon_keys,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "NemotronHForCausalLM" },
       .types = { "nemotron_h" },
       .arch = "nemotron_h",
@@ -429,7 +434,8 @@ static const struct plim_convert_row rows[] = {
       .each = each_nemotron,
       .write = write_nemotron,
       .is_raw = true,
-      .keys = nemotron_keys },
+      .keys = nemotron_keys,
+      .is_proven = true },
     { .names = { "Lfm2ForCausalLM", "LFM2ForCausalLM", "Lfm2MoeForCausalLM", "Lfm2VlForConditionalGeneration" },
       .types = { "lfm2", "lfm2_moe", "lfm2_vl" },
       .arch = "lfm2",
@@ -441,7 +447,8 @@ static const struct plim_convert_row rows[] = {
       .each = each_lfm2,
       .write = write_lfm2,
       .keys = lfm2_keys,
-      .is_tied = true },
+      .is_tied = true,
+      .is_proven = true },
 };
 
 const struct plim_convert_family plim_family_hybrid = FAMILY(rows);

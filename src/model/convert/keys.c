@@ -147,9 +147,11 @@ static void write_heads(struct plim_conversion *c)
     }
 }
 
-static uint32_t file_type(enum plim_dtype type)
+static uint32_t file_type(enum plim_dtype type, bool has_mxfp4)
 {
-    enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32 }; /* include/llama.h: enum llama_ftype */
+    enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32, MOSTLY_MXFP4_MOE = 38 }; /* llama.h: enum llama_ftype */
+    if (has_mxfp4)
+        return MOSTLY_MXFP4_MOE;
     return type == PLIM_DTYPE_F32 ? ALL_F32 : type == PLIM_DTYPE_F16 ? MOSTLY_F16 : MOSTLY_BF16;
 }
 
@@ -159,7 +161,7 @@ static void write_general(struct plim_conversion *c, const struct plim_convert_r
     plim_write_text(c, "general.type", row->is_projector ? "mmproj" : "model");
     plim_write_text(c, "general.name", plim_model_name(c->config));
     if (!row->has_no_file_type)
-        plim_write_count(c, "general.file_type", file_type(c->type));
+        plim_write_count(c, "general.file_type", file_type(c->type, c->facts & MXFP4));
     plim_write_count(c, "general.quantization_version", 2); /* gguf-py: GGML_QUANT_VERSION */
 }
 

@@ -93,7 +93,8 @@ static const struct plim_convert_row rows[] = {
       .keys = plim_keys_mamba,
       .is_raw = true,
       .is_tied = true,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "Mamba2ForCausalLM" },
       .types = { "mamba2" },
       .arch = "mamba2",
@@ -103,7 +104,8 @@ static const struct plim_convert_row rows[] = {
       .read = read_mamba2,
       .keys = plim_keys_mamba,
       .is_raw = true,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
 };
 
 const struct plim_convert_family plim_family_recurrent = FAMILY(rows);
