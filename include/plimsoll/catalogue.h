@@ -65,12 +65,12 @@ enum { PLIM_CATALOGUE_MAX_OTHERS = 8 };
 
 struct plim_catalogue_answer {
     enum plim_catalogue_outcome outcome;
-    size_t model;           /* when found */
-    bool is_exact;          /* the name is one of the model's, not a part of it */
-    char quant[24];         /* the quantization in the name, as recipes are spelled: "Q4_K_M"; "" without one */
-    bool is_quant_of_tag;   /* it is what a tag of Ollama stands for: the name does not spell it */
-    const char *ollama_tag; /* the tag when the name is one of Ollama's: "qwen3:8b"; NULL otherwise */
-    char passed_over[48];   /* words of the name that say nothing about the shape: "AWQ", another organisation */
+    size_t model;         /* when found */
+    bool is_exact;        /* the name is one of the model's, not a part of it */
+    char quant[24];       /* the quantization in the name, as recipes are spelled: "Q4_K_M"; "" without one */
+    bool is_quant_of_tag; /* it is what a tag of Ollama stands for: the name does not spell it */
+    const char *tag;      /* the tag when the name is one of Ollama's: "qwen3:8b"; NULL otherwise */
+    char passed_over[48]; /* words of the name that say nothing about the shape: "AWQ", another organisation */
     size_t others[PLIM_CATALOGUE_MAX_OTHERS];
     size_t n_others; /* listed */
     size_t n_all;    /* and in all */

@@ -48,6 +48,8 @@ enum {
 
     /* Command lines and the files of /proc and /sys. */
     PLIM_MAX_PROC_FILE_BYTES = 1 << 16,
+    PLIM_MAX_PRICES = 1 << 12, /* rows of a list of prices of cards */
+    PLIM_MAX_PRICES_BYTES = 1 << 20,
     PLIM_MAX_PROCESSES = 1 << 16,       /* of a machine; a busy server has thousands */
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12,  /* the rest of a longer line is passed over */
     PLIM_MAX_CHECK_LOG_BYTES = 1 << 30, /* that `check` reads; a server that logs every request writes 1 GB in months */

@@ -343,6 +343,8 @@ static int not_found(const char *text, const struct query *q, struct plim_error 
     const unsigned length = (unsigned)strlen(q->short_key), most = 1 + length / 3; /* "t5" may mean "t4", not "a10" */
     const unsigned limit = most < MAX_DISTANCE ? most : MAX_DISTANCE;
     unsigned near[MAX_SUGGESTIONS] = { limit + 1, limit + 1, limit + 1 };
+    if (!reterr)
+        return PLIM_E_USAGE; /* suggestions take most of the time */
     for (size_t i = 0; i < plim_catalogue_size(); i++) {
         unsigned d = nearness(i, q);
         for (int k = 0; k < MAX_SUGGESTIONS; k++)

@@ -58,7 +58,7 @@ static size_t choose(const char *query, size_t *chosen, struct plim_error *reter
     struct plim_error error = { 0 };
     size_t n = 0;
     const bool is_found = *query && plim_catalogue_model_find(query, &answer, &error) == 0;
-    if (is_found && answer.is_exact && (!answer.ollama_tag || strchr(query, ':'))) {
+    if (is_found && answer.is_exact && (!answer.tag || strchr(query, ':'))) {
         chosen[0] = answer.model;
         return 1;
     }

@@ -58,7 +58,7 @@ struct plim_lever {
 
 /* Levers that only set and range, upwards: what may grow in a setup that fits. */
 struct plim_growth {
-    const struct plim_lever *context;
+    const struct plim_lever *context;                         /* its value is 0 where the setup leaves it open */
     const struct plim_lever *slots;                           /* each with a context of its own; NULL: no slots */
     uint32_t (*slot_tokens)(const struct plim_situation *at); /* the context that the slots lever gives each */
 };

@@ -223,6 +223,15 @@ static json_t *engine_json(const struct plim_answer *answer)
                      type->proven_from, "proven_to", type->proven_to);
 }
 
+static json_t *quant_json(const struct plim_quant_row *row)
+{
+    return json_pack("{s:o, s:o, s:b, s:o, s:o, s:b}", "recipe",
+                     row->recipe ? plim_text_json(row->recipe) : json_null(), "perplexity_delta",
+                     row->has_loss ? json_real(row->loss) : json_null(), "needs_imatrix", row->needs_imatrix,
+                     "file_bytes", bytes(row->file_bytes), "largest_n_ctx", count_json(row->n_ctx),
+                     "largest_n_ctx_is_all", row->is_ctx_all);
+}
+
 static json_t *answer_json(const struct plim_answer *answer)
 {
     const struct plim_bill *bill = answer->bill;
@@ -240,6 +249,8 @@ static json_t *answer_json(const struct plim_answer *answer)
                   devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer),
                   "limiting", limiting_json(bill), "fixes", fixes, "room", room_json(answer->room), "notes", notes,
                   "refusal", bill->is_refused ? plim_text_json(bill->refusal) : json_null());
+    if (answer->quant)
+        json_object_set_new(object, "quantization", quant_json(answer->quant));
     if (bill->is_contradicted)
         json_object_set_new(object, "contradiction", plim_text_json(plim_engine_contradiction(answer->engine)));
     const struct plim_capacity *c = &bill->capacity;
@@ -268,45 +279,26 @@ bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list,
     return dump(out, answer_json(answer));
 }
 
-void plim_report_json_end(FILE *out, size_t n, const char *largest, size_t n_models_left_out, size_t n_entries_left_out)
+static void print_text(FILE *out, const char *key, json_t *text)
+{
+    plim_print(out, ", \"%s\": ", key);
+    (void)plim_json_write(out, text, JSON_ENCODE_ANY);
+}
+
+void plim_report_json_end(FILE *out, size_t n, const struct plim_list_end *end)
 {
     if (n == 0)
         begin_list(out);
     plim_print(out, "]");
-    if (largest) {
-        plim_print(out, ", \"largest_quantization\": ");
-        (void)plim_json_write(out, plim_text_json(largest), JSON_ENCODE_ANY);
-    }
-    if (n_models_left_out)
-        plim_print(out, ", \"models_left_out\": %zu", n_models_left_out);
-    if (n_entries_left_out)
-        plim_print(out, ", \"entries_left_out\": %zu", n_entries_left_out);
+    if (end->largest)
+        print_text(out, "largest_quantization", plim_text_json(end->largest));
+    if (end->recommended)
+        print_text(out, "recommended", plim_text_or_null_json(end->recommended));
+    if (end->n_models_left_out)
+        plim_print(out, ", \"models_left_out\": %zu", end->n_models_left_out);
+    if (end->n_entries_left_out)
+        plim_print(out, ", \"entries_left_out\": %zu", end->n_entries_left_out);
     plim_print(out, "}\n");
-}
-
-static json_t *card_json(size_t row)
-{
-    struct plim_card card;
-    plim_catalogue_card(row, &card);
-    json_t *capability =
-        card.compute_capability ? json_pack("s", plim_catalogue_field(row, "compute_capability")) : json_null();
-    json_t *bandwidth =
-        card.bandwidth_bytes_per_s > 0 ? json_integer((json_int_t)card.bandwidth_bytes_per_s) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:o}", "name", card.name, "vendor",
-                     plim_catalogue_field(row, "vendor"), "architecture", plim_catalogue_field(row, "architecture"),
-                     "total_bytes", bytes(card.total_bytes), "total_basis", plim_basis_name(card.total_basis),
-                     "total_low", bytes(card.total_low_bytes), "reserved_bytes", bytes(card.reserved_bytes),
-                     "reserved_basis", plim_basis_name(card.reserved_basis), "compute_capability", capability,
-                     "bandwidth_bytes_per_s", bandwidth, "unified", card.is_unified, "launch_year",
-                     plim_text_or_null_json(plim_catalogue_field(row, "launch_year")));
-}
-
-bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n)
-{
-    json_t *cards = json_array();
-    for (size_t i = 0; cards && i < n; i++)
-        json_array_append_new(cards, card_json(rows[i]));
-    return dump(out, json_pack("{s:s, s:o}", "schema", "plimsoll.cards/1", "cards", cards));
 }
 
 /* --- hollow models --- */

@@ -27,6 +27,7 @@ struct plim_answer {
     const struct plim_fix *fixes;
     uint32_t n_fixes;
     const struct plim_room *room;
+    const struct plim_quant_row *quant;       /* it is of a table of quantizations, this row; NULL: it is not */
     const struct plim_command *command;       /* the command line that the fixes change */
     const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
     const struct plim_bill *adjusted_bill;
@@ -59,14 +60,25 @@ void plim_report_grid_row(FILE *out, const struct plim_answer *answer, const enu
                           unsigned n_cards, const struct plim_style *style);
 void plim_report_grid_end(FILE *out);
 
+/*
+ * The quantizations of one model on one machine: the model, the setup and the cards; a row for each; which to take.
+ * command: the question about that one, or "".
+ */
+void plim_report_quants_head(FILE *out, const struct plim_answer *answer, bool has_rows,
+                             const struct plim_style *style);
+void plim_report_quants_row(FILE *out, const struct plim_quant_row *row, const struct plim_style *style);
+void plim_report_quants_end(FILE *out, const struct plim_quant_table *table, const char *command,
+                            const struct plim_style *style);
+
+/* The same on cards of several sizes: a verdict for each. has_rows is false for its head. */
+void plim_report_quants_grid(FILE *out, const struct plim_quant_table *tables, const char *const *cards,
+                             unsigned n_cards, const struct plim_style *style);
+
 /* The last lines of an answer: the verdict, and what decides it. */
 void plim_report_verdict(FILE *out, const struct plim_answer *answer, const struct plim_style *style);
 
 /* What a table or a list does not answer, as directories or command lines are too large; nothing for 0 and 0. */
 void plim_report_left_out(FILE *out, size_t n_models, size_t n_entries);
-
-/* Cards of the catalogue whose numbers are in rows[n]. */
-void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style);
 
 /* The files of a hollow model that was written; the last line is the sum. */
 void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow);
@@ -75,11 +87,17 @@ void plim_report_hollow_text(FILE *out, const struct plim_hollow *hollow);
 
 /* plimsoll.fit/1; in a list, the nth of plimsoll.fits/1. False: out of memory. */
 bool plim_report_json(FILE *out, const struct plim_answer *answer, bool is_list, size_t nth);
-/* Closes plimsoll.fits/1, with n results; largest: as for the text. */
-void plim_report_json_end(FILE *out, size_t n, const char *largest, size_t n_models_left_out,
-                          size_t n_entries_left_out);
 
-bool plim_report_catalogue_json(FILE *out, const size_t *rows, size_t n);
+/* What a list says of all its answers. */
+struct plim_list_end {
+    const char *largest;     /* as for the text */
+    const char *recommended; /* of the quantizations of one model the one to take; "": none fits; NULL: no such list */
+    size_t n_models_left_out, n_entries_left_out;
+};
+
+/* Closes plimsoll.fits/1, with n results. */
+void plim_report_json_end(FILE *out, size_t n, const struct plim_list_end *end);
+
 bool plim_report_hollow_json(FILE *out, const struct plim_hollow *hollow);
 
 /* --- for both --- */

@@ -116,7 +116,11 @@ static void print_model(FILE *out, const struct plim_answer *answer)
 {
     const struct plim_model *model = plim_engine_model(answer->engine);
     char name[NAME_BYTES];
-    if (!strncmp(file_name(plim_model_path(model), name), "sha256-", 7))
+    const char *file_type = plim_model_file_type(model);
+    file_name(plim_model_path(model), name);
+    if (!*name)
+        snprintf(name, sizeof name, "%s:%s", plim_model_name(model), file_type ? file_type : "");
+    else if (!strncmp(name, "sha256-", 7))
         snprintf(name, sizeof name, "%s", plim_model_name(model));
     plim_print_padded(out, name, MODEL_WIDTH);
 }

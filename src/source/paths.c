@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/system.h"
+#include "source/folder.h"
 #include "source/gguf_split.h"
 
 #include <errno.h>
@@ -105,6 +106,14 @@ static int add_directory(struct plim_paths *paths, const char *directory, unsign
     return result;
 }
 
+/* A checkpoint as Hugging Face publishes it, in a directory of its own. */
+static bool has_config(const char *directory)
+{
+    char path[PATH_BYTES];
+    const int length = snprintf(path, sizeof path, "%s/config.json", directory);
+    return length > 0 && length < PATH_BYTES && plim_path_exists(path);
+}
+
 static int expand_directory(struct plim_paths *paths, const char *given, struct plim_error *reterr)
 {
     char directory[PATH_BYTES];
@@ -112,8 +121,10 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
     int length = snprintf(directory, sizeof directory, "%s", given);
     while (length > 1 && length < PATH_BYTES && directory[length - 1] == '/')
         directory[--length] = '\0';
-    paths->has_directory = true;
     int result = add_directory(paths, directory, 0, reterr);
+    if (result == 0 && paths->n == before && has_config(directory))
+        return add(paths, directory, false, 0, reterr);
+    paths->has_directory = true;
     if (result == 0 && paths->n == before) {
         result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no GGUF file in this directory");
         plim_error_where(reterr, given);
@@ -121,13 +132,55 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
     return result;
 }
 
-/* --- Ollama --- */
+/* --- names --- */
+
+/* A path, from here or from a root, or the name of a file of a known format. */
+static bool looks_like_path(const char *name)
+{
+    static const char *const endings[] = { ".gguf", ".safetensors", ".json" };
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t m = strlen(endings[i]);
+        if (n >= m && !strcasecmp(name + n - m, endings[i]))
+            return true;
+    }
+    return strchr("./~", name[0]) != NULL;
+}
+
+static int add_missing(struct plim_paths *paths, const char *name, const struct plim_error *why,
+                       struct plim_error *reterr)
+{
+    const int result = add(paths, name, false, 0, reterr);
+    if (result < 0 || paths->n_left_out)
+        return result;
+    struct plim_error *copy = plim_arena_alloc(&paths->arena, 1, sizeof *copy);
+    if (!copy)
+        return out_of_memory(reterr);
+    *copy = *why;
+    paths->paths[paths->n - 1].missing = copy;
+    paths->paths[paths->n - 1].looks_like_path = looks_like_path(name);
+    return 0;
+}
+
+static int add_file(struct plim_paths *paths, const char *path, int error, struct plim_error *reterr)
+{
+    struct plim_error why = { 0 };
+    if (!error)
+        return add(paths, path, false, 0, reterr);
+    plim_fail_errno(&why, path, "open", error);
+    return add_missing(paths, path, &why, reterr);
+}
 
 static int add_ollama(struct plim_paths *paths, const char *name, const struct plim_source_roots *roots,
                       struct plim_error *reterr)
 {
     struct plim_stored_model model;
-    int result = plim_ollama_find(name, roots, &model, reterr);
+    struct plim_error error = { 0 };
+    int result = plim_ollama_find(name, roots, &model, &error);
+    if (result == PLIM_E_NOT_FOUND)
+        return add_missing(paths, name, &error, reterr);
+    if (result < 0 && reterr)
+        *reterr = error;
     if (result == 0)
         result = add(paths, model.model, false, 0, reterr);
     if (result < 0 || paths->n_left_out)
@@ -153,7 +206,7 @@ static int expand(struct plim_paths *paths, const char *given, const struct plim
         return plim_fail_errno(reterr, given, "open", error);
     if (error == 0 && status.kind == PLIM_KIND_FOLDER)
         return expand_directory(paths, given, reterr);
-    return plim_ollama_is_name(given) ? add_ollama(paths, given, roots, reterr) : add(paths, given, false, 0, reterr);
+    return plim_ollama_is_name(given) ? add_ollama(paths, given, roots, reterr) : add_file(paths, given, error, reterr);
 }
 
 static int standard_input(struct plim_error *reterr)

@@ -17,6 +17,8 @@ struct plim_path {
     bool is_found;                          /* in a directory: what does not run by itself is passed over in silence */
     const char *store;                      /* the runtime in whose store the file lies: "ollama"; NULL: in none */
     const struct plim_stored_model *stored; /* named as Ollama names it; NULL: named as a file */
+    const struct plim_error *missing;       /* neither a file nor in a store, for this reason; NULL: it is there */
+    bool looks_like_path;                   /* a name that is a file's or nothing: "./model.gguf" */
 };
 
 struct plim_paths {
@@ -28,7 +30,10 @@ struct plim_paths {
     struct plim_arena arena;
 };
 
-/* Of a split model one part is enough: further ones are dropped. An empty directory is an error. */
+/*
+ * Of a split model one part is enough: further ones are dropped. A directory without GGUF files that has a config.json
+ * is one model; an empty one is an error. Names that nothing is found for stay, with the reason.
+ */
 int plim_paths_expand(const char *const *given, size_t n, const struct plim_source_roots *roots,
                       struct plim_paths *ret_paths, struct plim_error *reterr);
 void plim_paths_done(struct plim_paths *paths);

@@ -108,6 +108,10 @@ def check_fits(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.fits/1"}, results=list)
     for result in root["results"]:
         check_fit(result)
+        if "quantization" in result:
+            fields(result["quantization"], "quantization", recipe=(str, NULL), perplexity_delta=(float, NULL), needs_imatrix=bool,
+                   file_bytes=int, largest_n_ctx=(int, NULL), largest_n_ctx_is_all=bool)
+            need("recommended" in root, "quantizations, and none recommended")
 
 
 def check_cards(answer: object) -> None:
@@ -133,6 +137,33 @@ def check_models(answer: object) -> None:
             fields(quant, f"models[{i}].quantizations", name=str, tensor_bytes=int)
         for fill in row["filled"]:
             need(fill["how"] in ("source", "sibling", "default", "instead") and fill["source"], f"models[{i}].filled: {fill}")
+
+
+PRICE = {"price": (dict, NULL)}
+
+
+def check_carriers(answer: object) -> None:
+    check_cards(answer)
+    root = fields(answer, "answer", model=dict, n_ctx=(int, NULL), n_ctx_is_assumed=bool, notes=list)
+    fields(root["model"], "model", name=(str, NULL), arch=(str, NULL), file_type=(str, NULL), tensor_bytes=int)
+    need(root["cards"], "no cards")
+    for i, card in enumerate(root["cards"]):
+        row = fields(card, f"cards[{i}]", n_cards={1, 2}, verdict={"fits", "tight"}, margin_bytes=int,
+                     tokens_per_s_low=(float, NULL), tokens_per_s_high=(float, NULL), **PRICE)
+        before = root["cards"][max(i - 1, 0)]
+        need(row["n_cards"] * row["total_bytes"] >= before["n_cards"] * before["total_bytes"], f"cards[{i}]: smaller than before")
+
+
+def check_comparison(answer: object) -> None:
+    check_cards(answer)
+    root = fields(answer, "answer", cards=list, models=list)
+    need(len(root["cards"]) == 2 and len(root["models"]) == 3, "two cards, three models")
+    for model in root["models"]:
+        fields(model, "model", name=str, n_ctx=int, best=list)
+        need(len(model["best"]) == 2, "one for each card")
+        for best in filter(None, model["best"]):
+            fields(best, "best", file_type=(str, NULL), file_bytes=int, n_ctx=int, tokens_per_s_low=(float, NULL),
+                   tokens_per_s_high=(float, NULL))
 
 
 def check_engines(answer: object) -> None:
@@ -226,7 +257,7 @@ def check_rehearsal(answer: object) -> None:
     check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
     fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int,
-           ended_by_kernel={"no", "likely", "yes"}, written_bytes=int, written_us=int)
+           ended_by_kernel={"no", "likely", "yes"})
     for i, device in enumerate(root["devices"]):
         check_rehearsal_device(device, i)
         held = sum(site["peak_bytes"] for site in root["sites"] if site["device"] == device["id"])
@@ -324,9 +355,9 @@ def check_errors(answer: object) -> None:
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
-        {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards,
-         "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check, "hollow": check_hollow,
-         "errors": check_errors, "engines": check_engines, "models": check_models}[kind](answer)
+        {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
+         "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
+         "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

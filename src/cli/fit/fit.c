@@ -5,6 +5,8 @@
 #include "cli/fit/answer.h"
 #include "cli/fit/machine.h"
 #include "cli/fit/quantizations.h"
+#include "cli/fit/quants.h"
+#include "cli/fit/subject.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "engine/aux_files.h"
@@ -29,6 +31,10 @@ struct question {
     bool has_models; /* several models in one table */
     size_t n_answers, n_models, n_yes;
     struct plim_quantizations quantizations; /* of several models on one machine */
+    bool has_table;                          /* all quantizations of one model */
+    char recommended[16];                    /* the one to take */
+    int argc;
+    char **argv;
 };
 
 static int status_of(const struct question *q, enum plim_verdict verdict)
@@ -160,29 +166,76 @@ static int answer_engine(struct question *q, const struct plim_path *path, struc
     return status;
 }
 
+/* The notes of the question, and those on where its model comes from. */
+static void join_notes(const struct plim_notes *first, const struct plim_notes *second, struct plim_notes *ret_notes)
+{
+    *ret_notes = *first;
+    for (unsigned i = 0; i < second->n; i++)
+        plim_note(ret_notes, "%s", second->text[i]);
+}
+
+static int answer_table(struct question *q, const struct plim_path *path, const struct plim_subject *subject,
+                        struct plim_error *err)
+{
+    const struct plim_quants_question question = {
+        .options = &q->options,
+        .setup = &q->options.arguments.setup,
+        .model = subject->model,
+        .machine = &q->machine,
+        .notes = &q->notes,
+        .style = &q->style,
+        .argc = q->argc,
+        .argv = q->argv,
+        .n_answers = &q->n_answers,
+    };
+    plim_progress_clear(&q->progress);
+    if (q->has_models) {
+        int code =
+            plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "several models, and no quantization of %.80s", path->text);
+        plim_error_hint(err, "--quant Q4_K_M takes one of each; the table of all is for one model");
+        return code;
+    }
+    q->has_table = true;
+    return q->is_ladder ? plim_quants_answer_ladder(&question, err)
+                        : plim_quants_answer(&question, q->recommended, err);
+}
+
+static int answer_subject(struct question *q, const struct plim_path *path, const struct plim_subject *subject,
+                          struct plim_result *r, struct plim_error *err)
+{
+    const struct plim_notes before = q->notes;
+    struct plim_engine *engine = NULL;
+    int result;
+    join_notes(&before, &subject->notes, &q->notes);
+    if (subject->is_table) {
+        result = answer_table(q, path, subject, err);
+    } else {
+        result = plim_engine_new(subject->model, q->options.arguments.setup.type, q->options.version, &engine, err);
+        if (result == 0)
+            result = answer_engine(q, path, engine, r, err);
+    }
+    q->notes = before;
+    plim_engine_free(engine);
+    return result;
+}
+
 static int answer_model(struct question *q, const struct plim_path *path, struct plim_result *r)
 {
     struct plim_error err = { 0 };
-    struct plim_model *model = NULL;
-    struct plim_engine *engine = NULL;
-    int status = PLIM_EXIT_YES, result = path->error ? plim_fail_errno(&err, path->text, "open", path->error)
-                                                     : plim_model_open(path->text, &model, &err);
-    if (result == 0 && path->is_found && !runs_by_itself(model))
+    struct plim_subject subject;
+    int result = plim_subject_open(&subject, path, q->options.quant, &err);
+    if (result == 0 && path->is_found && !runs_by_itself(subject.model))
         goto out;
     if (result == 0)
-        result = plim_engine_new(model, q->options.arguments.setup.type, q->options.version, &engine, &err);
-    if (result == 0)
-        result = answer_engine(q, path, engine, r, &err);
+        result = answer_subject(q, path, &subject, r, &err);
     if (result < 0) {
         if (result != PLIM_E_USAGE) /* not about this file */
             plim_error_where(&err, path->text);
         result = fail(q, &err);
     }
-    status = result;
 out:
-    plim_engine_free(engine);
-    plim_model_free(model);
-    return status;
+    plim_subject_done(&subject);
+    return result;
 }
 
 /* --- all of them --- */
@@ -192,8 +245,14 @@ static void report_end(struct question *q)
     const struct plim_paths *paths = &q->paths;
     const char *largest = plim_quantizations_largest(&q->quantizations);
     plim_progress_clear(&q->progress);
-    if (q->options.is_json && (q->has_models || q->is_ladder))
-        plim_report_json_end(stdout, q->n_answers, largest, paths->n_left_out, paths->n_entries_left_out);
+    const struct plim_list_end end = {
+        .largest = largest,
+        .recommended = q->has_table ? q->recommended : NULL,
+        .n_models_left_out = paths->n_left_out,
+        .n_entries_left_out = paths->n_entries_left_out,
+    };
+    if (q->options.is_json && (q->has_models || q->is_ladder || q->has_table))
+        plim_report_json_end(stdout, q->n_answers, &end);
     else if (q->options.is_json || !q->has_models)
         return;
     else if (q->n_models && q->is_ladder)
@@ -249,6 +308,8 @@ static void note_flags(struct question *q)
 static int ask(struct question *q, int argc, char **argv, struct plim_error *err)
 {
     struct plim_fit_options *o = &q->options;
+    q->argc = argc;
+    q->argv = argv;
     int result = plim_fit_options_parse(argc, argv, o, err);
     if (result < 0 || o->is_help)
         return result;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "engine/type.h"
+#include "plimsoll/quant_recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,14 @@ static int take_backend(struct plim_setup *setup, const char *name, struct plim_
     return usage(reterr, "--backend", name, list);
 }
 
+static int take_quant(struct plim_fit_options *o, const char *name, struct plim_error *reterr)
+{
+    o->quant = name;
+    if (!strcmp(name, "all") || plim_quant_recipe_named(name))
+        return 0;
+    return usage(reterr, "--quant", name, "all, or a quantization of llama-quantize: Q4_K_M, Q8_0 ...");
+}
+
 /* "512MiB" or "5%" */
 static int take_margin(const char *text, struct plim_margin *margin, struct plim_error *reterr)
 {
@@ -156,6 +165,11 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
         return take_client(o, value, reterr);
     case PLIM_FIT_BACKEND:
         return take_backend(&o->arguments.setup, value, reterr);
+    case PLIM_FIT_QUANT:
+        return take_quant(o, value, reterr);
+    case PLIM_FIT_QUALITY:
+        o->is_quality_strict = !strcmp(value, "strict");
+        return plim_text_has_word("any strict", value) ? 0 : usage(reterr, "--quality", value, "any or strict");
     case PLIM_FIT_MARGIN:
         return take_margin(value, &o->margin, reterr);
     case PLIM_FIT_STRICT:

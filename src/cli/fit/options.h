@@ -15,6 +15,9 @@
     X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256; ollama")                   \
     X(CLIENT, "--client", "NAME", "program whose defaults apply: server (default), cli, library or ollama")            \
     X(BACKEND, "--backend", "NAME", "cuda (default), hip, vulkan, metal or cpu")                                       \
+    X(QUANT, "--quant", "NAME|all",                                                                                    \
+      "the model in this quantization, or a table of all (default for a model without one)")                           \
+    X(QUALITY, "--quality", "any|strict", "of a table: strict takes none below 8 bits per weight")                     \
     X(MARGIN, "--margin", "SIZE|%", "memory that must stay free (default: 512MiB or 5%, the larger)")                  \
     X(STRICT, "--strict", NULL, "exit status 1 for 'tight' as well")                                                   \
     X(JSON, "--json", NULL, "answer as JSON (plimsoll.fit/1; of several models plimsoll.fits/1)")                      \
@@ -41,7 +44,8 @@ struct plim_fit_options {
     const char *version; /* of the engine; NULL: the newest that is proven */
     const char *color;
     struct plim_margin margin;
-    bool is_strict, is_json, is_verbose, is_help;
+    const char *quant; /* of --quant; NULL: not given */
+    bool is_strict, is_quality_strict, is_json, is_verbose, is_help;
     const char *client; /* of --client; NULL: not given */
     bool has_command;   /* an engine's own command line follows "--" */
     const char **paths; /* of models; owned */

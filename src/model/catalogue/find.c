@@ -227,7 +227,7 @@ static bool by_tag(const struct plim_name *name, struct plim_catalogue_answer *a
     answer->outcome = PLIM_CATALOGUE_FOUND;
     answer->is_exact = true;
     answer->model = model;
-    answer->ollama_tag = tag.tag;
+    answer->tag = tag.tag;
     if (!answer->quant[0] && *tag.quant) {
         snprintf(answer->quant, sizeof answer->quant, "%s", tag.quant);
         answer->is_quant_of_tag = true;

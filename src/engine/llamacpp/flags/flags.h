@@ -17,7 +17,11 @@ bool plim_llamacpp_wants_file(const struct plim_setup *setup, const struct plim_
 int plim_llamacpp_attach(struct plim_setup *setup, const struct plim_option *option, const struct plim_model *model,
                          struct plim_error *reterr);
 
-/* --- advice (levers.c, quantize.c) --- */
+/* --- advice (levers.c, growth.c, quantize.c) --- */
+
+/* Enough for a conversation; without -c llama.cpp takes all that the model was trained for. */
+enum { PLIM_LLAMACPP_ORDINARY_CONTEXT = 8192 };
+
 extern const struct plim_lever *const plim_llamacpp_levers[];
 extern const struct plim_growth plim_llamacpp_growth;
 extern const struct plim_lever_pair plim_llamacpp_pairs[];

@@ -33,6 +33,7 @@ static bool context_range(const struct plim_situation *at, const struct plim_set
         .low = n_ctx / unit + 1,
         .high = (uint32_t)plim_min_u64(trained, UINT32_MAX / 2) / unit + 1,
         .unit = unit,
+        .ordinary = PLIM_LLAMACPP_ORDINARY_CONTEXT * n_streams(at),
     };
     return shape.has_attention && shape.n_ctx_train;
 }
@@ -43,11 +44,14 @@ static void context_set(const struct plim_situation *at, uint32_t n, struct plim
     setup->llamacpp.n_ctx = n;
 }
 
+static uint32_t context_value(const struct plim_setup *setup) { return setup->llamacpp.n_ctx; }
+
 static const struct plim_lever context = {
     .name = "context",
     .search = PLIM_LEVER_LARGEST,
     .range = context_range,
     .set = context_set,
+    .value_of = context_value,
 };
 
 /* --- slots --- */

@@ -15,7 +15,6 @@ enum {
     CONTEXT_STEP = 256,
     LEAST_CONTEXT = 1024,
     SMALL_CONTEXT = 4096,
-    ORDINARY_CONTEXT = 8192, /* for a conversation; without -c llama.cpp takes all that the model was trained for */
     LEAST_UBATCH = 64,
     SMALL_UBATCH = 128,
     KEEP_CONTEXT = 1, /* a value of the lever of slots */
@@ -52,8 +51,8 @@ static bool context_range(const struct plim_situation *at, const struct plim_set
         .is_rounded = true,
         .fallback = n_ctx > SMALL_CONTEXT ? SMALL_CONTEXT : LEAST_CONTEXT,
         .small = SMALL_CONTEXT,
-        .ordinary =
-            ORDINARY_CONTEXT * (before(at, PLIM_LLAMACPP_KV_UNIFIED) ? 1 : before(at, PLIM_LLAMACPP_N_PARALLEL)),
+        .ordinary = PLIM_LLAMACPP_ORDINARY_CONTEXT *
+                    (before(at, PLIM_LLAMACPP_KV_UNIFIED) ? 1 : before(at, PLIM_LLAMACPP_N_PARALLEL)),
     };
     return shape.has_attention && n_ctx > LEAST_CONTEXT;
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll cards --for MODEL: the cards that carry it. */
+#include "base/error.h"
+#include "cli/cards/question.h"
+#include "cli/cli.h"
+#include "cli/fit/subject.h"
+#include "report/cards/cards.h"
+#include "source/roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_QUANT "Q4_K_M" /* of the files that are published most */
+
+enum { MOST_SHOWN = 24 };
+
+/* Cards of the query; with prices those that have one. */
+static bool is_wanted(size_t card, const void *data)
+{
+    const struct plim_cards_question *q = data;
+    const struct plim_price *price = q->prices.of_card ? &q->prices.of_card[card] : NULL;
+    bool is = !price || q->is_all || price->buy > 0 || price->per_hour > 0;
+    for (int i = 0; i < q->options.n_paths; i++)
+        is = is && plim_catalogue_matches(card, q->options.paths[i]);
+    return is;
+}
+
+/* A name without a quantization means the usual one here: the table of all would be one for each card. */
+static int open_subject(struct plim_cards_question *q, const struct plim_paths *paths, struct plim_subject *subject,
+                        struct plim_error *reterr)
+{
+    const char *quant = q->options.quant;
+    int result = plim_subject_open(subject, &paths->paths[0], quant, reterr);
+    if (result < 0 || !subject->is_table)
+        return result;
+    plim_subject_done(subject);
+    return plim_subject_open(subject, &paths->paths[0], USUAL_QUANT, reterr);
+}
+
+/* The machine decides no context: any card will do to read it from the model. */
+static int settle_context(struct plim_cards_question *q, struct plim_engine *engine, struct plim_setup *setup,
+                          struct plim_carriers_answer *answer, struct plim_error *reterr)
+{
+    struct plim_machine machine = { .n_cards = 1 };
+    plim_card_of_size(80, &machine.card[0]);
+    const int result = plim_plan_context(engine, &q->options.arguments.setup, &machine, &q->options.margin, setup,
+                                         &answer->n_ctx, reterr);
+    answer->is_ctx_assumed = result > 0;
+    return result < 0 ? result : 0;
+}
+
+static int answer_for(struct plim_cards_question *q, const struct plim_subject *subject, struct plim_error *reterr)
+{
+    struct plim_carriers_answer answer = { .model = subject->model, .notes = &subject->notes };
+    struct plim_engine *engine = NULL;
+    struct plim_carrier *carriers = NULL;
+    struct plim_setup setup;
+    int result = plim_engine_new(subject->model, q->options.arguments.setup.type, q->options.version, &engine, reterr);
+    if (result == 0)
+        result = settle_context(q, engine, &setup, &answer, reterr);
+    if (result == 0)
+        result = plim_plan_carriers(engine, &setup, &q->options.margin, is_wanted, q, &carriers, &answer.n, reterr);
+    if (result == 0) {
+        answer.carriers = carriers;
+        answer.n_shown = q->is_all || answer.n < MOST_SHOWN ? answer.n : MOST_SHOWN;
+        answer.prices = q->prices.of_card;
+        if (q->options.is_json)
+            plim_report_carriers_json(stdout, &answer);
+        else
+            plim_report_carriers_text(stdout, &answer, &q->style);
+        result = answer.n ? PLIM_EXIT_YES : PLIM_EXIT_NO;
+    }
+    plim_carriers_free(carriers);
+    plim_engine_free(engine);
+    return result;
+}
+
+int plim_cards_for_model(struct plim_cards_question *question, struct plim_error *reterr)
+{
+    struct plim_cards_question *q = question;
+    struct plim_paths paths;
+    struct plim_subject subject = { .model = NULL };
+    int result = plim_paths_expand(&q->model, 1, plim_source_roots(getenv), &paths, reterr);
+    if (result == 0 && paths.n != 1)
+        result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--for takes one model, and this is a folder of %zu",
+                           paths.n);
+    if (result == 0)
+        result = open_subject(q, &paths, &subject, reterr);
+    if (result == 0 && q->prices.of_card && !q->is_all)
+        plim_note(&subject.notes, "cards without a price are left out; --all lists them too");
+    if (result == 0 && q->prices.n_unknown)
+        plim_note(&subject.notes, "prices without a card of the catalogue: %u, the first of '%.60s'",
+                  q->prices.n_unknown, q->prices.unknown);
+    if (result == 0)
+        result = answer_for(q, &subject, reterr);
+    if (result < 0 && result != PLIM_E_USAGE)
+        plim_error_where(reterr, q->model);
+    plim_subject_done(&subject);
+    plim_paths_done(&paths);
+    return result;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/fit/subject.h"
+
+#include "plimsoll/catalogue.h"
+#include "plimsoll/convert.h"
+#include "plimsoll/quant_recipe.h"
+
+#include <string.h>
+
+/* --- where it comes from --- */
+
+static void note_catalogue(struct plim_subject *s, const struct plim_catalogue_answer *found)
+{
+    struct plim_catalogue_model entry;
+    struct plim_catalogue_fill fill;
+    plim_catalogue_model_at(found->model, &entry);
+    const size_t n_fills = plim_catalogue_model_fills(found->model, &fill, 1);
+    plim_note(&s->notes, "no file is read: the forecast is from the published config of %s", entry.id);
+    if (n_fills)
+        plim_note(&s->notes, "its config leaves out %s, and %s says %s%s", fill.key, fill.source, fill.value,
+                  n_fills > 1 ? "; further keys are filled in as well ('plimsoll models' lists them)" : "");
+    if (*entry.disputed)
+        plim_note(&s->notes, "sources differ on %s", entry.disputed);
+    if (*found->passed_over)
+        plim_note(&s->notes, "'%s' in the name is passed over: it says nothing about shapes", found->passed_over);
+    if (found->is_quant_of_tag)
+        plim_note(&s->notes, "the tag %s stands for %s", found->tag, found->quant);
+}
+
+static int not_found(const struct plim_error *search, struct plim_error *reterr)
+{
+    plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
+              "neither a file nor a model of a store or of the catalogue has this name");
+    plim_error_hint(reterr, "%s", search->hint);
+    return PLIM_E_NOT_FOUND;
+}
+
+/* A name that no file has. The error of the search for a file stays where the name looks like a path. */
+static int open_named(struct plim_subject *s, const struct plim_path *path, char quant[32], struct plim_error *reterr)
+{
+    struct plim_catalogue_answer found;
+    struct plim_error error = { 0 };
+    const int result = plim_catalogue_model_find(path->text, &found, &error);
+    if (result == PLIM_E_NOT_FOUND && !path->looks_like_path)
+        return not_found(&error, reterr);
+    if (result < 0) {
+        *reterr = result == PLIM_E_NOT_FOUND ? *path->missing : error;
+        return result;
+    }
+    note_catalogue(s, &found);
+    snprintf(quant, 32, "%s", found.quant);
+    return plim_catalogue_model_open(found.model, &s->given, reterr);
+}
+
+static int open_given(struct plim_subject *s, const struct plim_path *path, char quant[32], struct plim_error *reterr)
+{
+    quant[0] = '\0';
+    if (path->error)
+        return plim_fail_errno(reterr, path->text, "open", path->error);
+    if (path->missing)
+        return open_named(s, path, quant, reterr);
+    return plim_model_open(path->text, &s->given, reterr);
+}
+
+/* --- what it becomes --- */
+
+static int convert(struct plim_subject *s, struct plim_error *reterr)
+{
+    const struct plim_doubt *doubt;
+    const int result = plim_convert(s->given, NULL, &s->full, reterr);
+    if (result < 0)
+        return result;
+    if (s->notes.n == 0)
+        plim_note(&s->notes, "a forecast: the GGUF file that the converter makes of this");
+    for (size_t i = 0; (doubt = plim_model_doubt(s->full, i)); i++)
+        plim_note(&s->notes, "%s", doubt->text);
+    s->model = s->full;
+    return 0;
+}
+
+int plim_subject_open(struct plim_subject *subject, const struct plim_path *path, const char *quant,
+                      struct plim_error *reterr)
+{
+    struct plim_subject *s = subject;
+    char named[32];
+    *s = (struct plim_subject){ .model = NULL };
+    int result = open_given(s, path, named, reterr);
+    if (result < 0)
+        return result;
+    s->model = s->given;
+    const bool is_file = plim_model_format(s->given) == PLIM_FORMAT_GGUF;
+    if (!is_file)
+        result = convert(s, reterr);
+    if (!quant && *named)
+        quant = named;
+    s->is_table = quant ? !strcmp(quant, "all") : !is_file;
+    if (result < 0 || !quant || s->is_table)
+        return result;
+    result = plim_model_requantize(s->model, quant, &s->made, reterr);
+    if (result == 0)
+        s->model = s->made;
+    return result;
+}
+
+void plim_subject_done(struct plim_subject *subject)
+{
+    plim_model_free(subject->made);
+    plim_model_free(subject->full);
+    plim_model_free(subject->given);
+}
