@@ -6,7 +6,7 @@ Called as `python THIS CONFIG LIBRARIES`. The model is built on the meta device,
 save_pretrained(), whose writer is replaced: names, types, tied weights and conversions of layout are transformers' own.
 A PyTorch for CUDA that lacks NVIDIA's libraries finds Plimsoll's in the folder LIBRARIES. Standard output gets the size
 of the file (8 bytes, little-endian) and the header of the safetensors file; the last line of standard error is the
-reason when it is not to be had. No code of the model's folder is run.
+reason when it is not to be had. No code of the model's folder is run. Python 3.8 and later.
 """
 import sys
 
@@ -34,7 +34,7 @@ def again_with(libraries):
         return
     os.environ["LD_LIBRARY_PATH"] = f"{path}:{libraries}" if path else libraries
     os.dup2(answer.fileno(), 1)
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
 try:
@@ -58,6 +58,10 @@ TYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16
          "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 # Without the key `architectures`: the class that checkpoints of this kind are published with.
 KINDS = ["IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "MASKED_LM", "CAUSAL_LM"]
+
+
+def name_of(dtype):
+    return str(dtype).replace("torch.", "")
 
 
 def class_of(config, names):
@@ -94,7 +98,7 @@ def state_of(config, names):
         model = class_of(config, names)._from_config(config, attn_implementation="eager")
     with tempfile.TemporaryDirectory(prefix="plimsoll-hollow-") as folder:
         model.save_pretrained(folder, max_shard_size=1 << 62)
-    return f"{type(model).__name__} in {str(model.dtype).removeprefix('torch.')}", saved
+    return f"{type(model).__name__} in {name_of(model.dtype)}", saved
 
 
 def header_of(name, tensors):
@@ -102,7 +106,7 @@ def header_of(name, tensors):
     header, at = {"__metadata__": {"format": "pt"}}, 0
     for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
         size = tensor.numel() * tensor.element_size()
-        kind = TYPES.get(str(tensor.dtype).removeprefix("torch."))
+        kind = TYPES.get(name_of(tensor.dtype))
         if not kind:
             fail(f"the tensor {key} has a type that is not known here: {tensor.dtype}")
         header[key] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [at, at + size]}

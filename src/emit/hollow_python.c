@@ -18,7 +18,9 @@
 
 extern const char plim_hollow_script[];
 
-enum { LENGTH_BYTES = 8, FIRST_ROOM = 64 << 10, TAIL_BYTES = 4096 };
+enum { LENGTH_BYTES = 8, FIRST_ROOM = 64 << 10, TAIL_BYTES = 4096, LOOK_MS = 50 };
+/* A pipe holds 64 KiB, a privileged user's may hold 1 MiB (pipe(7)); a message is read in parts of TAIL_BYTES. */
+enum { MAX_LAST_READS = (1 << 20) / TAIL_BYTES };
 enum { MAX_ANSWER_BYTES = 2 * LENGTH_BYTES + PLIM_MAX_SAFETENSORS_HEADER_BYTES };
 
 /* What the child writes: all of its answer, and the end of its messages. */
@@ -139,14 +141,27 @@ static int read_message(struct child *c)
     return note_read(c, &c->message_fd, n, error);
 }
 
-/* Until both ends are closed, or a signal comes. */
+static bool has_ended(const struct child *c)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
+/*
+ * Until both ends are closed, or a signal comes. What the child started may hold them, and write, for as long as it
+ * likes: once the child has ended, what it wrote is there, and that is all that is read.
+ */
 static int read_all(struct child *c)
 {
-    int result = 0;
+    int result = 0, n_more = MAX_LAST_READS;
     while (result == 0 && (c->answer_fd >= 0 || c->message_fd >= 0)) {
         struct pollfd fds[] = { { c->answer_fd, POLLIN, 0 }, { c->message_fd, POLLIN, 0 } };
-        if (poll(fds, 2, -1) < 0)
+        const bool is_over = has_ended(c);
+        const int n = poll(fds, 2, is_over ? 0 : LOOK_MS);
+        if (n < 0)
             return note_read(c, NULL, -1, errno);
+        if (is_over && (n == 0 || n_more-- == 0))
+            break;
         if (fds[0].revents)
             result = read_answer(c);
         if (fds[1].revents && result == 0)
