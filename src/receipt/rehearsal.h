@@ -201,6 +201,7 @@ struct plim_rehearsal {
     uint64_t n_out_of_memory; /* requests that did not fit */
     struct plim_rehearsal_host {
         uint64_t peak_rss_bytes, peak_anonymous_bytes, pinned_peak_bytes; /* of all processes together */
+        uint64_t written_bytes, written_us; /* to files in large parts, checkpoints; the time of such calls together */
         size_t peak_n_processes;
         enum plim_host_kill kill;
     } host;

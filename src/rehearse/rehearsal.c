@@ -225,6 +225,8 @@ void plim_rehearsal_finish(struct plim_rehearsal *rehearsal)
     rehearsal->n_met_later = ledger->n_met_later;
     rehearsal->n_out_of_memory = ledger->n_out_of_memory;
     rehearsal->host.pinned_peak_bytes = ledger->pinned_peak_bytes;
+    rehearsal->host.written_bytes = ledger->written_bytes;
+    rehearsal->host.written_us = ledger->written_us;
 }
 
 /* --- cards --- */

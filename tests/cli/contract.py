@@ -257,7 +257,7 @@ def check_rehearsal(answer: object) -> None:
     check_path(root["path"], root["devices"])
     need(root["oom"] == (root["oom_at"] is not None), "oom and oom_at differ")
     fields(root["host"], "host", peak_rss_bytes=int, pinned_peak_bytes=int, peak_anonymous_bytes=int, peak_processes=int,
-           ended_by_kernel={"no", "likely", "yes"})
+           ended_by_kernel={"no", "likely", "yes"}, written_bytes=int, written_us=int)
     for i, device in enumerate(root["devices"]):
         check_rehearsal_device(device, i)
         held = sum(site["peak_bytes"] for site in root["sites"] if site["device"] == device["id"])

@@ -20,7 +20,7 @@ static const struct plim_key *find(const struct plim_conversion *c, const char *
     return plim_key_find(c->config->keys, c->config->n_keys, key);
 }
 
-const struct plim_key *plim_config_key(const struct plim_conversion *c, const char *names)
+static const struct plim_key *find_said(const struct plim_conversion *c, const char *names)
 {
     while (*names) {
         const size_t n = strcspn(names, "|");
@@ -33,6 +33,24 @@ const struct plim_key *plim_config_key(const struct plim_conversion *c, const ch
     }
     return NULL;
 }
+
+static const struct plim_key *find_default(const struct plim_conversion *c, const char *names)
+{
+    for (; *names; names += strcspn(names, "|"), names += *names == '|')
+        for (size_t i = 0; i < c->n_defaults; i++)
+            if (strlen(c->defaults[i].name) == strcspn(names, "|") &&
+                !strncmp(c->defaults[i].name, names, strcspn(names, "|")))
+                return &c->defaults[i];
+    return NULL;
+}
+
+const struct plim_key *plim_config_key(const struct plim_conversion *c, const char *names)
+{
+    const struct plim_key *key = find_said(c, names);
+    return key ? key : find_default(c, names);
+}
+
+bool plim_config_says(const struct plim_conversion *c, const char *names) { return find_said(c, names) != NULL; }
 
 bool plim_config_has(const struct plim_conversion *c, const char *names) { return plim_config_key(c, names) != NULL; }
 
@@ -80,8 +98,14 @@ uint64_t plim_config_need(struct plim_conversion *c, const char *names, uint64_t
 double plim_config_real(const struct plim_conversion *c, const char *names, double otherwise)
 {
     const struct plim_key *key = plim_config_key(c, names);
-    double value = otherwise;
-    return key && plim_model_f64(c->config, key->name, &value) ? value : otherwise;
+    uint64_t number;
+    if (!key)
+        return otherwise;
+    if (key->type == PLIM_VALUE_REAL)
+        return key->f;
+    if (key->type == PLIM_VALUE_SIGNED)
+        return (double)key->i;
+    return key->type != PLIM_VALUE_BOOL && plim_key_u64(key, &number) ? (double)number : otherwise;
 }
 
 bool plim_config_truth(const struct plim_conversion *c, const char *names, bool otherwise)

@@ -8,6 +8,7 @@
  * Nothing here fails by itself: the first error stays in `result`, later readings give 1, and the caller looks once.
  */
 
+#include "model/convert/defaults.h"
 #include "model/model_impl.h"
 #include "plimsoll/convert.h"
 
@@ -30,6 +31,7 @@ enum plim_convert_size {
     N_HEAD_KV,
     N_HEAD_K, /* width of a head of K ... */
     N_HEAD_V, /* ... and of V */
+    N_SHARE,  /* width of the hidden state by heads */
     N_Q,      /* all heads of Q together, K, V, and what goes into the output projection */
     N_Q_2,
     N_K,
@@ -45,7 +47,8 @@ enum plim_convert_size {
     N_EXPERT_IN, /* width that the experts see: the hidden state's, or a latent one's */
     N_SHARED,    /* shared experts */
     N_DENSE_LEAD,
-    N_ROT_HALF, /* half of the rotated dimensions */
+    N_ROT,      /* rotated dimensions of a head */
+    N_ROT_HALF, /* half of them */
     N_Q_LORA,
     N_KV_LORA,
     N_KV_A,  /* the latent vector and the rotated key together */
@@ -122,7 +125,10 @@ enum { PLIM_CONVERT_DOUBTS = 8 };
 
 struct plim_conversion {
     const struct plim_model *config;
-    const char *text; /* "text_config.": before the keys of the part at hand; "" */
+    const char *text;                      /* "text_config.": before the keys of the part at hand; "" */
+    const struct plim_config_class *class; /* NULL: one that transformers does not have */
+    struct plim_key defaults[PLIM_CONFIG_CLASS_KEYS];
+    size_t n_defaults;
     struct plim_convert_options options;
     const struct plim_convert_row *row;
     const char *arch;
@@ -138,10 +144,13 @@ struct plim_conversion {
 
 /*
  * Reading the config. `names` are the alternatives of a key between bars; each is looked for in the part at hand, then
- * at the top.
+ * at the top, then among the defaults of its class.
  */
 const struct plim_key *plim_config_key(const struct plim_conversion *c, const char *names);
 bool plim_config_has(const struct plim_conversion *c, const char *names);
+
+/* Whether the config itself has one of them. */
+bool plim_config_says(const struct plim_conversion *c, const char *names);
 
 /* A whole number up to max (a list counts as its largest); `otherwise` when there is none. need: that is an error. */
 uint64_t plim_config_number(struct plim_conversion *c, const char *names, uint64_t max, uint64_t otherwise);

@@ -81,6 +81,21 @@ static const struct plim_convert_row *find_row(struct plim_conversion *c)
     return row;
 }
 
+/* The class by which transformers reads the part at hand. */
+static void read_class(struct plim_conversion *c)
+{
+    const char *own = string_under(c->config, c->text, "model_type");
+    if (c->row->is_raw)
+        return;
+    c->class = plim_config_class_named(plim_model_string(c->config, "model_type"));
+    if (own && (!c->class || !(c->class->gives & OF_PARTS)))
+        c->class = plim_config_class_named(own);
+    if (!c->class && !own)
+        c->class = plim_config_class_named(c->row->types[0]);
+    if (c->class)
+        c->n_defaults = plim_config_class_keys(c->class, c->defaults);
+}
+
 static int no_row(const struct plim_conversion *c)
 {
     const bool is_projector = c->options.part == PLIM_CONVERT_PROJECTOR;
@@ -161,6 +176,7 @@ int plim_convert(const struct plim_model *config, const struct plim_convert_opti
     if (!c.row)
         return no_row(&c);
     c.arch = c.row->arch;
+    read_class(&c);
     c.made = plim_model_new("");
     if (!c.made)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");

@@ -59,7 +59,8 @@ extern const struct plim_convert_rule plim_rules_mamba2[];
 extern const struct plim_convert_key plim_keys_llama[];
 
 /* Hooks that several families use. */
-void plim_each_dense_lead(struct plim_conversion *c, uint32_t il);           /* the first layers have no experts */
+void plim_each_dense_lead(struct plim_conversion *c, uint32_t il); /* the first layers have no experts */
+void plim_write_long_rope(struct plim_conversion *c); /* Phi 3's factor for attention beside rope_factors */
 void plim_write_windows(struct plim_conversion *c, const char *window_name); /* window, and layer_types as a list */
 
 struct plim_convert_family {
@@ -67,7 +68,8 @@ struct plim_convert_family {
     size_t n;
 };
 extern const struct plim_convert_family plim_family_dense, plim_family_older, plim_family_gemma, plim_family_moe,
-    plim_family_mla, plim_family_hybrid, plim_family_recurrent, plim_family_encoder, plim_family_vision;
+    plim_family_mla, plim_family_delta_net, plim_family_hybrid, plim_family_recurrent, plim_family_encoder,
+    plim_family_vision;
 
 #define FAMILY(rows)                                                                                                   \
     {                                                                                                                  \

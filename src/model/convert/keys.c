@@ -4,9 +4,10 @@
 
 #include "model/ggml_type.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_COUNT = 1 << 30 };
+enum { MAX_COUNT = 1 << 30, KEY_BYTES = 64 };
 
 /* Every text model (conversion/base.py: TextModel.set_gguf_parameters). */
 static const struct plim_convert_key common[] = {
@@ -17,15 +18,12 @@ static const struct plim_convert_key common[] = {
     { "feed_forward_length", KEY_COUNT, 0,
       "prefix_dense_intermediate_size|dense_intermediate_size|intermediate_size|n_inner|hidden_dim", ABSENT },
     { "attention.head_count", KEY_SIZE, N_HEAD, NULL, 0 },
-    { "attention.head_count_kv", KEY_SIZE, N_HEAD_KV, NULL, 0 },
     { "attention.layer_norm_rms_epsilon", KEY_REAL, 0, "rms_norm_eps|norm_eps", ABSENT },
     { "attention.layer_norm_epsilon", KEY_REAL, 0, "layer_norm_eps|layer_norm_epsilon|norm_epsilon", ABSENT },
     { "expert_count", KEY_COUNT, 0, "num_local_experts|num_experts|n_routed_experts", ABSENT },
     { "expert_used_count", KEY_COUNT, 0, "num_experts_per_tok|num_experts_per_token|top_k_experts", ABSENT },
     { "expert_group_count", KEY_COUNT, 0, "n_group", ABSENT },
     { "expert_group_used_count", KEY_COUNT, 0, "topk_group", ABSENT },
-    { "attention.key_length", KEY_COUNT, 0, "head_dim", ABSENT },
-    { "attention.value_length", KEY_COUNT, 0, "head_dim", ABSENT },
     { 0 },
 };
 
@@ -59,7 +57,7 @@ static void write_key(struct plim_conversion *c, const struct plim_convert_key *
     }
 }
 
-static void write_keys(struct plim_conversion *c, const struct plim_convert_key *keys)
+void plim_convert_write_table(struct plim_conversion *c, const struct plim_convert_key *keys)
 {
     for (; keys && keys->name && c->result == 0; keys++)
         write_key(c, keys);
@@ -84,7 +82,7 @@ static void write_yarn(struct plim_conversion *c)
         { "rope.scaling.yarn_beta_slow", KEY_REAL, 0, "rope_parameters.beta_slow|rope_scaling.beta_slow", ABSENT },
         { 0 },
     };
-    write_keys(c, yarn);
+    plim_convert_write_table(c, yarn);
 }
 
 /* "rope_parameters" holds all of it since transformers 5, with an object for each kind of layer where they differ. */
@@ -137,9 +135,23 @@ static void write_gating(struct plim_conversion *c)
             plim_write_count(c, "expert_gating_func", i);
 }
 
-static uint32_t file_type(enum plim_dtype type)
+/* Numbers that some classes fill in and others do not. */
+static void write_heads(struct plim_conversion *c)
 {
-    enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32 }; /* include/llama.h: enum llama_ftype */
+    const uint32_t gives = c->class ? c->class->gives : 0;
+    if (gives & HAS_KV || plim_config_says(c, "num_key_value_heads|n_kv_heads"))
+        plim_write_count(c, "attention.head_count_kv", c->n[N_HEAD_KV]);
+    if (gives & HAS_HEAD || plim_config_says(c, "head_dim")) {
+        plim_write_count(c, "attention.key_length", c->n[N_HEAD_K]);
+        plim_write_count(c, "attention.value_length", c->n[N_HEAD_K]);
+    }
+}
+
+static uint32_t file_type(enum plim_dtype type, bool has_mxfp4)
+{
+    enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32, MOSTLY_MXFP4_MOE = 38 }; /* llama.h: enum llama_ftype */
+    if (has_mxfp4)
+        return MOSTLY_MXFP4_MOE;
     return type == PLIM_DTYPE_F32 ? ALL_F32 : type == PLIM_DTYPE_F16 ? MOSTLY_F16 : MOSTLY_BF16;
 }
 
@@ -148,7 +160,8 @@ static void write_general(struct plim_conversion *c, const struct plim_convert_r
     plim_write_text(c, "general.architecture", c->arch);
     plim_write_text(c, "general.type", row->is_projector ? "mmproj" : "model");
     plim_write_text(c, "general.name", plim_model_name(c->config));
-    plim_write_count(c, "general.file_type", file_type(c->type));
+    if (!row->has_no_file_type)
+        plim_write_count(c, "general.file_type", file_type(c->type, c->facts & MXFP4));
     plim_write_count(c, "general.quantization_version", 2); /* gguf-py: GGML_QUANT_VERSION */
 }
 
@@ -160,20 +173,36 @@ static void write_vocabulary(struct plim_conversion *c)
         c->result = plim_model_add_key(c->made, &tokens, c->err);
 }
 
+/* Engines need it; it only bounds what they offer. */
+static void write_context(struct plim_conversion *c)
+{
+    enum { SHORT_CONTEXT = 2048 };
+    char name[KEY_BYTES];
+    snprintf(name, sizeof name, "%s.context_length", c->arch);
+    for (size_t i = 0; i < c->made->n_keys; i++)
+        if (!strcmp(c->made->keys[i].name, name))
+            return;
+    plim_write_count(c, "context_length", SHORT_CONTEXT);
+    plim_conversion_doubt(c, "the config does not say for how many tokens the model was trained; 2048 are taken", NULL);
+}
+
 void plim_convert_write_keys(struct plim_conversion *c, const struct plim_convert_row *row)
 {
     write_general(c, row);
     if (!row->is_bare) {
-        write_keys(c, common);
+        plim_convert_write_table(c, common);
+        write_heads(c);
         if (!plim_config_truth(c, "is_causal", true))
             plim_write_flag(c, "attention.causal", false);
         write_rope(c);
         write_sections(c);
         write_gating(c);
     }
-    write_keys(c, row->keys);
+    plim_convert_write_table(c, row->keys);
     if (row->write && c->result == 0)
         row->write(c);
-    if (!row->is_projector)
+    if (!row->is_projector) {
+        write_context(c);
         write_vocabulary(c);
+    }
 }

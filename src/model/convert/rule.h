@@ -62,8 +62,10 @@ struct plim_convert_row {
     uint32_t head;                                        /* width of a head when no key gives it; 0: embd / heads */
     bool is_tied;                                         /* when the config does not say: the default of the class */
     bool never_tied;                                      /* every checkpoint has an output matrix */
-    bool is_bare;      /* the converter writes `keys` alone, not those of every text model */
-    bool is_projector; /* the mmproj of these architectures */
+    bool is_raw;           /* the converter reads the config as it stands, without the defaults of its class */
+    bool has_no_file_type; /* its converter forgets general.file_type */
+    bool is_bare;          /* the converter writes `keys` alone, not those of every text model */
+    bool is_projector;     /* the mmproj of these architectures */
     bool is_proven;
 };
 
@@ -72,6 +74,9 @@ const struct plim_convert_row *plim_convert_row_at(size_t i);
 
 /* The keys of every text model (conversion/base.py: TextModel.set_gguf_parameters), and those of `row`. */
 void plim_convert_write_keys(struct plim_conversion *c, const struct plim_convert_row *row);
+
+/* Further keys. */
+void plim_convert_write_table(struct plim_conversion *c, const struct plim_convert_key *keys);
 
 /* The tensors of `row`, in llama-quantize's order. */
 void plim_convert_write_tensors(struct plim_conversion *c, const struct plim_convert_row *row);

@@ -20,6 +20,9 @@ static void set(struct plim_conversion *c, uint32_t fact, bool holds)
     c->facts = holds ? c->facts | fact : c->facts & ~fact;
 }
 
+/* A config that transformers wrote leaves out what has the default of its class. */
+static bool is_complete(const struct plim_conversion *c) { return plim_config_has(c, "transformers_version"); }
+
 /* --- derived sizes --- */
 
 void plim_sizes_derive(struct plim_conversion *c)
@@ -28,6 +31,7 @@ void plim_sizes_derive(struct plim_conversion *c)
     n[N_1] = 1, n[N_2] = 2, n[N_3] = 3;
     n[N_EMBD_2] = 2 * n[N_EMBD];
     n[N_EMBD_3] = 3 * n[N_EMBD];
+    n[N_SHARE] = n[N_HEAD] ? n[N_EMBD] / n[N_HEAD] : 0;
     n[N_Q] = n[N_HEAD] * n[N_HEAD_K];
     n[N_Q_2] = 2 * n[N_Q];
     n[N_K] = n[N_HEAD_KV] * n[N_HEAD_K];
@@ -76,7 +80,8 @@ static void read_attention(struct plim_conversion *c, uint64_t head)
         plim_conversion_fail(c, "num_key_value_heads", "does not divide the number of heads");
     const double rotated = plim_config_real(c, "partial_rotary_factor|rope_parameters.partial_rotary_factor", 1.0);
     if (rotated > 0 && rotated <= 1)
-        n[N_ROT_HALF] = (uint64_t)(rotated * (double)n[N_HEAD_K]) / 2;
+        n[N_ROT] = (uint64_t)(rotated * (double)n[N_HEAD_K]);
+    n[N_ROT_HALF] = n[N_ROT] / 2;
 }
 
 static void read_feed_forward(struct plim_conversion *c)
@@ -89,6 +94,7 @@ static void read_feed_forward(struct plim_conversion *c)
     n[N_FF_SHARED] = n[N_SHARED] * n[N_FF_EXP];
     n[N_DENSE_LEAD] = plim_config_number(c, "first_k_dense_replace", PLIM_MAX_LAYERS, 0);
     n[N_EXPERT_IN] = n[N_EMBD];
+    set(c, EXPERTS, n[N_EXPERT] > 0);
     set(c, SHARED, n[N_FF_SHARED] > 0);
 }
 
@@ -101,12 +107,11 @@ static void read_vocabulary(struct plim_conversion *c)
     c->n[N_VOCAB] = table && table->n_dims == 2 && table->ne[1] <= MAX_VOCAB
                         ? table->ne[1]
                         : plim_config_need(c, "vocab_size|padded_vocab_size", MAX_VOCAB);
+    if (!table && !plim_config_says(c, "vocab_size|padded_vocab_size") && !is_complete(c))
+        plim_conversion_doubt(c, "the config does not give the size of the vocabulary; its class's is taken", NULL);
     if (!table && source && strstr(source, "litgpt"))
         plim_conversion_doubt(c, "the vocabulary's size is litgpt's, which pads it", NULL);
 }
-
-/* A config that transformers wrote leaves out what has the default of its class. */
-static bool is_complete(const struct plim_conversion *c) { return plim_config_has(c, "transformers_version"); }
 
 static void read_tie(struct plim_conversion *c)
 {
@@ -170,6 +175,8 @@ void plim_convert_read_sizes(struct plim_conversion *c, const struct plim_conver
 {
     c->facts = row->facts;
     c->n[N_EMBD] = plim_config_need(c, "hidden_size|n_embd|d_model|dim|n_embed", MAX_WIDTH);
+    if (!row->is_projector && !plim_config_says(c, "hidden_size|n_embd|d_model|dim|n_embed") && !is_complete(c))
+        plim_conversion_doubt(c, "the config does not give the width of the model; its class's is taken", NULL);
     read_layers(c);
     read_attention(c, row->head);
     read_feed_forward(c);

@@ -233,6 +233,9 @@ static void print_host(FILE *out, const struct plim_rehearsal *rehearsal)
                plim_size_text(c, host->pinned_peak_bytes));
     if (host->peak_n_processes > 1)
         plim_print(out, "      in up to %zu processes together\n", host->peak_n_processes);
+    if (host->written_bytes >= PLIM_MIB)
+        plim_print(out, "      %s written to files in %.2f s\n", plim_size_text(a, host->written_bytes),
+                   (double)host->written_us / 1e6);
     if (host->kill)
         plim_print(out, "      the kernel %sended a process of the program for want of host memory\n",
                    host->kill == PLIM_HOST_KILL_LIKELY ? "most likely " : "");

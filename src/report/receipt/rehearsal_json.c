@@ -273,11 +273,12 @@ static json_t *host_json(const struct plim_rehearsal *rehearsal)
     static const struct plim_receipt_device none;
     const struct plim_rehearsal_host *host = &rehearsal->host;
     const struct plim_receipt_device *lines = plim_receipt_find(&rehearsal->receipt, "host");
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o}", "peak_rss_bytes", plim_bytes_json(host->peak_rss_bytes),
-                     "pinned_peak_bytes", plim_bytes_json(host->pinned_peak_bytes), "peak_anonymous_bytes",
-                     plim_bytes_json(host->peak_anonymous_bytes), "peak_processes",
-                     plim_bytes_json(host->peak_n_processes), "ended_by_kernel", kills[host->kill], "lines",
-                     plim_receipt_lines_json(lines ? lines : &none));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "peak_rss_bytes", plim_bytes_json(host->peak_rss_bytes),
+        "written_bytes", plim_bytes_json(host->written_bytes), "written_us", plim_bytes_json(host->written_us),
+        "pinned_peak_bytes", plim_bytes_json(host->pinned_peak_bytes), "peak_anonymous_bytes",
+        plim_bytes_json(host->peak_anonymous_bytes), "peak_processes", plim_bytes_json(host->peak_n_processes),
+        "ended_by_kernel", kills[host->kill], "lines", plim_receipt_lines_json(lines ? lines : &none));
 }
 
 bool plim_report_rehearsal_json(FILE *out, const struct plim_rehearsal *rehearsal, const struct plim_find *find)

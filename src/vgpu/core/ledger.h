@@ -188,7 +188,8 @@ struct plim_ledger {
     _Atomic uint64_t n_data_reads; /* larger reads of guesses: written without the lock */
     uint64_t n_out_of_memory, n_met_later;
     _Atomic uint64_t n_said;
-    char said[PLIM_LEDGER_SAID_BYTES]; /* a ring: the end of what went to standard error */
+    _Atomic uint64_t written_bytes, written_us; /* to files, in large parts */
+    char said[PLIM_LEDGER_SAID_BYTES];          /* a ring: the end of what went to standard error */
     struct plim_ledger_oom oom;
     uint32_t n_warnings;
     uint32_t n_records;   /* records ever used: the rest is untouched */

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-    LEAST_BYTES = 64 << 10,
+    LEAST_BYTES = PLIM_LARGE_WRITE_BYTES,
     MOST_BYTES = 0x7ffff000, /* of one call, write(2): a longer one is cut short */
     PAGE_BYTES = 4096
 };
@@ -156,16 +156,13 @@ static void move_back(int fd, size_t wanted, ssize_t done)
     errno = before;
 }
 
-PLIM_PRELOADED ssize_t write(int fd, const void *bytes, size_t n)
+static ssize_t write_with_holes(int fd, const void *bytes, size_t n)
 {
     const int before = errno;
     const off_t at = has_holes(fd, bytes, n) ? move_offset(fd, n) : -1;
     errno = before;
-    if (at < 0) {
-        const ssize_t plain = plain_write(fd, bytes, n);
-        plim_preload_said(fd, bytes, plain);
-        return plain;
-    }
+    if (at < 0)
+        return plain_write(fd, bytes, n);
     const ssize_t written = write_at(fd, bytes, n, at);
     move_back(fd, n, written);
     if (written >= 0)
@@ -173,34 +170,52 @@ PLIM_PRELOADED ssize_t write(int fd, const void *bytes, size_t n)
     return written;
 }
 
+PLIM_PRELOADED ssize_t write(int fd, const void *bytes, size_t n)
+{
+    const uint64_t start_us = plim_preload_write_begins(n);
+    const ssize_t written = write_with_holes(fd, bytes, n);
+    plim_preload_said(fd, bytes, written);
+    plim_preload_write_ends(fd, written, start_us);
+    return written;
+}
+
 PLIM_PRELOADED ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     const int before = errno;
+    const uint64_t start_us = plim_preload_write_begins(n);
     const bool is_plain = at < 0 || at > LONG_MAX - MOST_BYTES || !has_holes(fd, bytes, n);
     errno = before;
     const ssize_t written = is_plain ? plain_pwrite(fd, bytes, n, at) : write_at(fd, bytes, n, at);
     if (written >= 0)
         errno = before;
+    plim_preload_write_ends(fd, written, start_us);
     return written;
 }
 
 PLIM_PRELOADED ssize_t pwrite64(int fd, const void *bytes, size_t n, off_t at) { return pwrite(fd, bytes, n, at); }
 
-/* The length of all parts, if zeros in one of them are worth a hole; else 0. */
-static size_t length_with_zeros(int fd, const struct iovec *parts, int n)
+/* 0: more than one call can write. */
+static size_t length_of(const struct iovec *parts, int n)
 {
     size_t sum = 0;
-    bool has_zeros = false;
     for (int i = 0; i < n && n <= IOV_MAX; i++)
         if (__builtin_add_overflow(sum, parts[i].iov_len, &sum) || sum > MOST_BYTES)
             return 0;
+    return sum;
+}
+
+/* The same, if zeros in one of them are worth a hole; else 0. */
+static size_t length_with_zeros(int fd, const struct iovec *parts, int n)
+{
+    const size_t sum = length_of(parts, n);
+    bool has_zeros = false;
     for (int i = 0; i < n && n <= IOV_MAX && sum >= LEAST_BYTES && !has_zeros; i++)
         has_zeros = has_holes(fd, parts[i].iov_base, parts[i].iov_len);
     return has_zeros ? sum : 0;
 }
 
 /* As std::ofstream writes: its own buffer, and behind it the bytes that it was given. */
-PLIM_PRELOADED ssize_t writev(int fd, const struct iovec *parts, int n)
+static ssize_t writev_with_holes(int fd, const struct iovec *parts, int n)
 {
     const int before = errno;
     const size_t length = length_with_zeros(fd, parts, n);
@@ -219,4 +234,12 @@ PLIM_PRELOADED ssize_t writev(int fd, const struct iovec *parts, int n)
     if (done)
         errno = before;
     return done ? (ssize_t)done : -1;
+}
+
+PLIM_PRELOADED ssize_t writev(int fd, const struct iovec *parts, int n)
+{
+    const uint64_t start_us = plim_preload_write_begins(length_of(parts, n));
+    const ssize_t written = writev_with_holes(fd, parts, n);
+    plim_preload_write_ends(fd, written, start_us);
+    return written;
 }

@@ -4,6 +4,8 @@
 
 /* The preloaded library: what its files share, and functions that no header of libc declares. */
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -17,6 +19,11 @@ void plim_preload_remark(const char *kind, const char *what);
 
 /* These bytes were written to a descriptor, or an error (n is -1). */
 void plim_preload_said(int fd, const void *bytes, ssize_t n);
+
+/* A call that writes so much at once is timed: from the begin (0: it is not) to the end, with what it returned. */
+enum { PLIM_LARGE_WRITE_BYTES = 64 << 10 };
+uint64_t plim_preload_write_begins(size_t n);
+void plim_preload_write_ends(int fd, ssize_t n, uint64_t start_us);
 
 /* open() and openat() of programs built with _FORTIFY_SOURCE, for flags that are not constant. */
 int __open_2(const char *path, int flags);

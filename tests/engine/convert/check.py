@@ -121,6 +121,18 @@ def compare_tensors(theirs: dict[str, tuple], ours: Forecast, what: str, outcome
             outcome.wrong.append(f"{what}{name}: llama.cpp has none, ours {mine}")
 
 
+def recorded_names(prefixes: list[str]) -> list[str]:
+    names = sorted(name.removesuffix(".txt") for name in os.listdir(RECORDED) if name.endswith(".txt"))
+    return [name for name in names if name != WITHOUT_RULES.removesuffix(".txt")
+            and (not prefixes or any(name.startswith(prefix) for prefix in prefixes))]
+
+
+def without_rules() -> set[str]:
+    """The configs whose architecture has no rules."""
+    with open(os.path.join(RECORDED, WITHOUT_RULES), encoding="utf-8") as file:
+        return {line.split()[0] for line in file if line.strip() and not line.startswith("#")}
+
+
 def check(program: str, path: str) -> Outcome:
     with open(path, encoding="utf-8") as file:
         recorded = truth.load(file.read())
@@ -153,13 +165,9 @@ def main() -> int:
     parser.add_argument("--list", required=True, help="convert_list")
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference")
     options = parser.parse_args()
-    names = sorted(name for name in os.listdir(RECORDED) if name.endswith(".txt") and name != WITHOUT_RULES)
-    if options.files:
-        names = [name for name in names if any(name.startswith(prefix) for prefix in options.files)]
-    with open(os.path.join(RECORDED, WITHOUT_RULES), encoding="utf-8") as file:
-        known = {line.split()[0] for line in file if line.strip() and not line.startswith("#")}
+    known = without_rules()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = list(pool.map(lambda name: check(options.list, os.path.join(RECORDED, name)), names))
+        outcomes = list(pool.map(lambda name: check(options.list, os.path.join(RECORDED, name + ".txt")), recorded_names(options.files)))
     n_bad = 0
     for outcome in outcomes:
         if outcome.has_rules == (outcome.name in known):

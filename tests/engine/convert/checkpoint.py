@@ -19,6 +19,8 @@ import sys
 import torch
 import transformers
 
+import hub_layout
+
 DTYPES = {
     torch.float32: ("F32", 4),
     torch.float16: ("F16", 2),
@@ -80,38 +82,6 @@ def old_name(model: torch.nn.Module, name: str) -> str:
     return name
 
 
-def add_prediction_layers(config: dict, tensors: dict[str, torch.Tensor]) -> None:
-    """
-    The layers for multi-token prediction, which checkpoints have and transformers' models do not: a copy of the last
-    layer of full attention and what joins it to the model. The names are those that vLLM's models/qwen3_next_mtp.py,
-    qwen3_5_mtp.py and glm4_moe_mtp.py load.
-    """
-    text = config.get("text_config") or config
-    name = config["architectures"][0]
-    is_qwen = name.startswith(("Qwen3Next", "Qwen3_5"))
-    n_layers = text["num_hidden_layers"]
-    n = text.get("mtp_num_hidden_layers", 1) if is_qwen else text.get("num_nextn_predict_layers", 0)
-    if not is_qwen and not name.startswith(("Glm4Moe", "GlmMoeDsa")):
-        return
-    last = re.compile(rf"(.*\.layers\.{n_layers - 1}\.)(.*)")
-    parts = [match for match in map(last.fullmatch, list(tensors)) if match]
-    embedding = next(tensor for key, tensor in tensors.items() if key.endswith("embed_tokens.weight"))
-    hidden = embedding.shape[1]
-    norm = torch.empty(hidden, dtype=embedding.dtype, device="meta")
-    joint = torch.empty(hidden, 2 * hidden, dtype=embedding.dtype, device="meta")
-    for i in range(n):
-        place = f"mtp.layers.{i}." if is_qwen else f"model.layers.{n_layers + i}."
-        for match in parts:
-            tensors[place + match[2]] = tensors[match[0]]
-        if not is_qwen:
-            tensors |= {place + word + ".weight": norm for word in ("enorm", "hnorm", "shared_head.norm")}
-            tensors[place + "eh_proj.weight"] = joint
-            tensors |= {place + word + ".weight": embedding for word in ("embed_tokens", "shared_head.head")}
-    if is_qwen and n:
-        tensors |= {f"mtp.{word}.weight": norm for word in ("norm", "pre_fc_norm_embedding", "pre_fc_norm_hidden")}
-        tensors["mtp.fc.weight"] = joint
-
-
 def write_safetensors(path: str, tensors: dict[str, torch.Tensor]) -> None:
     header: dict = {}
     offset = 0
@@ -154,7 +124,7 @@ def main() -> int:
     write_json(folder, "preprocessor_config.json", PREPROCESSOR)
     write_vocabulary(folder, config)
     tensors = saved_tensors(make_model(folder, config))
-    add_prediction_layers(config, tensors)
+    hub_layout.apply(config, tensors)
     write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
     return 0
 

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+The bill of a config beside the bill of the GGUF file that llama.cpp's converter and quantizer made of it: byte for byte.
+
+    bills.py --plimsoll PROGRAM [NAME...]
+
+The file is written again from what tests/data/converted recorded of it: its keys, its tensors with their types, a
+vocabulary of its length, and a hole for the data. Every device's every line has to be equal in what it is and in its
+bytes. A config that tests/data/converted/without-rules.txt names has no forecast.
+Exit status: 0 all equal, 1 some are not.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import check
+import truth
+
+sys.path.insert(0, os.path.join(os.path.dirname(check.RECORDED), "..", "gguf"))
+import gguf  # noqa: E402
+
+SETUPS = {
+    "Q4_K_M": ["--budget", "80GiB", "-c", "16384"],
+    "Q8_0": ["--budget", "16GiB", "--budget", "24GiB", "-c", "4096", "-ngl", "20"],
+}
+
+
+def value(key: truth.Key) -> gguf.Value:
+    word = key.type.removeprefix("array of ").upper()
+    if key.type.startswith("array of "):
+        return gguf.array(gguf.Kind[word], key.value)
+    return gguf.Value(gguf.Kind[word], key.value)
+
+
+def order(name: str) -> tuple:
+    """Where the quantizer's output has a tensor."""
+    return check.quantizer_order(name)
+
+
+def write_file(recorded: truth.Truth, recipe: str, path: str) -> None:
+    """The file of a recipe."""
+    keys = {name: value(key) for name, key in recorded.keys.items()}
+    keys["general.file_type"] = gguf.u32(FILE_TYPES[recipe])
+    keys["general.quantization_version"] = gguf.u32(2)
+    keys["tokenizer.ggml.model"] = gguf.string("gpt2")
+    keys["tokenizer.ggml.tokens"] = gguf.array(gguf.Kind.STRING, [f"t{i}" for i in range(recorded.n_tokens)])
+    types = recorded.types[recipe]
+    names = {tensor.name: tensor for tensor in recorded.tensors}
+    tensors = [gguf.Tensor(name, names[name].ne, types[name].upper()) for name in sorted(types, key=order)]
+    gguf.write(path, keys, tensors)
+
+
+FILE_TYPES = {"Q8_0": 7, "Q5_K_S": 16, "Q4_K_M": 15, "IQ4_XS": 30, "IQ3_XXS": 23}
+
+
+def bill(plimsoll: str, arguments: list[str]) -> list[tuple] | str:
+    """Device, line, bytes; or why there is none."""
+    command = [plimsoll, "fit", "--json", "--ram", "512GiB", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        return f"exit status {done.returncode}: {done.stderr.strip()[-200:]}"
+    devices = json.loads(done.stdout)["devices"]
+    return [(device["id"], line["label"], line["bytes"], line["low"], line["high"])
+            for device in devices for line in device["lines"]]
+
+
+def compare(plimsoll: str, path: str) -> tuple[int, list[str]]:
+    with open(path, encoding="utf-8") as file:
+        recorded = truth.load(file.read())
+    name = os.path.basename(path).removesuffix(".txt")
+    n, wrong = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "config.json")
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump(recorded.config, file)
+        for recipe, setup in SETUPS.items():
+            made = os.path.join(folder, f"{recipe}.gguf")
+            write_file(recorded, recipe, made)
+            theirs = bill(plimsoll, [made, *setup])
+            ours = bill(plimsoll, [config, "--quant", recipe, *setup])
+            n += 1
+            if isinstance(theirs, str) or isinstance(ours, str):
+                wrong += [f"{name} {recipe}: {words}" for words in (theirs, ours) if isinstance(words, str)]
+                continue
+            differ = [f"{a} from the file, {b} from the config" for a, b in zip(theirs, ours) if a != b]
+            if len(theirs) != len(ours):
+                differ.append(f"{len(theirs)} lines from the file, {len(ours)} from the config")
+            wrong += [f"{name} {recipe}: {words}" for words in differ[:3]]
+    return n, wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare bills of configs with those of the files they become.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="recorded configs whose names begin so")
+    parser.add_argument("--plimsoll", required=True)
+    options = parser.parse_args()
+    names = [name for name in check.recorded_names(options.names) if "@mmproj" not in name]
+    paths = [os.path.join(check.RECORDED, name + ".txt") for name in names if name not in check.without_rules()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda path: compare(options.plimsoll, path), paths))
+    for _, wrong in found:
+        for words in wrong:
+            print(f"DIFFERENT {words}")
+    n_bad = sum(bool(wrong) for _, wrong in found)
+    print(f"{len(paths)} configs, {sum(n for n, _ in found)} bills: {len(paths) - n_bad} configs equal the file, {n_bad} not")
+    return 1 if n_bad or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
