@@ -149,7 +149,8 @@ static void resolve_sizes(const struct plim_llama *llama, const struct plim_llam
     cx->n_ubatch = plim_min_u32(cx->n_batch, n_ubatch);
     cx->n_ctx = round_context(n_ctx, step);
     cx->n_ctx_seq = cx->n_ctx;
-    if (!cx->kv_unified) {
+    const bool has_shares = hp->arch->memory != PLIM_LLAMA_MEMORY_HYBRID || cx->epoch->shares_hybrid_cells;
+    if (!cx->kv_unified && has_shares) {
         /* each its share of what was asked for, rounded up, where the sum is not rounded before */
         const uint64_t share =
             cx->epoch->pads_masks ? ((uint64_t)n_ctx + cx->n_seq_max - 1) / cx->n_seq_max : cx->n_ctx / cx->n_seq_max;

@@ -49,7 +49,7 @@ int plim_llamacpp_open(const struct plim_model *model, const char *version, stru
     engine->epoch = epoch;
     engine->base.version = engine->epoch.version;
     engine->workspace = plim_workspace_new();
-    result = engine->workspace ? plim_llama_new(model, &engine->llama, reterr)
+    result = engine->workspace ? plim_llama_new(model, &engine->epoch, &engine->llama, reterr)
                                : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     if (result < 0) {
         plim_llamacpp_close(&engine->base);

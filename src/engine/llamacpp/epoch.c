@@ -28,6 +28,14 @@ enum {
     BUILD_FLASH_TYPES = 10508,   /* b10361 wants K and V of one type, v0.5.0 does not */
     BUILD_V_PART = 8121,         /* pull request 19067, January 2026; b7698 has two caches, b8121 one */
     BUILD_QUANT_ROWS = 10361,    /* b10068 has no such kernels, b10361 has them */
+    BUILD_SHARED_CELLS = 8121,   /* llama_model::create_memory(): b7698 gives n_ctx, b8121 n_ctx_seq */
+    BUILD_LAYER_NORMS = 9842,    /* LLM_TENSOR_INFOS: b8390 has other layers there than b9842 */
+    BUILD_NEXTN_CACHE = 8391,    /* llama_kv_cache: b8390 skips these layers; b9842 and b10361 do not, v0.5.0 does */
+    BUILD_NEXTN_CACHE_END = 10508,
+    BUILD_NEXTN_FILTER = 10361, /* but four architectures were filtered before: b9842 does not, b10361 does */
+    BUILD_NEXTN_BIAS = 8391,    /* create_tensor_qkv(): b9842 loads them, b8390 and b10361 do not */
+    BUILD_NEXTN_BIAS_END = 10361,
+    BUILD_KEPT_FUSED = 10362,    /* ggml_backend_cuda_graph_optimize(): b10361 keeps nothing, v0.5.0 does */
     BUILD_F16_MASK = 9512,       /* pull request 23764, end of May 2026 */
     BUILD_OUTPUT_FIRST = 7418,   /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
     BUILD_CAPPED_OUTPUTS = 9512, /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
@@ -66,6 +74,12 @@ static void from_build(long build, struct plim_epoch *e)
     e->has_v_part = build >= BUILD_V_PART;
     e->gets_quant_rows = build >= BUILD_QUANT_ROWS;
     e->has_rotation = build >= BUILD_ROTATION;
+    e->shares_hybrid_cells = build >= BUILD_SHARED_CELLS;
+    e->has_layer_norms = build >= BUILD_LAYER_NORMS;
+    e->caches_nextn = build >= BUILD_NEXTN_CACHE && build < BUILD_NEXTN_CACHE_END;
+    e->filters_nextn = build >= BUILD_NEXTN_FILTER;
+    e->loads_nextn_bias = build >= BUILD_NEXTN_BIAS && build < BUILD_NEXTN_BIAS_END;
+    e->keeps_fused = build >= BUILD_KEPT_FUSED;
 }
 
 static int bad_version(const char *version, struct plim_error *reterr)

@@ -36,6 +36,12 @@ struct plim_epoch {
     bool has_v_part;            /* V of latent attention is a part of K; before, it had a cache of its own */
     bool gets_quant_rows;       /* CUDA reads single rows of K- and I-quants */
     bool has_rotation;          /* Q, K and V of a quantized cache are rotated */
+    bool shares_hybrid_cells;   /* sequences of a hybrid model share the context; before, each had all of it */
+    bool has_layer_norms;       /* the embeddings' norm and per-layer projection go with the first layer */
+    bool caches_nextn;          /* prediction layers have a cache that is not used */
+    bool filters_nextn;         /* but not in all architectures */
+    bool loads_nextn_bias;      /* the biases of Q, K and V of prediction layers are loaded */
+    bool keeps_fused;           /* fused CUDA kernels keep the tensors that they read */
 };
 
 /* The oldest and the newest version whose rules are those that v0.5.0 is compared with. */

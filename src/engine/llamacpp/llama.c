@@ -82,10 +82,12 @@ static int global_slot(const struct plim_llama *llama, enum plim_global role)
         return PLIM_SLOT_INPUT;
     case PLIM_GLOBAL_TOKEN_EMBD_NORM:
         /* LFM2 calls its output norm by this name */
-        return !strncmp(llama->hp.arch->name, "lfm2", 4) ? PLIM_SLOT_OUTPUT : 0;
+        return !strncmp(llama->hp.arch->name, "lfm2", 4) ? PLIM_SLOT_OUTPUT
+               : llama->epoch->has_layer_norms           ? 0 /* drawn from the first layer's buffers */
+                                                         : PLIM_SLOT_INPUT;
     case PLIM_GLOBAL_PER_LAYER_MODEL_PROJ:
     case PLIM_GLOBAL_PER_LAYER_PROJ_NORM:
-        return 0; /* drawn from the first layer's buffers */
+        return llama->epoch->has_layer_norms ? 0 : PLIM_SLOT_OUTPUT;
     case PLIM_GLOBAL_ROPE_FREQS:
     case PLIM_GLOBAL_ROPE_FACTORS_LONG:
     case PLIM_GLOBAL_ROPE_FACTORS_SHORT:
@@ -125,6 +127,25 @@ static bool stays_on_cpu(const struct plim_llama *llama, enum plim_tensor_role r
                                        n_head ? hp->ssm_d_inner / n_head : 0, n_head,
                                        hp->ssm_n_group ? hp->ssm_n_group : 1);
     return false;
+}
+
+/* Without the newer kernels, those of b9842 (ggml-cuda.cu: supports_op(), GGML_OP_GET_ROWS). */
+bool plim_cuda_gets_rows(const struct plim_epoch *epoch, enum plim_dtype type)
+{
+    switch (type) {
+    case PLIM_DTYPE_F16:
+    case PLIM_DTYPE_F32:
+    case PLIM_DTYPE_BF16:
+    case PLIM_DTYPE_I32:
+    case PLIM_DTYPE_Q4_0:
+    case PLIM_DTYPE_Q4_1:
+    case PLIM_DTYPE_Q5_0:
+    case PLIM_DTYPE_Q5_1:
+    case PLIM_DTYPE_Q8_0:
+        return true;
+    default:
+        return epoch->gets_quant_rows;
+    }
 }
 
 static void add_to_layer(struct plim_layer *layer, const struct plim_tensor *tensor, bool is_expert)
@@ -314,12 +335,14 @@ int plim_llama_check_format(const struct plim_model *model, struct plim_error *r
     return code;
 }
 
-int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama, struct plim_error *reterr)
+int plim_llama_new(const struct plim_model *model, const struct plim_epoch *epoch, struct plim_llama **ret_llama,
+                   struct plim_error *reterr)
 {
     struct plim_llama *llama = plim_alloc(1, sizeof *llama);
     if (!llama)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     llama->model = model;
+    llama->epoch = epoch;
     llama->tensors = plim_model_tensors(model, &llama->n_tensors);
     int result = plim_hparams_read(model, arch_of(model), &llama->hp, reterr);
     if (result < 0) {

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "engine/ggml/buffer.h"
+#include "engine/llamacpp/epoch.h"
 #include "engine/llamacpp/hparams.h"
 #include "engine/llamacpp/roles.h"
 
@@ -35,6 +36,7 @@ struct plim_layer {
 
 struct plim_llama {
     const struct plim_model *model;
+    const struct plim_epoch *epoch; /* of the version that it is made ready for */
     struct plim_hparams hp;
     const struct plim_tensor *tensors;
     size_t n_tensors;
@@ -54,7 +56,8 @@ struct plim_llama {
 /* llama.cpp reads GGUF only: PLIM_E_UNSUPPORTED for a model of another format. */
 int plim_llama_check_format(const struct plim_model *model, struct plim_error *reterr);
 
-int plim_llama_new(const struct plim_model *model, struct plim_llama **ret_llama,
+/* The epoch has to live as long as the result. */
+int plim_llama_new(const struct plim_model *model, const struct plim_epoch *epoch, struct plim_llama **ret_llama,
                    struct plim_error *reterr) PLIM_MUST_CHECK;
 struct plim_llama *plim_llama_free(struct plim_llama *llama);
 
@@ -73,6 +76,9 @@ int plim_llama_layer_of_name(const char *name, const char **ret_rest);
 
 /* True when CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
 static inline bool plim_cuda_has_ssm_conv(uint64_t n_channels) { return n_channels % 128 == 0; }
+
+/* CUDA picks single rows of tensors of this type. */
+bool plim_cuda_gets_rows(const struct plim_epoch *epoch, enum plim_dtype type);
 
 /* width_a is 1 for Mamba-2, which has one decay per head. */
 static inline bool plim_cuda_has_ssm_scan(uint64_t width_a, uint64_t n_state, uint64_t head, uint64_t n_head,

@@ -6,13 +6,26 @@
 #include "engine/ggml/buffer.h"
 #include "engine/llamacpp/bound.h"
 
+#include <string.h>
+
+/* A cache for prediction layers as well, though only a draft context would use it. */
+static bool caches_nextn(const struct plim_llama *llama)
+{
+    static const char *const filtered[] = { "step35", "hy_v3", "glm-dsa", "mimo2", "deepseek32" };
+    const struct plim_arch *arch = llama->hp.arch;
+    if (arch->memory == PLIM_LLAMA_MEMORY_HYBRID) /* most of them do to this day */
+        return arch->recurrent != PLIM_RECURRENT_INTERVAL;
+    const size_t n_filtered = llama->epoch->filters_nextn ? sizeof filtered / sizeof *filtered : 1;
+    bool is_filtered = false;
+    for (size_t i = 0; i < n_filtered; i++)
+        is_filtered = is_filtered || !strcmp(arch->name, filtered[i]);
+    return llama->epoch->caches_nextn && !is_filtered;
+}
+
 static bool attends(const struct plim_llama *llama, uint32_t il)
 {
     const struct plim_hparams *hp = &llama->hp;
-    /* most hybrids have a cache for their prediction layers as well, though only a draft context would use it */
-    const bool with_nextn =
-        hp->arch->memory == PLIM_LLAMA_MEMORY_HYBRID && hp->arch->recurrent != PLIM_RECURRENT_INTERVAL;
-    if (il >= (with_nextn ? hp->n_layer_all : hp->n_layer) || !plim_hparams_has_kv(hp, il))
+    if (il >= (caches_nextn(llama) ? hp->n_layer_all : hp->n_layer) || !plim_hparams_has_kv(hp, il))
         return false;
     switch ((enum plim_llama_memory_kind)hp->arch->memory) {
     case PLIM_LLAMA_MEMORY_NONE:

@@ -100,11 +100,21 @@ static uint32_t n_loaded_layers(const struct plim_llama *llama, const struct pli
 }
 
 /* Some models mark tensors of these layers optional and thereby load them all the same (load_arch_tensors). */
+static bool arch_has_strays(const struct plim_arch *arch)
+{
+    return arch->memory == PLIM_LLAMA_MEMORY_DSA || !strcmp(arch->name, "hy_v3") || !strcmp(arch->name, "step35") ||
+           !strcmp(arch->name, "cohere2moe");
+}
+
 static bool has_strays(const struct plim_llama *llama)
 {
-    const char *name = llama->hp.arch->name;
-    return llama->hp.n_layer_nextn > 0 && (llama->hp.arch->memory == PLIM_LLAMA_MEMORY_DSA || !strcmp(name, "hy_v3") ||
-                                           !strcmp(name, "step35") || !strcmp(name, "cohere2moe"));
+    return llama->hp.n_layer_nextn > 0 && (arch_has_strays(llama->hp.arch) || llama->epoch->loads_nextn_bias);
+}
+
+/* The bias of Q, K or V; rest is what follows the layer's number. */
+static bool is_qkv_bias(const char *rest)
+{
+    return rest && (!strcmp(rest, ".attn_q.bias") || !strcmp(rest, ".attn_k.bias") || !strcmp(rest, ".attn_v.bias"));
 }
 
 static bool is_stray(const struct plim_llama *llama, size_t i)
@@ -114,6 +124,10 @@ static bool is_stray(const struct plim_llama *llama, size_t i)
     static const char *const of_step[] = { "attn_q_norm.", "attn_k_norm.", "attn_gate." };
     const char *arch = llama->hp.arch->name, *rest = strchr(llama->tensors[i].name + strlen("blk."), '.');
     bool found = false;
+    if (llama->epoch->loads_nextn_bias && is_qkv_bias(rest))
+        return true;
+    if (!arch_has_strays(llama->hp.arch))
+        return false;
     if (llama->hp.arch->memory == PLIM_LLAMA_MEMORY_DSA)
         return rest && !strncmp(rest + 1, "exp_probs_b.", strlen("exp_probs_b."));
     for (size_t n = 0; rest && n < sizeof of_all / sizeof *of_all; n++)
@@ -211,6 +225,9 @@ void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_
     const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
     if (llama->is_tied && p->tied_output != plim_place_of(llama, p, (size_t)(embd - llama->tensors)))
         w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
+    else if (llama->is_tied && p->tied_output == p->cpu && p->n_gpu > 0 && !cx->mmap &&
+             !plim_cuda_gets_rows(cx->epoch, embd->type))
+        w->host_bytes += plim_align_up(embd->bytes, PLIM_HOST_ALIGNMENT); /* pinned for products, not for rows */
     /* RoPE's factors belong to the first layer that reads them; every other device with such layers gets a copy */
     const uint32_t first = first_with_rope_factors(llama);
     bool has_copy[PLIM_MAX_DEVICES + 1] = { false };

@@ -214,6 +214,13 @@ static uint64_t f16_bytes(const struct plim_gtensor *t)
     return plim_bytes_product(plim_bytes_product(2 * (uint64_t)t->ne[0], t->ne[1]), (uint64_t)t->ne[2] * t->ne[3]);
 }
 
+/* A GPU gets copies of what the host holds, and the copy of V is no part of that of K. */
+static bool is_on_host(const struct plim_build *b, plim_node x)
+{
+    const plim_node root = plim_build_at(b, x)->root;
+    return root && plim_build_at(b, root)->home == b->place->cpu;
+}
+
 /* Bytes the CUDA kernels want beside the result: f16 copies of a cache of another type (fattn.cu: get_alloc_size). */
 static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k, plim_node v, bool v_is_k)
 {
@@ -224,7 +231,7 @@ static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k
         return 0;
     if (kt->type != PLIM_DTYPE_F16)
         bytes += f16_bytes(kt);
-    if (vt->type != PLIM_DTYPE_F16 && !v_is_k)
+    if (vt->type != PLIM_DTYPE_F16 && (!v_is_k || is_on_host(b, v)))
         bytes += f16_bytes(vt);
     return bytes;
 }

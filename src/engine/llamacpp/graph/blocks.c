@@ -167,25 +167,6 @@ plim_node plim_build_concat(struct plim_build *b, plim_node x, plim_node y)
 }
 
 /* Rows of x picked by index: the result has x's width and the index's shape after it. */
-/* Types of which CUDA always read single rows (ggml-cuda.cu of b9842: supports_op(), GGML_OP_GET_ROWS). */
-static bool has_row_kernel(enum plim_dtype type)
-{
-    switch (type) {
-    case PLIM_DTYPE_F16:
-    case PLIM_DTYPE_F32:
-    case PLIM_DTYPE_BF16:
-    case PLIM_DTYPE_I32:
-    case PLIM_DTYPE_Q4_0:
-    case PLIM_DTYPE_Q4_1:
-    case PLIM_DTYPE_Q5_0:
-    case PLIM_DTYPE_Q5_1:
-    case PLIM_DTYPE_Q8_0:
-        return true;
-    default:
-        return false;
-    }
-}
-
 plim_node plim_build_get_rows(struct plim_build *b, plim_node x, plim_node rows)
 {
     plim_node n =
@@ -193,7 +174,7 @@ plim_node plim_build_get_rows(struct plim_build *b, plim_node x, plim_node rows)
                            plim_build_at(b, rows)->ne[0], plim_build_at(b, rows)->ne[1], plim_build_at(b, rows)->ne[2]);
     plim_ggml_graph_source(b->g, n, x);
     plim_ggml_graph_source(b->g, n, rows);
-    if (!b->cx->epoch->gets_quant_rows && !has_row_kernel((enum plim_dtype)plim_build_at(b, x)->type))
+    if (!plim_cuda_gets_rows(b->cx->epoch, (enum plim_dtype)plim_build_at(b, x)->type))
         b->g->tensor[n].flags |= PLIM_TENSOR_CPU_ONLY;
     return n;
 }

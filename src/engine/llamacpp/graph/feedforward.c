@@ -144,7 +144,8 @@ static plim_node activate(struct plim_build *b, uint32_t il, const struct expert
 /* Expert counts that the kernel exists for (topk-moe.cu: ggml_cuda_should_use_topk_moe). */
 static bool can_fuse_routing(const struct plim_build *b, uint32_t n_expert)
 {
-    if (b->hp->arch->graph & (PLIM_GGML_GRAPH_MOE_SOFTMAX_LATE | PLIM_GGML_GRAPH_MOE_SELECT_EARLY) ||
+    if (!b->cx->epoch->keeps_fused ||
+        b->hp->arch->graph & (PLIM_GGML_GRAPH_MOE_SOFTMAX_LATE | PLIM_GGML_GRAPH_MOE_SELECT_EARLY) ||
         b->hp->n_expert_groups > 1)
         return false;
     return (n_expert <= 512 && (n_expert & (n_expert - 1)) == 0) || n_expert == 288 || n_expert == 576;
@@ -174,7 +175,7 @@ static void keep_summing(struct plim_build *b, plim_node down, plim_node weights
                          plim_node sum, uint32_t n_used)
 {
     enum { MIN_FUSED = 2, MAX_FUSED = 15 /* MOE_WEIGHTED_REDUCTION_MAX_EXPERTS */ };
-    if (n_used < MIN_FUSED || n_used > MAX_FUSED)
+    if (!b->cx->epoch->keeps_fused || n_used < MIN_FUSED || n_used > MAX_FUSED)
         return;
     bool is_scaled = scale && plim_build_at(b, down)->n_sources == 2; /* and not biased after it */
     const plim_node kept[] = { is_scaled ? plim_build_at(b, down)->source[0] : down, weights, is_scaled ? scale : 0 };

@@ -37,7 +37,7 @@ int plim_llamacpp_draft(struct plim_llamacpp *engine, const struct plim_llamacpp
         engine->draft = NULL;
         int result = plim_llama_check_format(setup->draft, reterr);
         if (result == 0)
-            result = plim_llama_new(setup->draft, &engine->draft_llama, reterr);
+            result = plim_llama_new(setup->draft, &engine->epoch, &engine->draft_llama, reterr);
         if (result == 0)
             result = check_draft(engine->draft_llama, reterr);
         if (result < 0)
