@@ -97,6 +97,7 @@ struct plim_llamacpp_setup {
     uint32_t n_tensor_split; /* entries given with -ts; 0: by free memory */
     double tensor_split[PLIM_MAX_DEVICES];
     struct plim_device_list devices;
+    bool has_rpc; /* --rpc: other machines take a part, which is not counted */
 
     bool cpu_moe;       /* -cmoe */
     uint32_t n_cpu_moe; /* -ncmoe: the lowest N layers */

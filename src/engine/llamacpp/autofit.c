@@ -428,7 +428,7 @@ int plim_llamacpp_adjust(struct plim_engine *base, const struct plim_setup *setu
     f.n_gpu = plim_visible_gpus(own, machine, f.split_bytes);
     if (plim_bound_applies(engine->llama)) /* --fit measures; bounds cannot predict it */
         return 0;
-    if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || own->split_mode == PLIM_SPLIT_TENSOR)
+    if (!is_on || !engine->epoch.has_fit || f.n_gpu == 0 || own->has_rpc || own->split_mode == PLIM_SPLIT_TENSOR)
         return 0;
     f.target_bytes = own->fit_target_bytes ? signed_bytes(own->fit_target_bytes) : DEFAULT_TARGET_BYTES;
     for (int i = 0; i < f.n_gpu; i++)

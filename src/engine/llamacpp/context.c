@@ -196,6 +196,7 @@ void plim_llama_context_resolve(const struct plim_llama *llama, const struct pli
         .embeddings = is_on(setup->embedding, false),
         .causal_attn = hp->causal_attn,
         .is_layer_split = setup->split_mode == PLIM_SPLIT_LAYER,
+        .no_pipeline = setup->has_rpc, /* the devices of other machines cannot do it */
         .first_gpu = setup->split_mode == PLIM_SPLIT_NONE && (int)setup->main_gpu < n_gpu ? (int)setup->main_gpu : 0,
         .n_draft = n_draft,
         .load_mtp = setup->mtp,

@@ -32,7 +32,7 @@ struct plim_llama_context {
     bool load_mtp;                  /* the next-token-prediction layers are loaded as well */
     const struct plim_epoch *epoch; /* the rules of the graph */
     bool loses_pins;                /* nodes that are pinned to devices are not: as --fit measures, and some versions */
-    bool no_pipeline;               /* it was tried and did not fit (plim_buffers_settle()) */
+    bool no_pipeline;               /* a device cannot, or it was tried and did not fit (plim_buffers_settle()) */
     uint32_t n_gpu_layers;          /* resolved: n_layer_all + 1 is everything */
     int first_gpu;                  /* of those in use: not 0 with -sm none -mg N */
 };

@@ -109,21 +109,23 @@ static bool is_foreign(const struct writer *w)
     return w->setup->backend == PLIM_BACKEND_VULKAN || w->setup->backend == PLIM_BACKEND_METAL;
 }
 
+/* A figure without known rules: an upper bound. */
+static struct plim_line *add_bound(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
+                                   uint64_t low_bytes, uint64_t bytes)
+{
+    return plim_bill_add_band(device, pillar, label, PLIM_BASIS_ASSUMED, bytes, low_bytes, bytes);
+}
+
 /* A figure that is exact where the rules are proven and within a few percent where they are not. */
 static struct plim_line *add_by_rule(const struct writer *w, struct plim_device_bill *device, enum plim_pillar pillar,
                                      const char *label, uint64_t bytes)
 {
     if (w->basis == PLIM_BASIS_EXACT)
         return plim_bill_add(device, pillar, label, w->basis, bytes);
+    if (w->setup->has_rpc && !device->is_host)
+        return add_bound(device, pillar, label, 0, bytes);
     const uint64_t slack = bytes / (is_foreign(w) ? 10 : 50);
     return plim_bill_add_band(device, pillar, label, w->basis, bytes, bytes - slack, bytes + slack);
-}
-
-/* A figure without known rules: an upper bound. */
-static struct plim_line *add_bound(struct plim_device_bill *device, enum plim_pillar pillar, const char *label,
-                                   uint64_t low_bytes, uint64_t bytes)
-{
-    return plim_bill_add_band(device, pillar, label, PLIM_BASIS_ASSUMED, bytes, low_bytes, bytes);
 }
 
 static uint64_t on_backend(const struct plim_weights *weights, int backend, int cpu)
@@ -227,11 +229,11 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
                           NULL, 0);
         return;
     }
-    const bool is_proven = w->basis == PLIM_BASIS_EXACT;
+    const bool is_proven = w->basis == PLIM_BASIS_EXACT, is_part = w->setup->has_rpc && !device->is_host;
     /* 1 %: a graph of another kind than those tested */
     const uint64_t slack = is_proven ? bytes / 100 : is_foreign(w) ? bytes / 10 : bytes / 20;
     line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
-                              bytes - slack, bytes + slack);
+                              is_part ? 0 : bytes - slack, bytes + slack);
     plim_line_because(line,
                       cx->flash_attn ? "the graph of %0 tokens and %1 outputs, replayed; flash attention on"
                                      : "the graph of %0 tokens and %1 outputs, replayed; flash attention off",
@@ -310,6 +312,8 @@ static const char *caveat_of(const struct plim_llamacpp *engine, const struct pl
         return "this version was compared with the engine itself on common architectures only";
     if (!engine->epoch.is_proven)
         return "this version was not compared with the engine itself; of older ones " PLIM_EPOCH_COMPARED " were";
+    if (setup->has_rpc)
+        return "other machines (--rpc) take a part that is not counted; the figures of the GPUs here are at most";
     if (setup->split_mode != PLIM_SPLIT_LAYER && setup->split_mode != PLIM_SPLIT_NONE)
         return "this split mode was not compared with the engine itself";
     if (setup->backend != PLIM_BACKEND_CUDA) /* and a build for the CPU alone repacks weights */
@@ -390,6 +394,7 @@ int plim_llamacpp_bill(struct plim_engine *base, const struct plim_setup *setup,
     result = write_bill(engine, own, machine, &buffers, n_gpu, split_bytes, ret_bill, reterr);
     ret_bill->refusal = refusal_of(engine, own, &buffers.context);
     ret_bill->is_refused = ret_bill->refusal != NULL;
+    ret_bill->is_at_most = own->has_rpc;
     ret_bill->is_bound = plim_bound_applies(engine->llama) || buffers.compute.basis == PLIM_COMPUTE_BOUNDED;
     plim_buffers_done(&buffers);
     return result;

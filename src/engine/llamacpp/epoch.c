@@ -24,17 +24,20 @@ enum {
     BUILD_PINS_2 = 6133,
     BUILD_PINS_3 = 6431,
     BUILD_PINS_4 = 7698,
-    BUILD_FLASH_BF16 = 9842,     /* b8390 has no such kernel, b9842 has it */
-    BUILD_FLASH_TYPES = 10508,   /* b10361 wants K and V of one type, v0.5.0 does not */
-    BUILD_V_PART = 8121,         /* pull request 19067, January 2026; b7698 has two caches, b8121 one */
-    BUILD_QUANT_ROWS = 10361,    /* b10068 has no such kernels, b10361 has them */
-    BUILD_SHARED_CELLS = 8121,   /* llama_model::create_memory(): b7698 gives n_ctx, b8121 n_ctx_seq */
-    BUILD_LAYER_NORMS = 9842,    /* LLM_TENSOR_INFOS: b8390 has other layers there than b9842 */
-    BUILD_NEXTN_CACHE = 8391,    /* llama_kv_cache: b8390 skips these layers; b9842 and b10361 do not, v0.5.0 does */
+    BUILD_FLASH_BF16 = 9842,   /* b8390 has no such kernel, b9842 has it */
+    BUILD_FLASH_TYPES = 10508, /* b10361 wants K and V of one type, v0.5.0 does not */
+    BUILD_V_PART = 8121,       /* pull request 19067, January 2026; b7698 has two caches, b8121 one */
+    BUILD_QUANT_ROWS = 10361,  /* b10068 has no such kernels, b10361 has them */
+    BUILD_SHARED_CELLS = 8121, /* llama_model::create_memory(): b7698 gives n_ctx, b8121 n_ctx_seq */
+    BUILD_LAYER_NORMS = 9842,  /* LLM_TENSOR_INFOS: b8390 has other layers there than b9842 */
+    BUILD_NEXTN_CACHE = 8391,  /* llama_kv_cache: b8390 skips these layers; b9842 and b10361 do not, v0.5.0 does */
     BUILD_NEXTN_CACHE_END = 10508,
     BUILD_NEXTN_FILTER = 10361, /* but four architectures were filtered before: b9842 does not, b10361 does */
     BUILD_NEXTN_BIAS = 8391,    /* create_tensor_qkv(): b9842 loads them, b8390 and b10361 do not */
     BUILD_NEXTN_BIAS_END = 10361,
+    BUILD_LAYER_INPUTS = 8391,   /* gemma3n.cpp: b8390 does not expand them, b9842 does */
+    BUILD_LFM2_OUTPUT = 6134,    /* b6133 reads the embeddings instead, b6845 a copy */
+    BUILD_LFM2_NORM = 7698,      /* LLM_TENSOR_OUTPUT_NORM_LFM2: b6845 is without it, b7698 has it */
     BUILD_KEPT_FUSED = 10362,    /* ggml_backend_cuda_graph_optimize(): b10361 keeps nothing, v0.5.0 does */
     BUILD_F16_MASK = 9512,       /* pull request 23764, end of May 2026 */
     BUILD_OUTPUT_FIRST = 7418,   /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
@@ -79,6 +82,9 @@ static void from_build(long build, struct plim_epoch *e)
     e->caches_nextn = build >= BUILD_NEXTN_CACHE && build < BUILD_NEXTN_CACHE_END;
     e->filters_nextn = build >= BUILD_NEXTN_FILTER;
     e->loads_nextn_bias = build >= BUILD_NEXTN_BIAS && build < BUILD_NEXTN_BIAS_END;
+    e->expands_layer_inputs = build >= BUILD_LAYER_INPUTS;
+    e->has_lfm2_output = build >= BUILD_LFM2_OUTPUT;
+    e->has_lfm2_norm = build >= BUILD_LFM2_NORM;
     e->keeps_fused = build >= BUILD_KEPT_FUSED;
 }
 

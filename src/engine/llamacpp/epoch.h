@@ -41,6 +41,9 @@ struct plim_epoch {
     bool caches_nextn;          /* prediction layers have a cache that is not used */
     bool filters_nextn;         /* but not in all architectures */
     bool loads_nextn_bias;      /* the biases of Q, K and V of prediction layers are loaded */
+    bool expands_layer_inputs;  /* Gemma 3n picks the embeddings of all layers before anything else */
+    bool has_lfm2_output;       /* LFM2 has an output of its own, a copy of the embeddings */
+    bool has_lfm2_norm;         /* and a norm before it; before, that was a norm of the embeddings by its name */
     bool keeps_fused;           /* fused CUDA kernels keep the tensors that they read */
 };
 

@@ -82,9 +82,9 @@ static int global_slot(const struct plim_llama *llama, enum plim_global role)
         return PLIM_SLOT_INPUT;
     case PLIM_GLOBAL_TOKEN_EMBD_NORM:
         /* LFM2 calls its output norm by this name */
-        return !strncmp(llama->hp.arch->name, "lfm2", 4) ? PLIM_SLOT_OUTPUT
-               : llama->epoch->has_layer_norms           ? 0 /* drawn from the first layer's buffers */
-                                                         : PLIM_SLOT_INPUT;
+        if (!strncmp(llama->hp.arch->name, "lfm2", 4))
+            return llama->epoch->has_lfm2_norm ? PLIM_SLOT_OUTPUT : PLIM_SLOT_INPUT;
+        return llama->epoch->has_layer_norms ? 0 /* drawn from the first layer's buffers */ : PLIM_SLOT_INPUT;
     case PLIM_GLOBAL_PER_LAYER_MODEL_PROJ:
     case PLIM_GLOBAL_PER_LAYER_PROJ_NORM:
         return llama->epoch->has_layer_norms ? 0 : PLIM_SLOT_OUTPUT;

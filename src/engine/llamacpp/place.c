@@ -54,7 +54,8 @@ int plim_place(const struct plim_llama *llama, const struct plim_llamacpp_setup 
     p->tensor = NULL;
     p->has_overrides = false;
     split_layers(llama, setup, cx, split_bytes, p);
-    p->tied_output = p->layer[llama->hp.n_layer_all];
+    const bool has_output = cx->epoch->has_lfm2_output || strcmp(llama->hp.arch->name, "lfm2") != 0;
+    p->tied_output = has_output ? p->layer[llama->hp.n_layer_all] : p->cpu;
     return plim_place_overrides(llama, setup, p, reterr);
 }
 
@@ -225,7 +226,7 @@ void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_
     const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
     if (llama->is_tied && p->tied_output != plim_place_of(llama, p, (size_t)(embd - llama->tensors)))
         w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
-    else if (llama->is_tied && p->tied_output == p->cpu && p->n_gpu > 0 && !cx->mmap &&
+    else if (llama->is_tied && p->layer[llama->hp.n_layer_all] == p->cpu && p->n_gpu > 0 && !cx->mmap &&
              !plim_cuda_gets_rows(cx->epoch, embd->type))
         w->host_bytes += plim_align_up(embd->bytes, PLIM_HOST_ALIGNMENT); /* pinned for products, not for rows */
     /* RoPE's factors belong to the first layer that reads them; every other device with such layers gets a copy */

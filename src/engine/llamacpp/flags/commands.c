@@ -33,7 +33,7 @@ static const char with_value[] =
     "--poll-batch --poll-batch-draft --poll-draft --pooling --port --ppl-stride --predict --presence-penalty "
     "--print-token-count --prio --prio-batch --prio-batch-draft --prio-draft --prompt --prompt-cache --reasoning "
     "--reasoning-budget --reasoning-budget-message --reasoning-effort --reasoning-format --repeat-last-n "
-    "--repeat-penalty --reverse-prompt --rope-freq-base --rope-freq-scale --rope-scale --rope-scaling --rpc "
+    "--repeat-penalty --reverse-prompt --rope-freq-base --rope-freq-scale --rope-scale --rope-scaling "
     "--sampler-seq --samplers --sampling-seq --seed --sequences --sleep-idle-seconds --slot-prompt-similarity "
     "--slot-save-path --spec-draft-cpu-mask --spec-draft-cpu-mask-batch --spec-draft-cpu-range "
     "--spec-draft-cpu-range-batch --spec-draft-cpu-strict --spec-draft-cpu-strict-batch --spec-draft-device "
@@ -76,7 +76,7 @@ static const char uncounted[] =
     "--control-vector --control-vector-scaled --cpu-moe-draft --device-draft --hf-repo-draft --kv-unified-per-slot "
     "--mmproj-device --mmproj-url --models-dir --models-preset --moe-cache-mib --n-cpu-moe-draft --no-host "
     "--override-kv "
-    "--override-tensor-draft --rpc --spec-draft-cpu-moe --spec-draft-device --spec-draft-hf --spec-draft-n-cpu-moe "
+    "--override-tensor-draft --spec-draft-cpu-moe --spec-draft-device --spec-draft-hf --spec-draft-n-cpu-moe "
     "--spec-draft-ncmoe --spec-draft-override-tensor -cmoed -devd -hfd -hfrd -mmdev -mmu -ncmoed -otd";
 
 /* The number of values of a flag that changes no bill; of an unknown one, the next word unless it looks like a flag. */

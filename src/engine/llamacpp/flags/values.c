@@ -100,6 +100,12 @@ PLIM_TAKE(take_devices)
     struct plim_device_list list = { .is_given = true };
     const char *p = strcmp(value, "none") ? value : "";
     while (*p) {
+        if (!strncmp(p, "RPC", strlen("RPC"))) { /* "RPC0", "RPC[host:port]": of another machine */
+            arguments->setup.llamacpp.has_rpc = true;
+            p += strcspn(p, ",");
+            p += *p == ',' && p[1];
+            continue;
+        }
         const size_t letters = strspn(p, letter), digits = strspn(p + letters, "0123456789"), length = letters + digits;
         const unsigned long index = strtoul(p + letters, NULL, 10);
         const bool is_last = p[length] == '\0';
@@ -118,6 +124,14 @@ PLIM_TAKE(take_devices)
     return 0;
 }
 
+PLIM_TAKE(take_rpc)
+{
+    (void)option;
+    (void)reterr;
+    arguments->setup.llamacpp.has_rpc = *value != '\0';
+    return 0;
+}
+
 /* "CPU" and "CUDA_Host" are the host, "CUDA1" is the second GPU. */
 static int take_buffer(const char *text, size_t length, int *ret_device)
 {
@@ -127,6 +141,8 @@ static int take_buffer(const char *text, size_t length, int *ret_device)
         return -1;
     memcpy(name, text, length);
     name[length] = '\0';
+    if (!strncmp(name, "RPC", strlen("RPC")))
+        return -1;
     if (!strcasecmp(name, "CPU") || !strcasecmp(name, "CUDA_Host"))
         *ret_device = -1;
     else if (sscanf(name, "%*[A-Za-z]%d%n", &device, &end) == 1 && !name[end] && device >= 0)

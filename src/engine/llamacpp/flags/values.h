@@ -17,6 +17,7 @@ PLIM_TAKE(take_cache_type);
 PLIM_TAKE(take_split);
 PLIM_TAKE(take_main_gpu);
 PLIM_TAKE(take_devices);
+PLIM_TAKE(take_rpc);
 PLIM_TAKE(take_overrides);
 PLIM_TAKE(take_load_mode);
 PLIM_TAKE(take_fit_target);

@@ -21,7 +21,8 @@ static plim_node per_layer_inputs(struct plim_build *b, plim_node x)
     plim_node tokens = plim_ggml_graph_input(b->g, PLIM_DTYPE_I32, b->n_tokens, 1, 1, 1);
     plim_node own = plim_build_reshape(b, plim_build_get_rows(b, table, tokens), width, n_layer, b->n_tokens, 1);
     own = plim_build_unary(b, own);
-    plim_ggml_graph_expand(b->g, own);
+    if (b->cx->epoch->expands_layer_inputs)
+        plim_ggml_graph_expand(b->g, own);
     plim_node projected =
         plim_build_unary(b, plim_build_mul_mat(b, plim_build_global(b, PLIM_GLOBAL_PER_LAYER_MODEL_PROJ), x));
     projected = plim_build_norm(b, plim_build_reshape(b, projected, width, n_layer, b->n_tokens, 1), norm, 0, -1);
