@@ -62,6 +62,7 @@ struct plim_line {
     const char *why;      /* a template: plim_line_why() fills in the arguments */
     uint64_t argument[PLIM_WHY_ARGUMENTS];
     const char *text_argument;
+    const char *remark; /* said after it; NULL: nothing */
 };
 
 struct plim_device_bill {

@@ -121,5 +121,7 @@ char *plim_line_why(const struct plim_line *line, char buffer[PLIM_WHY_BYTES])
         n += written > 0 ? (size_t)written : 0;
         p += length;
     }
+    if (line->remark && n < PLIM_WHY_BYTES - 1)
+        snprintf(buffer + n, PLIM_WHY_BYTES - n, "%s%s", n ? "; " : "", line->remark);
     return buffer;
 }

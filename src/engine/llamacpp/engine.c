@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "engine/llamacpp/bound.h"
 #include "engine/llamacpp/flags/options.h"
+#include "engine/llamacpp/lines/forecast.h"
 #include "engine/llamacpp/lines/overhead.h"
 
 #include <stdio.h>
@@ -56,6 +57,7 @@ int plim_llamacpp_open(const struct plim_model *model, const char *version, stru
         return result;
     }
     plim_llama_find_contradiction(engine->llama, false, engine->contradiction);
+    plim_forecast_write_doubts(model, engine->doubts, sizeof engine->doubts);
     *ret_engine = &engine->base;
     return 0;
 }
@@ -138,6 +140,15 @@ static struct plim_line *add_weight_bytes(const struct writer *w, struct plim_de
     const struct plim_placement *p = &w->buffers->place;
     const uint64_t bytes = on_backend(&w->buffers->weights, backend, p->cpu);
     struct plim_weights low, high;
+    if (w->engine->doubts[0] && !plim_bound_applies(w->engine->llama)) {
+        plim_forecast_weights(w->engine->llama, p, &w->buffers->weights, &low, &high);
+        struct plim_line *line =
+            plim_bill_add_band(device, PLIM_PILLAR_WEIGHTS, "model buffer", PLIM_BASIS_FORMULA, bytes,
+                               on_backend(&low, backend, p->cpu), on_backend(&high, backend, p->cpu));
+        if (line)
+            line->remark = w->engine->doubts;
+        return line;
+    }
     if (!plim_bound_applies(w->engine->llama))
         return add_by_rule(w, device, PLIM_PILLAR_WEIGHTS, "model buffer", bytes);
     plim_bound_weights(w->engine->llama, p, &w->buffers->weights, &low, &high);
@@ -215,8 +226,20 @@ static void add_memory(const struct writer *w, struct plim_device_bill *device, 
 
 /*
  * A replayed graph gives the engine's own figure where the tests prove it. For another version or backend the band
- * allows for a few tensors more or less.
+ * allows for a few tensors more or less. The graphs of states changed the most: of 165 buffers of older builds that no
+ * rule was fitted on, 16 are off by more than a twentieth and 3 by more than three.
  */
+static uint64_t compute_slack(const struct writer *w, uint64_t bytes)
+{
+    const struct plim_epoch *epoch = &w->engine->epoch;
+    const bool is_before = !epoch->is_proven && !epoch->is_newer;
+    if (w->basis == PLIM_BASIS_EXACT)
+        return bytes / 100; /* a graph of another kind than those tested */
+    if (is_foreign(w))
+        return bytes / 10;
+    return is_before && w->buffers->memory.n_rs_layers > 0 ? bytes / 20 * 3 : bytes / 20;
+}
+
 static void add_compute(const struct writer *w, struct plim_device_bill *device, int backend)
 {
     const struct plim_compute *c = &w->buffers->compute;
@@ -229,9 +252,8 @@ static void add_compute(const struct writer *w, struct plim_device_bill *device,
                           NULL, 0);
         return;
     }
-    const bool is_proven = w->basis == PLIM_BASIS_EXACT, is_part = w->setup->has_rpc && !device->is_host;
-    /* 1 %: a graph of another kind than those tested */
-    const uint64_t slack = is_proven ? bytes / 100 : is_foreign(w) ? bytes / 10 : bytes / 20;
+    const bool is_part = w->setup->has_rpc && !device->is_host;
+    const uint64_t slack = compute_slack(w, bytes);
     line = plim_bill_add_band(device, PLIM_PILLAR_ACTIVATIONS, "compute buffer", PLIM_BASIS_FORMULA, bytes,
                               is_part ? 0 : bytes - slack, bytes + slack);
     plim_line_because(line,
@@ -304,6 +326,8 @@ static const char *caveat_of(const struct plim_llamacpp *engine, const struct pl
         return "this architecture was not compared with the engine itself";
     if (engine->contradiction[0])
         return "the file contradicts itself";
+    if (engine->doubts[0])
+        return engine->doubts;
     if (llama->has_unmodelled)
         return "the file has tensors that this version of the engine does not know";
     if (engine->epoch.is_newer)

@@ -17,6 +17,7 @@ struct plim_llamacpp {
     struct plim_engine base;
     struct plim_llama *llama;
     char contradiction[PLIM_LLAMA_CONTRADICTION]; /* of the model's file; "" without one */
+    char doubts[PLIM_WHY_BYTES];                  /* of a forecast; "" without */
     struct plim_workspace *workspace;
     struct plim_epoch epoch;
     const struct plim_model *draft; /* the model draft_llama was made of */

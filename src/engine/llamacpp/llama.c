@@ -129,25 +129,6 @@ static bool stays_on_cpu(const struct plim_llama *llama, enum plim_tensor_role r
     return false;
 }
 
-/* Without the newer kernels, those of b9842 (ggml-cuda.cu: supports_op(), GGML_OP_GET_ROWS). */
-bool plim_cuda_gets_rows(const struct plim_epoch *epoch, enum plim_dtype type)
-{
-    switch (type) {
-    case PLIM_DTYPE_F16:
-    case PLIM_DTYPE_F32:
-    case PLIM_DTYPE_BF16:
-    case PLIM_DTYPE_I32:
-    case PLIM_DTYPE_Q4_0:
-    case PLIM_DTYPE_Q4_1:
-    case PLIM_DTYPE_Q5_0:
-    case PLIM_DTYPE_Q5_1:
-    case PLIM_DTYPE_Q8_0:
-        return true;
-    default:
-        return epoch->gets_quant_rows;
-    }
-}
-
 static void add_to_layer(struct plim_layer *layer, const struct plim_tensor *tensor, bool is_expert)
 {
     uint64_t device_bytes = plim_llama_device_bytes(tensor);

@@ -77,8 +77,27 @@ int plim_llama_layer_of_name(const char *name, const char **ret_rest);
 /* True when CUDA has a kernel for this shape; else the CPU computes (ggml_backend_cuda_device_supports_op()). */
 static inline bool plim_cuda_has_ssm_conv(uint64_t n_channels) { return n_channels % 128 == 0; }
 
-/* CUDA picks single rows of tensors of this type. */
-bool plim_cuda_gets_rows(const struct plim_epoch *epoch, enum plim_dtype type);
+/*
+ * CUDA picks single rows of tensors of this type; without the newer kernels, those of b9842 (ggml-cuda.cu:
+ * supports_op(), GGML_OP_GET_ROWS).
+ */
+static inline bool plim_cuda_gets_rows(const struct plim_epoch *epoch, enum plim_dtype type)
+{
+    switch (type) {
+    case PLIM_DTYPE_F16:
+    case PLIM_DTYPE_F32:
+    case PLIM_DTYPE_BF16:
+    case PLIM_DTYPE_I32:
+    case PLIM_DTYPE_Q4_0:
+    case PLIM_DTYPE_Q4_1:
+    case PLIM_DTYPE_Q5_0:
+    case PLIM_DTYPE_Q5_1:
+    case PLIM_DTYPE_Q8_0:
+        return true;
+    default:
+        return epoch->gets_quant_rows;
+    }
+}
 
 /* width_a is 1 for Mamba-2, which has one decay per head. */
 static inline bool plim_cuda_has_ssm_scan(uint64_t width_a, uint64_t n_state, uint64_t head, uint64_t n_head,
