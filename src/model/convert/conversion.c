@@ -25,7 +25,7 @@ static const struct plim_key *find_said(const struct plim_conversion *c, const c
     while (*names) {
         const size_t n = strcspn(names, "|");
         const struct plim_key *key = *c->text ? find(c, c->text, names, n) : NULL;
-        if (!key)
+        if (!key && c->options.part == PLIM_CONVERT_LANGUAGE)
             key = find(c, "", names, n);
         if (key)
             return key;
@@ -219,6 +219,11 @@ void plim_write_text(struct plim_conversion *c, const char *name, const char *va
         write(c, name, (struct plim_key){ .type = PLIM_VALUE_STRING, .string = copy });
     else if (c->result == 0)
         c->result = plim_model_no_room(c->made, c->err);
+}
+
+void plim_write_length(struct plim_conversion *c, const char *name, uint64_t n)
+{
+    write(c, name, (struct plim_key){ .type = PLIM_VALUE_ARRAY, .n = n });
 }
 
 void plim_write_list(struct plim_conversion *c, const char *name, const int64_t *values, size_t n)

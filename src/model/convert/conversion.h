@@ -126,6 +126,7 @@ enum { PLIM_CONVERT_DOUBTS = 8 };
 struct plim_conversion {
     const struct plim_model *config;
     const char *text;                      /* "text_config.": before the keys of the part at hand; "" */
+    const char *language;                  /* the same of the language model, where the part is a projector */
     const struct plim_config_class *class; /* NULL: one that transformers does not have */
     struct plim_key defaults[PLIM_CONFIG_CLASS_KEYS];
     size_t n_defaults;
@@ -144,7 +145,7 @@ struct plim_conversion {
 
 /*
  * Reading the config. `names` are the alternatives of a key between bars; each is looked for in the part at hand, then
- * at the top, then among the defaults of its class.
+ * at the top, then among the defaults of its class; those of a projector only in the part.
  */
 const struct plim_key *plim_config_key(const struct plim_conversion *c, const char *names);
 bool plim_config_has(const struct plim_conversion *c, const char *names);
@@ -178,6 +179,7 @@ void plim_write_count(struct plim_conversion *c, const char *name, uint64_t valu
 void plim_write_real(struct plim_conversion *c, const char *name, double value);
 void plim_write_flag(struct plim_conversion *c, const char *name, bool value);
 void plim_write_text(struct plim_conversion *c, const char *name, const char *value);
+void plim_write_length(struct plim_conversion *c, const char *name, uint64_t n); /* a list without its values */
 void plim_write_list(struct plim_conversion *c, const char *name, const int64_t *values, size_t n);
 
 #endif

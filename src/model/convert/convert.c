@@ -90,7 +90,9 @@ static void read_class(struct plim_conversion *c)
     c->class = plim_config_class_named(plim_model_string(c->config, "model_type"));
     if (own && (!c->class || !(c->class->gives & OF_PARTS)))
         c->class = plim_config_class_named(own);
-    if (!c->class && !own)
+    if (c->row->is_projector)
+        c->class = plim_config_class_named(c->row->encoder);
+    else if (!c->class && !own)
         c->class = plim_config_class_named(c->row->types[0]);
     if (c->class)
         c->n_defaults = plim_config_class_keys(c->class, c->defaults);
@@ -176,6 +178,9 @@ int plim_convert(const struct plim_model *config, const struct plim_convert_opti
     if (!c.row)
         return no_row(&c);
     c.arch = c.row->arch;
+    c.language = c.text;
+    if (c.row->is_projector)
+        c.text = strncmp(c.row->prefix, "a.", 2) ? "vision_config." : "audio_config.";
     read_class(&c);
     c.made = plim_model_new("");
     if (!c.made)

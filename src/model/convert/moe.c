@@ -28,14 +28,6 @@ static void set(struct plim_conversion *c, uint32_t fact, bool holds)
     {                                                                                                                  \
         "expert_shared_count", KEY_SIZE, N_SHARED, NULL, 0                                                             \
     }
-#define SCALE                                                                                                          \
-    {                                                                                                                  \
-        "expert_weights_scale", KEY_REAL, 0, "routed_scaling_factor", ABSENT                                           \
-    }
-#define NORMALIZE                                                                                                      \
-    {                                                                                                                  \
-        "expert_weights_norm", KEY_FLAG, 0, "norm_topk_prob", ABSENT                                                   \
-    }
 #define NEXTN                                                                                                          \
     {                                                                                                                  \
         "nextn_predict_layers", KEY_SIZE, N_NEXTN, NULL, 0                                                             \
@@ -172,6 +164,15 @@ static const struct plim_convert_rule glm4moe_qk_norm[] = {
 static const struct plim_convert_rule dbrx_norms[] = {
     NORM("attn_norm", N_EMBD, ALWAYS),
     NORM("attn_output_norm", N_EMBD, ALWAYS),
+    END_OF_GROUP,
+};
+
+/* DBRX's converter leaves the router in the type of the file (DbrxModel.tensor_force_quant). */
+static const struct plim_convert_rule dbrx_experts[] = {
+    { "ffn_gate_inp.weight", { N_EMBD, N_EXPERT }, 0, 0, TYPE_OF_FILE },
+    { "ffn_gate_exps.weight", { N_EMBD, N_FF_EXP, N_EXPERT }, 0, 0, 0 },
+    { "ffn_up_exps.weight", { N_EMBD, N_FF_EXP, N_EXPERT }, 0, 0, 0 },
+    { "ffn_down_exps.weight", { N_FF_EXP, N_EMBD, N_EXPERT }, 0, 0, 0 },
     END_OF_GROUP,
 };
 
@@ -405,7 +406,7 @@ static const struct plim_convert_row rows[] = {
       .arch = "dbrx",
       .source = "conversion/dbrx.py: DbrxModel",
       .whole = { plim_rules_outer },
-      .layer = { dbrx_norms, plim_rules_fused_attention, plim_rules_experts },
+      .layer = { dbrx_norms, plim_rules_fused_attention, dbrx_experts },
       .read = read_dbrx,
       .keys = dbrx_keys,
       .is_bare = true },

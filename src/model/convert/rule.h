@@ -19,7 +19,12 @@ struct plim_convert_rule {
     uint8_t size[4];  /* enum plim_convert_size; ends at N_END */
     uint32_t when;    /* all these facts ... */
     uint32_t unless;  /* ... and none of these */
-    uint8_t type;     /* enum plim_dtype, PLIM_DTYPE_UNKNOWN: by name and shape */
+    uint8_t type;     /* enum plim_dtype, PLIM_DTYPE_UNKNOWN: by name and shape; or one of these: */
+};
+
+enum {
+    TYPE_OF_FILE = PLIM_DTYPE_MAX_, /* also where the name alone would say f32 */
+    TYPE_OF_PATCHES,                /* f16 in a file of f16, else f32 (MmprojModel.tensor_force_quant) */
 };
 
 enum plim_convert_value {

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_WIDTH = 1 << 24, MAX_VOCAB = 1 << 25, MAX_HEADS = 1 << 12, MAX_HEAD = 1 << 14, MAX_EXPERTS = 1 << 12 };
@@ -46,7 +47,8 @@ void plim_sizes_derive(struct plim_conversion *c)
 
 static void read_layers(struct plim_conversion *c)
 {
-    c->n[N_LAYER] = plim_config_need(c, "n_layers|num_hidden_layers|n_layer|num_layers|n_block", PLIM_MAX_LAYERS);
+    c->n[N_LAYER] = plim_config_need(c, "n_layers|num_hidden_layers|n_layer|num_layers|depth|layers|encoder_layers",
+                                     PLIM_MAX_LAYERS);
     c->n[N_LAYER_ALL] = c->n[N_LAYER];
 }
 
@@ -150,6 +152,10 @@ static void read_rope(struct plim_conversion *c)
 static void read_type(struct plim_conversion *c)
 {
     const char *name = plim_config_string(c, "dtype|torch_dtype");
+    if (!name) /* of the whole, for a projector */
+        name = plim_model_string(c->config, "dtype");
+    if (!name)
+        name = plim_model_string(c->config, "torch_dtype");
     const enum plim_dtype type = name ? plim_dtype_named(name) : PLIM_DTYPE_UNKNOWN;
     const struct plim_tensor *table = plim_checkpoint_tensor(c, "embed_tokens.weight");
     c->type = c->options.type;
@@ -171,6 +177,20 @@ static void read_quantization(struct plim_conversion *c)
         plim_conversion_doubt(c, "the checkpoint is quantized; the forecast is of the model before that", NULL);
 }
 
+/* A projector ends in the width of its language model. */
+static bool read_text_width(struct plim_conversion *c)
+{
+    char key[64];
+    uint64_t width = 0;
+    snprintf(key, sizeof key, "%shidden_size", c->language);
+    if (!plim_model_u64(c->config, key, &width) && !plim_model_u64(c->config, "hidden_size", &width))
+        plim_conversion_fail(c, key, "is missing");
+    else if (width == 0 || width > MAX_WIDTH)
+        plim_conversion_fail(c, key, "is no width of a model");
+    c->n[N_TEXT] = width;
+    return c->result == 0;
+}
+
 void plim_convert_read_sizes(struct plim_conversion *c, const struct plim_convert_row *row)
 {
     c->facts = row->facts;
@@ -189,6 +209,8 @@ void plim_convert_read_sizes(struct plim_conversion *c, const struct plim_conver
         read_rope(c);
         c->n[N_WINDOW] = plim_config_number(c, "sliding_window", MAX_CONTEXT, 0);
     }
+    if (row->is_projector && !read_text_width(c))
+        return;
     plim_sizes_derive(c);
     if (row->read)
         row->read(c);

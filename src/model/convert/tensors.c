@@ -41,6 +41,10 @@ static bool is_kept(const char *name)
 
 static enum plim_dtype type_of(const struct plim_conversion *c, const struct plim_convert_rule *rule, uint32_t n_dims)
 {
+    if (rule->type == TYPE_OF_FILE)
+        return c->type;
+    if (rule->type == TYPE_OF_PATCHES)
+        return c->type == PLIM_DTYPE_F16 ? PLIM_DTYPE_F16 : PLIM_DTYPE_F32;
     if (rule->type)
         return (enum plim_dtype)rule->type;
     if (n_dims <= 1 || ends_with(rule->name, "_norm.weight") || is_kept(rule->name) ||
