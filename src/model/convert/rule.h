@@ -70,6 +70,7 @@ struct plim_convert_row {
     bool is_raw;           /* the converter reads the config as it stands, without the defaults of its class */
     bool has_no_file_type; /* its converter forgets general.file_type */
     bool is_bare;          /* the converter writes `keys` alone, not those of every text model */
+    const char *encoder;   /* class of a projector\'s encoder, for a config that lacks its numbers */
     bool is_projector;     /* the mmproj of these architectures */
     bool is_proven;
 };

@@ -487,6 +487,7 @@ static const struct plim_convert_row rows[] = {
       .read = read_pixtral,
       .write = write_pixtral,
       .keys = pixtral_keys,
+      .encoder = "pixtral",
       .is_bare = true,
       .is_projector = true },
     { .names = { "VoxtralForConditionalGeneration" },
