@@ -5,6 +5,7 @@ DATA/models/*.json are configs as published, DATA/models-index.csv families and 
 DATA/models-filled.csv the keys that the configs leave out, DATA/models-names.csv other names. The output defines
 plim_models_table: a row for each model, sorted by id, with its config as JSON.
 """
+import copy
 import csv
 import glob
 import hashlib
@@ -19,7 +20,7 @@ COLUMNS = ["id", "name", "other_names", "family", "params", "params_active", "pa
 # What decides tensors and cache: models with the same values need the same memory at the same context.
 SHAPE = ("model_type", "num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim",
          "vocab_size", "num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size",
-         "kv_lora_rank", "sliding_window", "n_layer", "n_head", "n_embd", "multi_query", "tie_word_embeddings")
+         "kv_lora_rank", "sliding_window", "max_position_embeddings", "n_layer", "n_head", "n_embd", "multi_query", "tie_word_embeddings")
 
 
 def read_csv(path):
@@ -43,6 +44,27 @@ def shape_of(config):
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:8]
 
 
+def read_configs(data):
+    """What was published of each model, by id. A model that is like another has that one's keys, with its own on top."""
+    raw = {}
+    for path in sorted(glob.glob(os.path.join(data, "models", "*.json"))):
+        with open(path, encoding="utf-8") as file:
+            raw[os.path.basename(path)[:-len(".json")].replace("__", "/", 1)] = json.load(file)
+    for ident, model in raw.items():
+        if "_source" not in model:
+            sys.exit(f"{ident}: no _source")
+        if "_like" not in model:
+            continue
+        other = raw[model["_like"]]
+        if "_like" in other:
+            sys.exit(f"{ident} is like {model['_like']}, which is like another itself")
+        without = model.get("_without", [])
+        for key in other:
+            if not key.startswith("_") and key not in without:
+                model.setdefault(key, copy.deepcopy(other[key]))
+    return raw
+
+
 def published(row):
     """Total, active, source: figures that somebody stated; those read off the name are none."""
     stated = [part.strip()[len("params:"):].strip() for part in row["source"].split(" ; ") if part.strip().startswith("params:")]
@@ -60,13 +82,8 @@ def models(data):
     for row in read_csv(os.path.join(data, "models-names.csv")):
         names.setdefault(row["id"], []).append(row["name"])
     rows = []
-    for path in glob.glob(os.path.join(data, "models", "*.json")):
-        name = os.path.basename(path)
-        ident = name[:-len(".json")].replace("__", "/", 1)
-        with open(path, encoding="utf-8") as file:
-            raw = json.load(file)
-        if "_source" not in raw:
-            sys.exit(f"{path}: no _source")
+    for ident, raw in read_configs(data).items():
+        name = ident.replace("/", "__", 1) + ".json"
         config = {key: value for key, value in raw.items() if not key.startswith("_")}
         for row in filled.pop(ident, []):
             try:

@@ -11,11 +11,12 @@ the published configs of the family do not have. --check fails when the file is 
 stays unknown.
 """
 import collections
-import csv
-import glob
+import copy
 import json
 import os
 import sys
+
+import embed_models
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
 FILLED = os.path.join(DATA, "models-filled.csv")
@@ -94,11 +95,6 @@ TIED = {
 }
 
 
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def value_of(config, key):
     """In the decoder's own object, or at the top."""
     for name in ("text_config", "llm_config", "language_config"):
@@ -110,13 +106,11 @@ def value_of(config, key):
 
 class Catalogue:
     def __init__(self):
-        self.family = {row["file"][:-5].replace("__", "/", 1): row["family"] for row in read_csv(os.path.join(DATA, "models-index.csv"))}
-        self.raw, self.config, self.rows = {}, {}, []
-        for path in sorted(glob.glob(os.path.join(DATA, "models", "*.json"))):
-            ident = os.path.basename(path)[:-5].replace("__", "/", 1)
-            with open(path, encoding="utf-8") as file:
-                self.raw[ident] = json.load(file)
-            self.config[ident] = {key: value for key, value in self.raw[ident].items() if not key.startswith("_")}
+        self.family = {row["file"][:-5].replace("__", "/", 1): row["family"] for row in embed_models.read_csv(os.path.join(DATA, "models-index.csv"))}
+        self.raw, self.rows = embed_models.read_configs(DATA), []
+        self.family.update({ident: raw["_family"] for ident, raw in self.raw.items() if "_family" in raw})
+        self.config = {ident: copy.deepcopy({key: value for key, value in raw.items() if not key.startswith("_")})
+                       for ident, raw in self.raw.items()}
 
     def put(self, ident, key, value, how, source):
         self.rows.append({"id": ident, "key": key, "value": json.dumps(value), "how": how, "source": source})
@@ -127,7 +121,7 @@ class Catalogue:
         config[last] = value
 
     def fill_sources(self):
-        for row in read_csv(FILLED):
+        for row in embed_models.read_csv(FILLED):
             if row["how"] in ("source", "instead"):
                 self.put(row["id"], row["key"], json.loads(row["value"]), row["how"], row["source"])
 

@@ -57,6 +57,7 @@ static bool next_name(size_t i, size_t *at, char ret_name[PLIM_NAME_BYTES])
 struct candidate {
     size_t model;
     unsigned extra;    /* words of the model that the query lacks ... */
+    unsigned letters;  /* ... those of them without digits ... */
     unsigned variants; /* ... and free words that only one of them has */
 };
 
@@ -65,17 +66,17 @@ struct candidates {
     size_t n;
 };
 
-static void add(struct candidates *list, size_t model, unsigned extra, unsigned variants)
+static void add(struct candidates *list, const struct candidate *candidate)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->at[i].model == model) {
+        if (list->at[i].model == candidate->model) {
             struct candidate *c = &list->at[i];
-            if (extra < c->extra || (extra == c->extra && variants < c->variants))
-                *c = (struct candidate){ model, extra, variants };
+            if (candidate->extra < c->extra || (candidate->extra == c->extra && candidate->variants < c->variants))
+                *c = *candidate;
             return;
         }
     if (list->n < MAX_CANDIDATES)
-        list->at[list->n++] = (struct candidate){ model, extra, variants };
+        list->at[list->n++] = *candidate;
 }
 
 /* Models that have this key as one of their names. */
@@ -87,16 +88,29 @@ static void by_key(const char *text, struct candidates *list)
         for (size_t at = 0; next_name(i, &at, name);) {
             plim_name_key(name, other);
             if (!strcmp(key, other))
-                add(list, i, 0, 0);
+                add(list, &(struct candidate){ .model = i });
             const char *slash = strchr(name, '/');
             if (slash && (plim_name_key(slash + 1, other), !strcmp(key, other)))
-                add(list, i, 0, 0);
+                add(list, &(struct candidate){ .model = i });
         }
 }
 
+/* The name has this word, or one that means the same. */
+static bool has_meaning(const struct plim_name_words *words, const char *word)
+{
+    static const char *const taught[] = { "instruct", "chat", "it" };
+    if (plim_text_has_word("instruct chat it", word))
+        for (size_t i = 0; i < sizeof taught / sizeof *taught; i++)
+            if (plim_name_has_word(words, taught[i]))
+                return true;
+    return plim_name_has_word(words, word);
+}
+
+/* "coder", "vl", "distill"; not a size, a version or a date. */
+static bool is_letters(const char *word) { return !word[strcspn(word, "0123456789")]; }
+
 /* The query's words are among those of this name, or say who made the model. */
-static bool has_words(size_t i, const char *name, const struct plim_name_words *query, unsigned *ret_extra,
-                      unsigned *ret_variants)
+static bool has_words(size_t i, const char *name, const struct plim_name_words *query, struct candidate *ret_candidate)
 {
     struct plim_name_words words, maker;
     char organisation[PLIM_NAME_BYTES];
@@ -105,25 +119,26 @@ static bool has_words(size_t i, const char *name, const struct plim_name_words *
              cell(i, PLIM_MODELS_ID));
     plim_name_split(organisation, &maker);
     plim_name_split(slash ? slash + 1 : name, &words);
-    unsigned extra = 0, variants = 0;
+    struct candidate found = { .model = i };
     for (size_t k = 0; k < query->n; k++)
-        if (!plim_name_has_word(&words, query->word[k])) {
+        if (!has_meaning(&words, query->word[k])) {
             if (plim_text_has_word(free_words, query->word[k]))
-                variants++;
+                found.variants++;
             else if (!plim_name_has_word(&maker, query->word[k]))
                 return false;
         }
     for (size_t k = 0; k < words.n; k++)
-        if (!plim_name_has_word(query, words.word[k])) {
+        if (!has_meaning(query, words.word[k])) {
             if (plim_text_has_word(format_words, words.word[k]))
                 return false;
-            if (plim_text_has_word(free_words, words.word[k]))
-                variants++;
-            else
-                extra++;
+            if (plim_text_has_word(free_words, words.word[k])) {
+                found.variants++;
+                continue;
+            }
+            found.extra++;
+            found.letters += is_letters(words.word[k]);
         }
-    *ret_extra = extra;
-    *ret_variants = variants;
+    *ret_candidate = found;
     return true;
 }
 
@@ -139,12 +154,12 @@ static void by_words(const char *text, struct candidates *list)
 {
     struct plim_name_words query;
     char name[PLIM_NAME_BYTES];
-    unsigned extra, variants;
+    struct candidate found;
     plim_name_split(text, &query);
     for (size_t i = 0; is_telling(&query) && i < plim_catalogue_model_count(); i++)
         for (size_t at = 0; next_name(i, &at, name);)
-            if (has_words(i, name, &query, &extra, &variants))
-                add(list, i, extra, variants);
+            if (has_words(i, name, &query, &found))
+                add(list, &found);
 }
 
 /* --- the choice --- */
@@ -170,9 +185,23 @@ static bool is_before(const struct candidate *a, const struct candidate *b)
     return strlen(cell(a->model, PLIM_MODELS_NAME)) < strlen(cell(b->model, PLIM_MODELS_NAME));
 }
 
+/* "llama 3.3" is the one of a size, not one that was made of it. */
+static void drop_derived(struct candidates *list)
+{
+    bool has_plain = false;
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        has_plain |= list->at[i].letters == 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (!has_plain || list->at[i].letters == 0)
+            list->at[n++] = list->at[i];
+    list->n = n;
+}
+
 /* The best to the front; true when it is the answer. */
 static bool choose(struct candidates *list)
 {
+    drop_derived(list);
     for (size_t i = 1; i < list->n; i++)
         for (size_t k = i; k > 0 && is_before(&list->at[k], &list->at[k - 1]); k--) {
             const struct candidate swapped = list->at[k];
@@ -185,7 +214,8 @@ static bool choose(struct candidates *list)
         const bool is_exact = best->extra == 0 && (other->extra > 0 || other->variants > best->variants);
         if (is_exact || is_same_shape(best->model, other->model))
             continue;
-        if (other->extra == best->extra || !is_longer(best->model, other->model))
+        const bool is_level = other->extra == best->extra && other->variants == best->variants;
+        if (is_level || !is_longer(best->model, other->model))
             return false;
     }
     return list->n > 0;
@@ -216,14 +246,19 @@ static bool find_id(const char *id, size_t *ret_model)
     return false;
 }
 
-static bool by_tag(const struct plim_name *name, struct plim_catalogue_answer *answer)
+/* Returns 0 when it is no tag, 1 when found; PLIM_E_NOT_FOUND for a tag of a model that is not in the catalogue. */
+static int by_tag(const struct plim_name *name, struct plim_catalogue_answer *answer, struct plim_error *reterr)
 {
     struct plim_ollama_tag tag;
     size_t model;
     if (!plim_ollama_tag_find(name->given, &tag) && !plim_ollama_tag_find(name->text, &tag))
-        return false;
-    if (!find_id(tag.id, &model))
-        return false;
+        return 0;
+    if (!find_id(tag.id, &model)) {
+        int code = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
+                             "Ollama's '%s' is %s, which is not in the catalogue", tag.tag, tag.id);
+        plim_error_hint(reterr, "'plimsoll models' lists all");
+        return code;
+    }
     answer->outcome = PLIM_CATALOGUE_FOUND;
     answer->is_exact = true;
     answer->model = model;
@@ -232,7 +267,7 @@ static bool by_tag(const struct plim_name *name, struct plim_catalogue_answer *a
         snprintf(answer->quant, sizeof answer->quant, "%s", tag.quant);
         answer->is_quant_of_tag = true;
     }
-    return true;
+    return 1;
 }
 
 /* The name with its organisation decides when an id is that. */
@@ -246,19 +281,25 @@ static void by_id(const struct plim_name *name, struct candidates *list)
     by_key(whole, list);
 }
 
-/* True when the name is one of a model's names. */
-static bool read_candidates(const struct plim_name *name, struct candidates *list)
+/* How much of the name was read: all of it, all but suffixes, or words of it. */
+enum reading { WHOLE, WITHOUT_SUFFIXES, WORDS };
+
+static enum reading read_candidates(const struct plim_name *name, struct candidates *list)
 {
     list->n = 0;
     by_id(name, list);
     if (list->n == 0)
         by_key(name->given, list);
-    if (list->n == 0)
+    if (list->n)
+        return WHOLE;
+    if (strcmp(name->plain, name->given) != 0)
+        by_key(name->plain, list);
+    if (list->n == 0 && strcmp(name->text, name->plain) != 0)
         by_key(name->text, list);
-    const bool is_exact = list->n > 0;
-    if (!is_exact)
-        by_words(name->text, list);
-    return is_exact;
+    if (list->n)
+        return WITHOUT_SUFFIXES;
+    by_words(name->text, list);
+    return WORDS;
 }
 
 /* --- what is said --- */
@@ -285,7 +326,8 @@ static unsigned nearness(size_t i, const char *key)
     unsigned best = PLIM_NAME_BYTES;
     const size_t n = strlen(key);
     for (size_t at = 0; next_name(i, &at, name);) {
-        const size_t m = plim_name_key(name, other);
+        const char *slash = strchr(name, '/');
+        const size_t m = plim_name_key(slash ? slash + 1 : name, other);
         if ((m > n ? m - n : n - m) > MAX_DISTANCE)
             continue;
         const unsigned d = plim_text_distance(key, other);
@@ -326,9 +368,9 @@ static int not_found(const char *given, const struct plim_name *name, struct pli
     for (size_t i = 0; i < plim_catalogue_model_count(); i++) {
         const unsigned d = nearness(i, key), missing = lacking(i, &words);
         if (d <= limit)
-            add(&near, i, d, 0);
+            add(&near, &(struct candidate){ .model = i, .extra = d });
         else if (missing < PLIM_NAME_WORDS)
-            add(&near, i, MAX_DISTANCE + missing, 0);
+            add(&near, &(struct candidate){ .model = i, .extra = MAX_DISTANCE + missing });
     }
     choose(&near);
     list_others(&near, answer);
@@ -355,28 +397,41 @@ static int ambiguous(const char *given, const struct candidates *list, struct pl
     return code;
 }
 
+/* By the words of a name, or as the tag that Ollama reads it as. */
+static int by_name(const char *given, const struct plim_name *name, struct plim_catalogue_answer *answer,
+                   struct plim_error *reterr)
+{
+    struct candidates list;
+    const enum reading reading = read_candidates(name, &list);
+    if (reading == WORDS && !name->organisation[0] && !strchr(name->given, ':')) {
+        const int tagged = by_tag(name, answer, reterr);
+        if (tagged != 0)
+            return tagged < 0 ? tagged : 0;
+    }
+    if (list.n == 0)
+        return not_found(given, name, answer, reterr);
+    if (!choose(&list))
+        return ambiguous(given, &list, answer, reterr);
+    answer->outcome = PLIM_CATALOGUE_FOUND;
+    answer->is_exact = reading != WORDS;
+    answer->model = list.at[0].model;
+    if (reading == WHOLE && name->is_quant_suffix) /* "...-BF16" is a name of the model */
+        answer->quant[0] = '\0';
+    if (reading != WHOLE)
+        memcpy(answer->passed_over, name->passed_over, sizeof answer->passed_over);
+    return 0;
+}
+
 int plim_catalogue_model_find(const char *name, struct plim_catalogue_answer *ret_answer, struct plim_error *reterr)
 {
     struct plim_name read;
-    struct candidates list;
-    struct plim_catalogue_answer *answer = ret_answer;
     plim_name_read(name, &read);
-    *answer = (struct plim_catalogue_answer){ 0 };
-    memcpy(answer->quant, read.quant, sizeof answer->quant);
-    const bool is_tag = strchr(read.given, ':') != NULL;
-    if (is_tag && by_tag(&read, answer))
-        return 0;
-    answer->is_exact = read_candidates(&read, &list);
-    if (!answer->is_exact && !is_tag && !read.organisation[0] && by_tag(&read, answer))
-        return 0;
-    if (list.n == 0)
-        return not_found(name, &read, answer, reterr);
-    if (!choose(&list))
-        return ambiguous(name, &list, answer, reterr);
-    answer->outcome = PLIM_CATALOGUE_FOUND;
-    answer->model = list.at[0].model;
-    memcpy(answer->passed_over, read.passed_over, sizeof answer->passed_over);
-    return 0;
+    *ret_answer = (struct plim_catalogue_answer){ 0 };
+    memcpy(ret_answer->quant, read.quant, sizeof ret_answer->quant);
+    const int tagged = strchr(read.given, ':') ? by_tag(&read, ret_answer, reterr) : 0;
+    if (tagged != 0)
+        return tagged < 0 ? tagged : 0;
+    return by_name(name, &read, ret_answer, reterr);
 }
 
 /* --- lists --- */

@@ -127,19 +127,27 @@ static bool take_quant(struct plim_name *name)
         if (strchr(separators, p[-1]) && plim_name_quant(p, quant)) {
             p[-1] = '\0';
             memcpy(name->quant, quant, sizeof quant);
+            name->is_quant_suffix = true;
             return true;
         }
     return false;
 }
 
-static bool take_word(struct plim_name *name)
+static bool take_nothing(struct plim_name *name)
 {
     char *word = last_word(name->text);
-    const bool is_nothing = word && plim_text_has_word(nothing, word);
-    if (!is_nothing && !(word && plim_text_has_word(passed_over, word)))
+    if (!word || !plim_text_has_word(nothing, word))
         return false;
-    if (!is_nothing)
-        pass_over(name, word);
+    word[-1] = '\0';
+    return true;
+}
+
+static bool take_passed_over(struct plim_name *name)
+{
+    char *word = last_word(name->text);
+    if (!word || !plim_text_has_word(passed_over, word))
+        return false;
+    pass_over(name, word);
     word[-1] = '\0';
     return true;
 }
@@ -212,7 +220,10 @@ void plim_name_read(const char *given, struct plim_name *ret_name)
     if (has_end(ret_name->given, ".gguf"))
         ret_name->given[strlen(ret_name->given) - 5] = '\0';
     memcpy(ret_name->text, ret_name->given, sizeof ret_name->text);
-    while (take_part(ret_name->text) || take_quant(ret_name) || take_word(ret_name))
+    while (take_part(ret_name->text) || take_quant(ret_name) || take_nothing(ret_name))
+        continue;
+    memcpy(ret_name->plain, ret_name->text, sizeof ret_name->plain);
+    while (take_passed_over(ret_name) || take_quant(ret_name) || take_nothing(ret_name))
         continue;
 }
 

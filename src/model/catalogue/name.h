@@ -12,8 +12,10 @@ enum { PLIM_NAME_BYTES = 160, PLIM_NAME_WORDS = 24, PLIM_NAME_WORD_BYTES = 24 };
 struct plim_name {
     char organisation[64];       /* before the '/'; "" without one */
     char given[PLIM_NAME_BYTES]; /* lower case, without address, file type and ":Q4_K_M" */
-    char text[PLIM_NAME_BYTES];  /* the same without the suffixes of files and repositories */
+    char plain[PLIM_NAME_BYTES]; /* the same without the suffixes of files and repositories */
+    char text[PLIM_NAME_BYTES];  /* and without what is passed over */
     char quant[24];              /* as recipes are spelled: "Q4_K_M", "UD-Q4_K_XL"; "" without one */
+    bool is_quant_suffix;        /* it ended the name; otherwise it stood after a colon */
     char passed_over[48];        /* "AWQ", "abliterated" */
 };
 
