@@ -58,15 +58,18 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 /* --- environment --- */
 
-/* All of them: a loaded library serves every later request for its name, whatever path (DT_RPATH) comes with it. Those
- * that the program does not use cost it about 1 ms together. */
+/*
+ * All of them: a loaded library serves every later request for its name, whatever path (DT_RPATH) comes with it. Those
+ * that the program does not use cost it about 1 ms together. A program that looks a function up among all libraries
+ * (TensorFlow) takes it from the first that has it: CUDA 11 and cuDNN 8 come last.
+ */
 static const char *const preloaded[] = {
-    "libplimsoll-preload.so", "libcuda.so.1",      "libnvidia-ml.so.1",  "libcudart.so.11.0", "libcudart.so.12",
-    "libcudart.so.13",        "libcublas.so.11",   "libcublas.so.12",    "libcublas.so.13",   "libcublasLt.so.11",
-    "libcublasLt.so.12",      "libcublasLt.so.13", "libcudnn.so.8",      "libcudnn.so.9",     "libcufft.so.10",
-    "libcufft.so.11",         "libcufft.so.12",    "libcufile.so.0",     "libcupti.so.11.7",  "libcupti.so.11.8",
-    "libcupti.so.12",         "libcupti.so.13",    "libcurand.so.10",    "libcusolver.so.11", "libcusolver.so.12",
-    "libcusparse.so.11",      "libcusparse.so.12", "libcusparseLt.so.0", "libnccl.so.2",      "libnvshmem_host.so.3"
+    "libplimsoll-preload.so", "libcuda.so.1",         "libnvidia-ml.so.1", "libcudart.so.12",   "libcudart.so.13",
+    "libcublas.so.12",        "libcublas.so.13",      "libcublasLt.so.12", "libcublasLt.so.13", "libcudnn.so.9",
+    "libcufft.so.11",         "libcufft.so.12",       "libcufile.so.0",    "libcupti.so.12",    "libcupti.so.13",
+    "libcurand.so.10",        "libcusolver.so.11",    "libcusolver.so.12", "libcusparse.so.12", "libcusparseLt.so.0",
+    "libnccl.so.2",           "libnvshmem_host.so.3", "libcudart.so.11.0", "libcublas.so.11",   "libcublasLt.so.11",
+    "libcudnn.so.8",          "libcufft.so.10",       "libcupti.so.11.7",  "libcupti.so.11.8",  "libcusparse.so.11"
 };
 
 static const char *value_of(char *const *environment, const char *name)
