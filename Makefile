@@ -13,7 +13,8 @@ help:
 	@echo 'make check         the loop during work: one build, static checks, unit tests, command line; offline, installs nothing'
 	@echo 'make test          sets everything up: these, documentation, logs, sanitizers; the last line counts them'
 	@echo 'make test-all      every check that needs no GPU: these with clang, clang-tidy, fuzzing, llama.cpp and PyTorch'
-	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes'
+	@echo 'make test-engines  the engines alone, every program of tests/engine; downloads some gigabytes;'
+	@echo '                  RESUME=FILE: not those programs of the field that it lists as passed'
 	@echo 'make mutants       small mistakes in a copy of the source: prints those that no test notices; JOBS=2, ONLY=text'
 	@echo 'make portable      compile what needs no Linux for WebAssembly, Windows and macOS; downloads a compiler'
 	@echo 'make bench         speed: bills per second, start to verdict, other readers beside it'
@@ -39,7 +40,7 @@ test-all:
 	@sh tools/test.sh all
 
 test-engines:
-	@sh tools/test-engines.sh
+	@PLIM_RESUME='$(abspath $(RESUME))' sh tools/test-engines.sh
 
 mutants:
 	@sh tools/install-packages.sh test

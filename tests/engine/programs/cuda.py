@@ -7,14 +7,15 @@ it says, its rehearsal must end as it says, and a card must have been used.
     cuda.py --plimsoll P --cache DIR --group GROUP [--resume FILE] [PROGRAM...]
 
 cuda.json has an entry for each program, cuda/PROGRAM.py:
-    group     the packages it needs: pins/GROUP.txt; fetch.sh brings them to DIR/programs-GROUP
-    file      of another name than the program
+    group     the packages it needs; fetch.sh brings them to DIR/programs-GROUP
+    file      of another name than the program; *.mjs is for Node. Of the group rust it is a crate, built there
     card      default: RTX 4090
     says      a pattern that a line of its output must match
     last      a pattern that the last line of plimsoll must match
     gate      the exit status with --gate; default: 0
-    environment   NAME: VALUE
---resume: programs that FILE lists have passed before; those that pass are added.
+    guess     the reason to pass --accept-guess; default: it is not passed
+    environment   NAME: VALUE; {cache} is DIR
+--resume: programs that FILE lists have passed before; those that pass are added. Default: $PLIM_RESUME.
 """
 from __future__ import annotations
 
@@ -23,22 +24,44 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "cuda"))
+import tiny_llama  # noqa: E402
+
 TIMEOUT_S = 600
+
+
+def command_of(cache: str, name: str, entry: dict, folder: str) -> list[str]:
+    """The program gets the path of a small model, which some of them load."""
+    packages, file = pathlib.Path(cache, "programs-" + entry["group"]), entry.get("file", name + ".py")
+    model = os.path.join(folder, "tiny.gguf")
+    if not os.path.exists(model):
+        tiny_llama.write(model)
+    if entry["group"] == "rust":
+        return [str(packages / "release/program")]
+    if not file.endswith(".mjs"):
+        return [str(packages / "bin/python"), str(HERE / "cuda" / file), model]
+    program, modules = pathlib.Path(folder, file), pathlib.Path(folder, "node_modules")
+    if not modules.is_symlink():  # where Node looks for packages: beside the program
+        modules.symlink_to(packages / "node_modules")
+    shutil.copy(HERE / "cuda" / file, program)
+    return ["node", str(program), model]
 
 
 def rehearse(options: argparse.Namespace, name: str, entry: dict, folder: str) -> list[str]:
     """What is wrong."""
     receipt = os.path.join(folder, name + ".json")
-    python = os.path.join(options.cache, "programs-" + entry["group"], "bin/python")
-    command = [options.plimsoll, "rehearse", "--card", entry.get("card", "RTX 4090"), "--until", "exit", "--gate", "--accept-guess",
-               "--timeout", str(TIMEOUT_S), "--receipt", receipt, "--", python, str(HERE / "cuda" / (entry.get("file", name) + ".py"))]
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2", **entry.get("environment", {}))
+    command = [options.plimsoll, "rehearse", "--card", entry.get("card", "RTX 4090"), "--until", "exit", "--gate",
+               *["--accept-guess"][:"guess" in entry], "--timeout", str(TIMEOUT_S), "--receipt", receipt, "--",
+               *command_of(options.cache, name, entry, folder)]
+    places = {name: value.replace("{cache}", options.cache) for name, value in entry.get("environment", {}).items()}
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2", **places)
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
     said = done.stdout + done.stderr
     if not os.path.exists(receipt):
@@ -62,7 +85,7 @@ def main() -> int:
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--cache", required=True, help="where fetch.sh put the packages")
     parser.add_argument("--group", required=True)
-    parser.add_argument("--resume", metavar="FILE")
+    parser.add_argument("--resume", metavar="FILE", default=os.environ.get("PLIM_RESUME"))
     options = parser.parse_args()
     options.plimsoll, options.cache = os.path.abspath(options.plimsoll), os.path.abspath(options.cache)
     if not os.path.exists(os.path.join(options.cache, "programs-" + options.group, "is-whole")):

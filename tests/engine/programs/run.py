@@ -4,13 +4,18 @@
 Programs as users write them with the libraries of the field, unmodified, rehearsed. Each must come to its end, its
 ledger must equal what PyTorch says that it has reserved, and the receipt must say of its path what the manifest says.
 
-    run.py --plimsoll P --python VENV/bin/python --group GROUP [PROGRAM...]
+    run.py --plimsoll P --python VENV/bin/python (--group GROUP | --quick) [PROGRAM...]
+
+--resume FILE: programs that FILE lists have passed before; those that pass are added. Default: $PLIM_RESUME.
 
 manifest.json has an entry for each program:
     group     the packages it needs: pins/GROUP.txt; fetch.sh brings them
     card      default: RTX 4090
     run       torchrun: one process per card; default: one process
-    path      the verdict of the receipt: exact, guessed_harmless, guessed
+    path      the verdict of the receipt: exact, guessed_harmless, guessed, incomplete
+    last      a pattern that the line of its end must match; default: ^completed in
+    gate      the exit status with --gate; default: 1 where the path is guessed, else 0
+    quick     it takes seconds, and needs no more than PyTorch: a part of `make test-all`
     guesses   each place of the receipt where a guess decides matches one of these patterns, each of which has a reason
     says      patterns that its output must match: that it took the way it would take on a card
     environment   NAME: VALUE
@@ -47,8 +52,15 @@ class Program:
     run: str = ""
     guesses: dict[str, str] = field(default_factory=dict)
     says: list[str] = field(default_factory=list)
+    last: str = "^completed in"
+    gate: int = -1
+    quick: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     as_on_a_card: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        return self.gate if self.gate >= 0 else int(self.path == "guessed")
 
     @property
     def file(self) -> str:
@@ -86,7 +98,7 @@ def check_path(receipt: dict, program: Program) -> list[str]:
 def rehearse(options: argparse.Namespace, program: Program, folder: str) -> tuple[int, str, dict]:
     """Its exit status, what it said, its receipt ({}: none)."""
     receipt_path, log_path = (os.path.join(folder, program.name + ending) for ending in (".json", ".log"))
-    command = [options.plimsoll, "rehearse", "--card", program.card, "--until", "exit", "--timeout", str(TIMEOUT_S), "--receipt",
+    command = [options.plimsoll, "rehearse", "--card", program.card, "--until", "exit", "--gate", "--timeout", str(TIMEOUT_S), "--receipt",
                receipt_path, "--log", log_path, "--", *command_of(options.python, program)]
     with tempfile.TemporaryDirectory() as work:  # some leave caches where they are run, all of them temporary files
         environment = dict(environment_of(program), TMPDIR=work)
@@ -104,8 +116,8 @@ def check(options: argparse.Namespace, program: Program, folder: str) -> tuple[l
     status, said, receipt = rehearse(options, program, folder)
     if not receipt:
         return [f"no receipt: {said[-500:]}"], {}
-    if status:
-        return [f"exit {status}: {said.strip()[-1500:]}"], receipt
+    if status != program.status or not re.search(program.last, receipt["end_line"]):
+        return [f"exit {status}, not {program.status}: {receipt['end_line']}: {said.strip()[-1500:]}"], receipt
     wrong = suite.check_memory(receipt, said) + check_path(receipt, program)
     wrong += [f"it does not say '{pattern}'" for pattern in program.says if not re.search(pattern, said)]
     return wrong, receipt
@@ -116,7 +128,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all of the group")
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--python", required=True, help="of the virtual environment (fetch.sh)")
-    parser.add_argument("--group", required=True)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--group")
+    which.add_argument("--quick", action="store_true", help="the quick ones of all groups")
     return parser
 
 
@@ -130,9 +144,17 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return options
 
 
+def passed_before(options: argparse.Namespace) -> set[str]:
+    if not options.resume or not os.path.exists(options.resume):
+        return set()
+    with open(options.resume, encoding="utf-8") as file:
+        return set(file.read().split())
+
+
 def chosen(options: argparse.Namespace) -> list[Program]:
     manifest = read_manifest()
-    names = options.programs or [name for name, program in manifest.items() if program.group == options.group]
+    names = options.programs or [name for name, program in manifest.items()
+                                 if (program.quick if options.quick else program.group == options.group)]
     return [manifest[name] for name in names]
 
 
@@ -140,7 +162,8 @@ def row_of(program: Program, receipt: dict) -> list[str]:
     path = receipt["path"]
     with open(program.file, encoding="utf-8") as file:
         what = next(line for line in file if line.startswith('"""')).strip().strip('"').rstrip(".")
-    words = {"exact": "exact", "guessed_harmless": "guessed, does not matter"}
+    words = {"exact": "exact", "guessed_harmless": "guessed, does not matter",
+             "incomplete": "it fails, as it would on a card"}
     n = sum(place["matters"] for place in path["places"])
     verdict = words.get(path["verdict"], f"{path['verdict']}, {n} {'place' if n == 1 else 'places'} explained")
     has_operators = os.path.exists(os.path.join(HERE, "..", "..", "data", "operators", program.name + ".gz"))
@@ -165,12 +188,14 @@ def write_page(path: str, rows: dict[str, list[str]]) -> None:
 def main() -> int:
     parser = arguments()
     parser.add_argument("--page", metavar="FILE", help="write the rows of these programs there")
+    parser.add_argument("--resume", metavar="FILE", default=os.environ.get("PLIM_RESUME"))
     parser.add_argument("--keep", metavar="DIR", help="leave receipts and logs there")
     options, n_wrong, rows = parse(parser), 0, {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = os.path.abspath(options.keep or temporary)
         os.makedirs(folder, exist_ok=True)
-        for program in chosen(options):
+        passed = passed_before(options)
+        for program in (program for program in chosen(options) if program.name not in passed):
             started = time.monotonic()
             wrong, receipt = check(options, program, folder)
             peak = sum(card["peak_bytes"] for card in receipt.get("devices", []))
@@ -180,6 +205,9 @@ def main() -> int:
             for line in wrong:
                 print("      " + line.replace("\n", "\n      "), flush=True)
             n_wrong += bool(wrong)
+            if not wrong and options.resume:
+                with open(options.resume, "a", encoding="utf-8") as file:
+                    file.write(program.name + "\n")
             if not wrong:
                 rows[program.name] = row_of(program, receipt)
     if options.page:
