@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/fit/answer.h"
+#include "cli/fit/held.h"
 #include "cli/fit/machine.h"
 #include "cli/fit/quantizations.h"
 #include "cli/fit/quants.h"
@@ -207,6 +208,8 @@ static int answer_subject(struct question *q, const struct plim_path *path, cons
     struct plim_engine *engine = NULL;
     int result;
     join_notes(&before, &subject->notes, &q->notes);
+    if (!q->has_models && subject->model == subject->given)
+        plim_note_forecast_held(subject->model, &q->notes);
     if (subject->is_table) {
         result = answer_table(q, path, subject, err);
     } else {
