@@ -209,7 +209,7 @@ static int answer_subject(struct question *q, const struct plim_path *path, cons
     int result;
     join_notes(&before, &subject->notes, &q->notes);
     if (!q->has_models && subject->model == subject->given)
-        plim_note_forecast_held(subject->model, &q->notes);
+        plim_note_forecast_held(subject->model, q->options.is_verbose || q->options.is_json, &q->notes);
     if (subject->is_table) {
         result = answer_table(q, path, subject, err);
     } else {

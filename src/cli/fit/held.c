@@ -38,7 +38,8 @@ static struct difference compare(const struct plim_model *file, const struct pli
     return d;
 }
 
-static void note(const struct plim_model *file, const char *id, const struct difference *d, struct plim_notes *notes)
+static void note(const struct plim_model *file, const char *id, const struct difference *d, bool is_verbose,
+                 struct plim_notes *notes)
 {
     size_t n;
     plim_model_tensors(file, &n);
@@ -53,7 +54,7 @@ static void note(const struct plim_model *file, const char *id, const struct dif
                   "them: %s is %s, not %s",
                   id, d->n_types, n, plim_model_file_type(file), d->first->name, plim_dtype_name(d->first->type),
                   plim_dtype_name(d->first_forecast->type));
-    else
+    else if (is_verbose)
         plim_note(notes, "the forecast held: all %zu tensors are those of the published config of %s in %s", n, id,
                   plim_model_file_type(file));
 }
@@ -68,7 +69,7 @@ static bool find(const struct plim_model *file, struct plim_catalogue_answer *re
     return false;
 }
 
-void plim_note_forecast_held(const struct plim_model *file, struct plim_notes *notes)
+void plim_note_forecast_held(const struct plim_model *file, bool is_verbose, struct plim_notes *notes)
 {
     struct plim_catalogue_answer found;
     struct plim_catalogue_model entry;
@@ -80,7 +81,7 @@ void plim_note_forecast_held(const struct plim_model *file, struct plim_notes *n
     if (plim_catalogue_model_open(found.model, &config, NULL) == 0 && plim_convert(config, NULL, &full, NULL) == 0 &&
         plim_model_requantize(full, file_type, &made, NULL) == 0) {
         const struct difference d = compare(file, made);
-        note(file, entry.id, &d, notes);
+        note(file, entry.id, &d, is_verbose, notes);
     }
     plim_model_free(made);
     plim_model_free(full);

@@ -12,13 +12,12 @@
 static void note_catalogue(struct plim_subject *s, const struct plim_catalogue_answer *found)
 {
     struct plim_catalogue_model entry;
-    struct plim_catalogue_fill fill;
     plim_catalogue_model_at(found->model, &entry);
-    const size_t n_fills = plim_catalogue_model_fills(found->model, &fill, 1);
+    const size_t n_fills = plim_catalogue_model_fills(found->model, NULL, 0);
     plim_note(&s->notes, "no file is read: the forecast is from the published config of %s", entry.id);
     if (n_fills)
-        plim_note(&s->notes, "its config leaves out %s, and %s says %s%s", fill.key, fill.source, fill.value,
-                  n_fills > 1 ? "; further keys are filled in as well ('plimsoll models' lists them)" : "");
+        plim_note(&s->notes, "%zu key%s that it leaves out come%s from elsewhere: 'plimsoll models %s' says from where",
+                  n_fills, n_fills == 1 ? "" : "s", n_fills == 1 ? "s" : "", entry.name);
     if (*entry.disputed)
         plim_note(&s->notes, "sources differ on %s", entry.disputed);
     if (*found->passed_over)
