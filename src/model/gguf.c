@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "base/units.h"
 #include "model/ggml_type.h"
+#include "model/strings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -227,25 +228,16 @@ static int read_scalar(struct reader *r, unsigned type, struct plim_key *key)
     return 0;
 }
 
-/* The hot loop: a vocabulary and its merges are 400 000 strings, each found by the length of the one before. */
 static int skip_strings(struct reader *r, uint64_t n)
 {
     const bool is_foreign = r->c.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     while (n > 0) {
         const unsigned char *start;
-        uint64_t length;
-        if (!plim_cursor_peek(&r->c, sizeof length, &start))
+        uint64_t n_walked;
+        if (!plim_cursor_peek(&r->c, sizeof(uint64_t), &start))
             return truncated(r);
-        const unsigned char *p = start, *const end = r->c.data + (r->c.data_end - r->c.data_at);
-        for (; n > 0 && (size_t)(end - p) >= sizeof length; n--) {
-            memcpy(&length, p, sizeof length);
-            if (is_foreign)
-                length = __builtin_bswap64(length);
-            if (length > (size_t)(end - p) - sizeof length)
-                break;
-            p += sizeof length + length;
-        }
-        r->c.at += (uint64_t)(p - start);
+        r->c.at += plim_strings_walk(start, r->c.data_end - r->c.at, n, is_foreign, &n_walked);
+        n -= n_walked;
         if (n == 0)
             break;
         n--; /* the one that reaches past what is at hand */
