@@ -90,12 +90,32 @@ def config_of(data):
     return found.config_class.from_dict(data)
 
 
+def tell_storages_apart():
+    """Old ones of transformers take all tensors of the meta device for one, by their address."""
+    same = getattr(modeling_utils, "id_tensor_storage", None)
+    if same and same(torch.empty(1, device="meta")) == same(torch.empty(1, device="meta")):
+        modeling_utils.id_tensor_storage = lambda tensor: (tensor.device, tensor.untyped_storage()._cdata)
+
+
+def model_of(config, names):
+    """Old ones of transformers leave the type of a config to their caller."""
+    wanted = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
+    wanted = getattr(torch, wanted, None) if isinstance(wanted, str) else wanted
+    for _ in range(2):
+        with torch.device("meta"):
+            model = class_of(config, names)._from_config(config, attn_implementation="eager")
+        if not wanted or model.dtype == wanted:
+            break
+        torch.set_default_dtype(wanted)
+    return model
+
+
 def state_of(config, names):
     """What save_pretrained() would write."""
     saved = {}
+    tell_storages_apart()
     modeling_utils.safe_save_file = lambda tensors, *args, **kwargs: saved.update(tensors)
-    with torch.device("meta"):
-        model = class_of(config, names)._from_config(config, attn_implementation="eager")
+    model = model_of(config, names)
     with tempfile.TemporaryDirectory(prefix="plimsoll-hollow-") as folder:
         model.save_pretrained(folder, max_shard_size=1 << 62)
     return f"{type(model).__name__} in {name_of(model.dtype)}", saved
