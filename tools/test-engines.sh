@@ -10,6 +10,7 @@ build=build-test-gcc
 [ -f $build/build.ninja ] || meson setup $build -Dwerror_extra=true || exit 1
 ninja -C $build || exit 1
 sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0
+sh tests/engine/convert/fetch.sh .cache/convert
 sh tests/engine/fetch_safetensors.sh .cache/safetensors
 sh tests/engine/fetch_torch.sh small .cache/torch
 sh tests/engine/fetch_torch.sh whole .cache/torch-whole

@@ -158,6 +158,7 @@ mutants() {
 engines() {
     section 'the engines themselves'
     quiet 'engine download' sh tests/engine/fetch.sh .cache/llama.cpp-v0.5.0 || sed 's/^/      /' "$log"
+    quiet 'converter download' sh tests/engine/convert/fetch.sh .cache/convert || sed 's/^/      /' "$log"
     quiet 'safetensors download' sh tests/engine/fetch_safetensors.sh .cache/safetensors || sed 's/^/      /' "$log"
     quiet 'PyTorch download' sh tests/engine/fetch_torch.sh small .cache/torch || sed 's/^/      /' "$log"
     quiet 'packages of small programs' sh tests/engine/programs/fetch.sh .cache/programs-small small || sed 's/^/      /' "$log"

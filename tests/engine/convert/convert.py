@@ -33,6 +33,11 @@ def write_vocabulary(model: base.TextModel) -> None:
     model.gguf_writer.add_token_types([gguf.TokenType.NORMAL] * size)
 
 
+def write_builtin(model: base.TextModel, name: str, size: int) -> None:
+    """In place of the vocabulary of another model, which the converter takes when a folder has none."""
+    write_vocabulary(model)
+
+
 def create_vocabulary(model: base.TextModel) -> tuple[list[bytes], list[float], list[int]]:
     """As TextModel._create_vocab_sentencepiece() pads it."""
     size = model.find_hparam(["vocab_size_per_layer_input", "vocab_size"])
@@ -67,6 +72,7 @@ def write_holes(writer: gguf.GGUFWriter, *, progress: bool = False) -> None:
 def main() -> int:
     del sys.argv[1]
     patches = [mock.patch.object(base.TextModel, f"_set_vocab_{reader}", write_vocabulary) for reader in READERS]
+    patches.append(mock.patch.object(base.TextModel, "_set_vocab_builtin", write_builtin))
     patches.append(mock.patch.object(base.TextModel, "_create_vocab_sentencepiece", create_vocabulary))
     vocabulary = mock.Mock(name="SpecialVocab")
     patches.append(mock.patch.object(gguf, "SpecialVocab", vocabulary))

@@ -43,4 +43,5 @@ pip transformers==4.57.6 'numpy~=2.2.6' 'sentencepiece<0.3' 'protobuf>=4.21,<5' 
     give_up 'pip could not bring transformers'
 pip --no-deps torch==2.11.0 || give_up 'pip could not bring torch'
 pip --target "$directory/transformers-5" transformers==5.23.0 || give_up 'pip could not bring transformers 5'
+rm -rf "$directory/transformers-5"/numpy* # that of the environment
 : >"$directory/is-whole"

@@ -87,15 +87,16 @@ def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]
     return {name: types[name] for name in RECIPES if name in types}
 
 
-def make(tools: Tools, case: cases.Case, folder: str) -> truth.Truth:
+def make(tools: Tools, case: cases.Case, settings: dict, folder: str) -> truth.Truth:
+    """What becomes of the case's settings (its config)."""
     checkpoint, output = os.path.join(folder, "checkpoint"), os.path.join(folder, "out.gguf")
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:
-        json.dump(case.config(), file)
+        json.dump(settings, file)
     tools.checkpoint[case.transformers].run(config, checkpoint)
     tools.convert.run(checkpoint, "--outfile", output, *case.options)
     keys, tensors = gguf_header.read(output)
-    found = truth.Truth(case.notes(), cases.without_notes(case.config()), case.options)
+    found = truth.Truth(case.notes(), settings, case.options)
     found.keys = {name: key for name, key in keys.items() if not truth.IGNORED.match(name)}
     found.n_tokens = len(keys["tokenizer.ggml.tokens"].value) if "tokenizer.ggml.tokens" in keys else 0
     found.tensors = tensors
@@ -109,21 +110,25 @@ def path_of(case: cases.Case) -> str:
 
 
 def do(tools: Tools, case: cases.Case) -> str:
-    """Record or check a case; what is wrong, in words ("" for nothing)."""
+    """Record or check a case; what is wrong, in words ("" for nothing). A recorded config is checked as recorded."""
+    recorded = None
+    if tools.options.check:
+        with open(path_of(case), encoding="utf-8") as file:
+            recorded = truth.load(file.read())
     with tempfile.TemporaryDirectory(prefix="converted-") as folder:
         try:
-            found = make(tools, case, folder)
+            found = make(tools, case, recorded.config if recorded else cases.without_notes(case.config()), folder)
         except (Failed, FileNotFoundError) as error:
             return str(error)
+    if recorded:
+        found.notes = recorded.notes
+        return "" if truth.dump(found) == truth.dump(recorded) else "differs from what is recorded"
     text = truth.dump(found)
     if truth.dump(truth.load(text)) != text:
         return "the text does not say what was found"
-    if not tools.options.check:
-        with open(path_of(case), "w", encoding="utf-8") as file:
-            file.write(text)
-        return ""
-    with open(path_of(case), encoding="utf-8") as file:
-        return "" if file.read() == text else "differs from what is recorded"
+    with open(path_of(case), "w", encoding="utf-8") as file:
+        file.write(text)
+    return ""
 
 
 def chosen(options: argparse.Namespace) -> list[cases.Case]:
