@@ -30,6 +30,7 @@ enum plim_error_code {
     PLIM_E_IO = -10,
     PLIM_E_USAGE = -11, /* the request itself is invalid */
     PLIM_E_INTERNAL = -12,
+    PLIM_E_NETWORK = -13, /* a server was not reached, or did not answer as it should */
 };
 
 /* `at` of an error without a position in a file. */
@@ -43,7 +44,7 @@ struct plim_error {
     char where[256]; /* the file; may be empty */
 };
 
-/* The exit status of the program for this error: 2 usage, 3 input, 4 device, 70 internal (plimsoll(1)). */
+/* The exit status of the program for this error: 2 usage, 3 input, 4 device, 5 network, 70 internal (plimsoll(1)). */
 int plim_error_exit_status(int code);
 
 #ifdef __cplusplus

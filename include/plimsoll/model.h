@@ -119,11 +119,19 @@ struct plim_hyperparameters {
  */
 int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr);
 
-/* The stores of models that are given by name instead of path. */
+struct plim_remote; /* a session with servers; made inside the program */
+
+/* The stores of models that are given by name instead of path; of each kind the first with the name counts. */
 struct plim_source_roots {
-    const char *const
-        *ollama; /* Ollama's stores ("~/.ollama/models" with the ~ resolved): the first with the name counts */
+    const char *const *ollama; /* Ollama's stores ("~/.ollama/models" with the ~ resolved) */
     size_t n_ollama;
+    const char *const *hub_caches; /* of "hf:ORG/REPO": caches of huggingface_hub ("~/.cache/huggingface/hub"), */
+    size_t n_hub_caches;
+    const char *const *llama_caches; /* llama.cpp's older ones ("~/.cache/llama.cpp"), */
+    size_t n_llama_caches;
+    const char *const *lmstudio; /* LM Studio's folders ("~/.lmstudio/models") */
+    size_t n_lmstudio;
+    struct plim_remote *remote; /* for names that are not here; NULL: no server is asked */
 };
 
 /*

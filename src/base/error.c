@@ -91,6 +91,8 @@ int plim_error_exit_status(int code)
     case PLIM_E_NO_DEVICE:
     case PLIM_E_NO_DRIVER:
         return 4;
+    case PLIM_E_NETWORK:
+        return 5;
     case PLIM_E_NOMEM:
     case PLIM_E_INTERNAL:
         break;

@@ -69,6 +69,14 @@ enum {
     PLIM_MAX_LOG_RICH_BYTES = 100000000,
     PLIM_LOG_SAMPLE_STEPS = 10000000, /* several windows of the most expensive text */
 
+    /* Models on servers: the largest headers have 11 MiB, the longest lists of a repository a few hundred files. */
+    PLIM_MAX_REMOTE_BYTES = 64 << 20,         /* received by one command in all, heads of answers too */
+    PLIM_MAX_REMOTE_LISTING_BYTES = 16 << 20, /* of one page of a list */
+    PLIM_MAX_REMOTE_PAGES = 16,               /* of a list */
+    PLIM_MAX_REMOTE_REQUESTS = 1 << 13,       /* of one command */
+    PLIM_MAX_REDIRECTS = 8,                   /* of one request; browsers follow 20, the hub needs 2 */
+    PLIM_MAX_LISTED_FILES = 1 << 12,          /* of a repository, that may be a model's */
+
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
     PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */

@@ -203,7 +203,7 @@ int plim_check_bill(int argc, char **argv, const struct plim_receipt *log, struc
         result = plim_cli_machine(&options, machine, &notes, reterr);
     }
     if (result >= 0)
-        result = plim_aux_files_open(&options.arguments, &files, reterr);
+        result = plim_aux_files_open(&options.arguments, NULL, &files, reterr);
     if (result >= 0)
         result = bill_of(&options, machine, ret_bill, reterr);
     plim_aux_files_done(&files);

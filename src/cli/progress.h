@@ -19,6 +19,9 @@ void plim_progress_begin(struct plim_progress *progress);
 /* "12 of 340: name", not more than ten times a second. */
 void plim_progress_step(struct plim_progress *progress, size_t i, size_t n, const char *name);
 
+/* The same with words of one's own, for what takes long by itself. */
+void plim_progress_say(struct plim_progress *progress, const char *text);
+
 /* Erase the line; before anything else is printed. */
 void plim_progress_clear(struct plim_progress *progress);
 

@@ -2,6 +2,8 @@
 #include "engine/aux_files.h"
 
 #include "engine/type.h"
+#include "model/open.h"
+#include "source/remote/address.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +28,7 @@ static int open_one(struct plim_setup *setup, const struct plim_option *option, 
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "at most %d files beside the model",
                          PLIM_ARGUMENTS_MAX_FILES);
     struct plim_model **model = &files->model[files->n];
-    int result = plim_model_open(path, model, reterr);
+    int result = plim_model_open_in(plim_remote_is_address(path) ? files->remote : NULL, path, model, reterr);
     if (result < 0)
         return result;
     files->n++;
@@ -75,11 +77,13 @@ int plim_aux_files_add(struct plim_arguments *arguments, enum plim_model_kind ki
     return 0;
 }
 
-int plim_aux_files_open(struct plim_arguments *arguments, struct plim_aux_files *ret_files, struct plim_error *reterr)
+int plim_aux_files_open(struct plim_arguments *arguments, const struct plim_files *remote,
+                        struct plim_aux_files *ret_files, struct plim_error *reterr)
 {
     struct plim_setup *setup = &arguments->setup;
     int result = 0;
     memset(ret_files, 0, sizeof *ret_files);
+    ret_files->remote = remote;
     for (uint32_t i = 0; i < arguments->n_files && result == 0; i++) {
         const struct plim_named_file *file = &arguments->file[i];
         enum plim_model_kind kind;

@@ -236,7 +236,7 @@ static int open_part(struct plim_model *model, const char *path, uint32_t part, 
 {
     struct plim_file source;
     struct plim_gguf_file file = { 0 };
-    int result = plim_file_open(path, &source, reterr);
+    int result = plim_files_open(model->files, path, &source, reterr);
     if (result < 0)
         return result;
     const uint64_t file_bytes = source.file_bytes;

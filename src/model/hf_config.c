@@ -185,7 +185,7 @@ int plim_hf_config_read(struct plim_model *model, struct plim_cursor cursor, str
 int plim_hf_config_add(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
     struct plim_file source;
-    int result = plim_file_open(path, &source, reterr);
+    int result = plim_files_open(model->files, path, &source, reterr);
     if (result < 0)
         return result;
     if (source.file_bytes > PLIM_MAX_CONFIG_BYTES)

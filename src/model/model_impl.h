@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "plimsoll/model.h"
 
+struct plim_files; /* source/file.h */
+
 /* A value of the metadata, whatever width it has in the file. */
 enum plim_value_type {
     PLIM_VALUE_UNSIGNED,
@@ -37,7 +39,8 @@ struct plim_key {
 };
 
 struct plim_model {
-    struct plim_arena arena; /* of strings, keys and by_name */
+    struct plim_arena arena;        /* of strings, keys and by_name */
+    const struct plim_files *files; /* where its files lie, while they are read; NULL: on this machine */
     const char *path, *name, *arch, *file_type;
     const char *contradiction; /* between its files, in words; NULL without one */
     enum plim_model_format format;

@@ -96,12 +96,13 @@ static const struct format *format_of(const struct peek *peek, const char *path)
     return &gguf;
 }
 
-static int recognise(const char *path, const struct format **ret_format, struct plim_error *reterr)
+static int recognise(const struct plim_files *files, const char *path, const struct format **ret_format,
+                     struct plim_error *reterr)
 {
     struct plim_file file;
     struct peek peek = { .json = NO_JSON };
     const unsigned char *bytes;
-    int result = plim_file_open(path, &file, reterr);
+    int result = plim_files_open(files, path, &file, reterr);
     if (result < 0)
         return result;
     struct plim_cursor c = plim_file_cursor(&file, PEEK_BYTES);
@@ -118,7 +119,7 @@ static int recognise(const char *path, const struct format **ret_format, struct 
 int plim_file_recognise(const char *path, enum plim_file_format *ret_format, struct plim_error *reterr)
 {
     const struct format *format;
-    int result = recognise(path, &format, reterr);
+    int result = recognise(NULL, path, &format, reterr);
     if (result == 0)
         *ret_format = format->format;
     return result;
@@ -172,17 +173,31 @@ static int open_path(struct plim_model *model, const char *given, struct plim_er
 {
     char path[PATH_BYTES];
     const struct format *format;
-    const bool is_folder = plim_path_is_folder(given);
-    int result = is_folder ? find_in_folder(given, path, &format, reterr) : recognise(given, &format, reterr);
+    const bool is_folder = !model->files && plim_path_is_folder(given);
+    int result =
+        is_folder ? find_in_folder(given, path, &format, reterr) : recognise(model->files, given, &format, reterr);
     return result < 0 ? result : format->read(model, is_folder ? path : given, reterr);
 }
 
-int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr)
+/* What went wrong elsewhere is why a reader could not read. */
+static int prefer(const struct plim_files *files, int result, struct plim_error *reterr)
+{
+    if (result == 0 || !files || !files->error->code)
+        return result;
+    if (reterr)
+        *reterr = *files->error;
+    return files->error->code;
+}
+
+int plim_model_open_in(const struct plim_files *files, const char *path, struct plim_model **ret_model,
+                       struct plim_error *reterr)
 {
     struct plim_model *model = plim_model_new(path);
     if (!model)
         return out_of_memory(reterr);
-    int result = open_path(model, path, reterr);
+    model->files = files;
+    int result = prefer(files, open_path(model, path, reterr), reterr);
+    model->files = NULL;
     if (result < 0) {
         plim_error_where(reterr, path);
         plim_model_free(model);
@@ -190,6 +205,11 @@ int plim_model_open(const char *path, struct plim_model **ret_model, struct plim
     }
     *ret_model = model;
     return 0;
+}
+
+int plim_model_open(const char *path, struct plim_model **ret_model, struct plim_error *reterr)
+{
+    return plim_model_open_in(NULL, path, ret_model, reterr);
 }
 
 int plim_model_find(const char *name, const struct plim_source_roots *roots, struct plim_model **ret_model,

@@ -97,7 +97,7 @@ int plim_safetensors_check_index(struct plim_model *model, const char *path, str
 {
     struct plim_file source;
     struct checker c = { .model = model };
-    int result = plim_file_open(path, &source, reterr);
+    int result = plim_files_open(model->files, path, &source, reterr);
     if (result < 0)
         return result;
     plim_json_init(&c.json, plim_file_cursor(&source, PLIM_MAX_INDEX_BYTES), reterr);

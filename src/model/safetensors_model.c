@@ -5,7 +5,6 @@
 #include "base/numbers.h"
 #include "model/hf_config.h"
 #include "source/file.h"
-#include "source/folder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ int plim_safetensors_add_file(struct plim_model *model, const char *path, struct
     struct plim_file source;
     uint64_t data_at = 0;
     const uint64_t budget = header_budget(model);
-    int result = plim_file_open(path, &source, reterr);
+    int result = plim_files_open(model->files, path, &source, reterr);
     if (result < 0)
         return result;
     result = plim_safetensors_parse(plim_file_cursor(&source, UINT64_MAX), source.file_bytes, model, &data_at, reterr);
@@ -69,10 +68,11 @@ static int add_shards(struct plim_model *model, const char *path, const struct p
     return result;
 }
 
-static int read_index(const char *path, struct plim_safetensors_index *index, struct plim_error *reterr)
+static int read_index(const struct plim_files *files, const char *path, struct plim_safetensors_index *index,
+                      struct plim_error *reterr)
 {
     struct plim_file source;
-    int result = plim_file_open(path, &source, reterr);
+    int result = plim_files_open(files, path, &source, reterr);
     if (result < 0)
         return result;
     if (source.file_bytes > PLIM_MAX_INDEX_BYTES)
@@ -91,7 +91,7 @@ int plim_safetensors_add_index(struct plim_model *model, const char *path, struc
     struct plim_safetensors_index *index = plim_alloc(1, sizeof *index);
     if (!index)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    int result = read_index(path, index, reterr);
+    int result = read_index(model->files, path, index, reterr);
     if (result == 0)
         result = add_shards(model, path, index, reterr);
     plim_safetensors_index_done(index);
@@ -129,7 +129,7 @@ static int add_config(struct plim_model *model, const char *path, struct plim_er
     char config[PATH_BYTES];
     struct plim_error error = { 0 };
     int result = join(path, "config.json", config, reterr);
-    if (result < 0 || !plim_path_exists(config))
+    if (result < 0 || !plim_files_have(model->files, config))
         return result;
     result = plim_hf_config_add(model, config, &error);
     if (result == PLIM_E_UNSUPPORTED)

@@ -4,6 +4,7 @@
 #include "report/json_text.h"
 #include "report/print.h"
 #include "report/report.h"
+#include "source/remote/remote.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -27,6 +28,18 @@ static json_t *model_json(const struct plim_engine *engine)
                      bytes(plim_model_tensor_bytes(model)), "n_layer", json_integer(shape.n_layer), "n_embd",
                      json_integer(shape.n_embd), "n_vocab", count_or_null(shape.n_vocab), "n_ctx_train",
                      json_integer(shape.n_ctx_train), "path", plim_text_or_null_json(plim_model_path(model)));
+}
+
+/* Of a model of a hub or a server. */
+static json_t *source_json(const struct plim_path *path)
+{
+    const struct plim_remote_facts facts =
+        path->remote ? plim_remote_facts(path->remote) : (struct plim_remote_facts){ 0 };
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "name", plim_text_json(path->given), "url",
+                     path->remote ? plim_text_json(path->text) : json_null(), "path",
+                     path->remote ? json_null() : plim_text_json(path->text), "projector",
+                     plim_text_or_null_json(path->projector), "received_bytes", bytes(facts.received_bytes),
+                     "cached_bytes", bytes(facts.cached_bytes), "requests", (int)facts.n_requests);
 }
 
 static json_t *speed_json(double low, double high)
@@ -253,6 +266,8 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_object_set_new(object, "quantization", quant_json(answer->quant));
     if (bill->is_contradicted)
         json_object_set_new(object, "contradiction", plim_text_json(plim_engine_contradiction(answer->engine)));
+    if (answer->path && answer->path->given)
+        json_object_set_new(object, "source", source_json(answer->path));
     const struct plim_capacity *c = &bill->capacity;
     if (c->kv_n_tokens)
         json_object_set_new(

@@ -7,6 +7,7 @@
 #include "emit/hollow.h"
 #include "engine/command.h"
 #include "plimsoll/plan.h"
+#include "source/paths.h"
 
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ struct plim_style {
 
 /* The complete answer for one model on one machine. */
 struct plim_answer {
+    const struct plim_path *path; /* as the model was named */
     const struct plim_engine *engine;
     const struct plim_setup *setup;
     const struct plim_machine *machine;

@@ -2,7 +2,9 @@
 #include "source/file.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/system.h"
+#include "source/folder.h"
 
 #include <errno.h>
 
@@ -65,15 +67,56 @@ int plim_file_open(const char *path, struct plim_file *ret_file, struct plim_err
     return 0;
 }
 
+int plim_files_open(const struct plim_files *files, const char *path, struct plim_file *ret_file,
+                    struct plim_error *reterr)
+{
+    unsigned char *window = NULL;
+    if (!files)
+        return plim_file_open(path, ret_file, reterr);
+    int result = files->open(files, path, ret_file, reterr);
+    if (result < 0)
+        return result;
+    window = plim_alloc_unset(WINDOW_BYTES, 1);
+    if (!window) {
+        files->close(ret_file);
+        return fail_to_open(reterr, path, ENOMEM);
+    }
+    ret_file->files = files;
+    ret_file->window = window;
+    return 0;
+}
+
+bool plim_files_have(const struct plim_files *files, const char *path)
+{
+    return files ? files->exists(files, path) : plim_path_exists(path);
+}
+
+/* How much of a window can be filled: of a file that lies elsewhere what is here, if that is enough. */
+static bool have_bytes(struct plim_cursor *c, uint64_t n, uint64_t *wanted)
+{
+    struct plim_file *file = c->source;
+    if (!file->files)
+        return true;
+    if (c->at + n > file->here_bytes && !file->files->grow(file, c->at + n, c->size)) {
+        c->error = EIO;
+        c->size = c->at;
+        return false;
+    }
+    *wanted = plim_min_u64(*wanted, file->here_bytes - c->at);
+    return true;
+}
+
 /* Move the window to where the cursor is. */
 static bool fill_window(struct plim_cursor *c, uint64_t n)
 {
     struct plim_file *file = c->source;
-    const uint64_t left = c->size - c->at, wanted = left < WINDOW_BYTES ? left : WINDOW_BYTES;
-    uint64_t length = 0;
+    uint64_t wanted = plim_min_u64(c->size - c->at, WINDOW_BYTES), length = 0;
+    if (!have_bytes(c, n, &wanted))
+        return false;
     while (length < wanted) {
         size_t got = 0;
-        const int error = plim_system_read_at(file->fd, file->window + length, wanted - length, c->at + length, &got);
+        const int error = plim_system_read_at(file->fd, file->window + length, wanted - length,
+                                              file->start_at + c->at + length, &got);
         if (error)
             c->error = error;
         if (got == 0)
@@ -97,7 +140,10 @@ struct plim_cursor plim_file_cursor(struct plim_file *file, uint64_t max_bytes)
 
 void plim_file_close(struct plim_file *file)
 {
-    plim_system_close(file->fd);
+    if (file->files)
+        file->files->close(file);
+    else
+        plim_system_close(file->fd);
     plim_free(file->window);
     *file = (struct plim_file){ .fd = -1 };
 }

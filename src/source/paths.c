@@ -6,6 +6,8 @@
 #include "base/system.h"
 #include "source/folder.h"
 #include "source/gguf_split.h"
+#include "source/hub_store.h"
+#include "source/remote/remote.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -190,8 +192,48 @@ static int add_ollama(struct plim_paths *paths, const char *name, const struct p
         return out_of_memory(reterr);
     *copy = model;
     paths->paths[paths->n - 1].stored = copy;
+    paths->paths[paths->n - 1].projector = copy->projector[0] ? copy->projector : NULL;
     paths->paths[paths->n - 1].store = model.engine;
     return 0;
+}
+
+/* --- hubs and servers --- */
+
+static int copy_text(struct plim_paths *paths, const char *text, const char **ret_copy, struct plim_error *reterr)
+{
+    if (*text)
+        *ret_copy = plim_arena_copy(&paths->arena, text, strlen(text));
+    return *text && !*ret_copy ? out_of_memory(reterr) : 0;
+}
+
+static int add_named(struct plim_paths *paths, const char *given, const char *model, const char *projector,
+                     struct plim_remote *remote, struct plim_error *reterr)
+{
+    int result = add(paths, model, false, 0, reterr);
+    if (result < 0 || paths->n_left_out)
+        return result;
+    struct plim_path *path = &paths->paths[paths->n - 1];
+    path->remote = remote;
+    result = copy_text(paths, given, &path->given, reterr);
+    return result < 0 ? result : copy_text(paths, projector, &path->projector, reterr);
+}
+
+/* A file that is here wins over one that is on a server. */
+static int add_address(struct plim_paths *paths, const char *given, const struct plim_source_roots *roots,
+                       struct plim_error *reterr)
+{
+    struct plim_remote_address address;
+    struct plim_hub_files files;
+    struct plim_remote_model model;
+    int result = plim_remote_address_read(given, PLIM_HUB_ENDPOINT, &address, reterr);
+    if (result == 0)
+        result = plim_hub_store_find(&address, roots, &files, reterr);
+    if (result < 0)
+        plim_error_where(reterr, given);
+    if (result != 0)
+        return result < 0 ? result : add_named(paths, given, files.model, files.projector, NULL, reterr);
+    result = plim_remote_find(roots->remote, given, &model, reterr);
+    return result < 0 ? result : add_named(paths, given, model.url, model.projector, roots->remote, reterr);
 }
 
 /* --- the command line --- */
@@ -206,6 +248,8 @@ static int expand(struct plim_paths *paths, const char *given, const struct plim
         return plim_fail_errno(reterr, given, "open", error);
     if (error == 0 && status.kind == PLIM_KIND_FOLDER)
         return expand_directory(paths, given, reterr);
+    if (error && plim_remote_is_address(given))
+        return add_address(paths, given, roots, reterr);
     return plim_ollama_is_name(given) ? add_ollama(paths, given, roots, reterr) : add_file(paths, given, error, reterr);
 }
 

@@ -2,7 +2,10 @@
 #ifndef PLIMSOLL_SOURCE_PATHS_H
 #define PLIMSOLL_SOURCE_PATHS_H
 
-/* Which models a command line means: files as they are named, Ollama's names, directories as every model below them. */
+/*
+ * Which models a command line means: files as they are named, names of Ollama's and of a hub, URLs, directories as
+ * every model below them.
+ */
 
 #include "base/mem.h"
 #include "plimsoll/error.h"
@@ -19,6 +22,10 @@ struct plim_path {
     const struct plim_stored_model *stored; /* named as Ollama names it; NULL: named as a file */
     const struct plim_error *missing;       /* neither a file nor in a store, for this reason; NULL: it is there */
     bool looks_like_path;                   /* a name that is a file's or nothing: "./model.gguf" */
+    const char *given;                      /* the name of a model of a hub or a server; NULL: no such name */
+    const char *projector;                  /* that its runtime loads with a model named so; NULL: none */
+    bool has_projector;                     /* which is counted */
+    struct plim_remote *remote;             /* `text` is a URL, to be opened by this session; NULL: a file here */
 };
 
 struct plim_paths {

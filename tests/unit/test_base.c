@@ -104,6 +104,7 @@ static void test_errors_of_the_system(void **state)
     assert_int_equal(plim_error_exit_status(PLIM_OK), 0);
     assert_int_equal(plim_error_exit_status(PLIM_E_USAGE), 2);
     assert_int_equal(plim_error_exit_status(PLIM_E_NO_DRIVER), 4);
+    assert_int_equal(plim_error_exit_status(PLIM_E_NETWORK), 5);
     assert_int_equal(plim_error_exit_status(PLIM_E_INTERNAL), 70);
 }
 

@@ -226,7 +226,7 @@ static void test_ollama(void **state)
     static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     char text[512], blob[128];
     const char *stores[2];
-    const struct plim_source_roots roots = { stores, 2 };
+    const struct plim_source_roots roots = { .ollama = stores, .n_ollama = 2 };
     struct plim_model *model = NULL;
     (void)state;
     make_folder("store");

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "cli/cards/question.h"
 #include "cli/cli.h"
+#include "cli/fit/sources.h"
 #include "cli/fit/subject.h"
 #include "report/cards/cards.h"
-#include "source/roots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,14 +78,18 @@ static int answer_for(struct plim_cards_question *q, const struct plim_subject *
 int plim_cards_for_model(struct plim_cards_question *question, struct plim_error *reterr)
 {
     struct plim_cards_question *q = question;
-    struct plim_paths paths;
+    struct plim_paths paths = { .n = 0 };
+    struct plim_cli_sources sources;
     struct plim_subject subject = { .model = NULL };
-    int result = plim_paths_expand(&q->model, 1, plim_source_roots(getenv), &paths, reterr);
+    int result = plim_cli_sources_open(&q->model, 1, q->options.is_offline, &sources, reterr);
+    if (result == 0)
+        result = plim_paths_expand(&q->model, 1, &sources.roots, &paths, reterr);
     if (result == 0 && paths.n != 1)
         result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--for takes one model, and this is a folder of %zu",
                            paths.n);
     if (result == 0)
         result = open_subject(q, &paths, &subject, reterr);
+    plim_progress_clear(&sources.progress);
     if (result == 0 && q->prices.of_card && !q->is_all)
         plim_note(&subject.notes, "cards without a price are left out; --all lists them too");
     if (result == 0 && q->prices.n_unknown)
@@ -97,5 +101,6 @@ int plim_cards_for_model(struct plim_cards_question *question, struct plim_error
         plim_error_where(reterr, q->model);
     plim_subject_done(&subject);
     plim_paths_done(&paths);
+    plim_cli_sources_done(&sources);
     return result;
 }

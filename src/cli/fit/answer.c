@@ -35,6 +35,27 @@ static bool names_model(const struct plim_command *command)
     return false;
 }
 
+/* "ORG/REPO:QUANT" of a name of the hub, NULL for a URL and for a file of a repository. */
+static const char *hub_name(const struct plim_path *path)
+{
+    if (strncmp(path->given, "hf:", 3) != 0)
+        return NULL;
+    const char *name = path->given + (strncmp(path->given + 3, "//", 2) ? 3 : 5), *slash = strchr(name, '/');
+    return slash && !strchr(slash + 1, '/') ? name : NULL;
+}
+
+/* -hf for a model of the hub, which brings its projector; -mu for a file at an address (llama.cpp: common/arg.cpp). */
+static void add_remote_model(struct plim_command *command, const struct plim_path *path)
+{
+    const char *name = hub_name(path);
+    plim_command_add(command, name ? "-hf" : "-mu");
+    plim_command_add(command, name ? name : path->text);
+    if (name || !path->projector)
+        return;
+    plim_command_add(command, "-mmu");
+    plim_command_add(command, path->projector);
+}
+
 static void add_model(struct plim_command *command, const struct plim_engine_type *type, const char *path)
 {
     for (size_t i = 0; i < type->n_options; i++) {
@@ -43,6 +64,18 @@ static void add_model(struct plim_command *command, const struct plim_engine_typ
             continue;
         plim_command_add_option(command, option, option->help.names, strcspn(option->help.names, " "), path);
         return;
+    }
+}
+
+static void add_path(struct plim_command *command, const struct plim_engine_type *type, const struct plim_path *path)
+{
+    if (path->remote)
+        add_remote_model(command, path);
+    else
+        add_model(command, type, path->text);
+    if (path->projector && !path->remote && !path->stored) {
+        plim_command_add(command, "--mmproj");
+        plim_command_add(command, path->projector);
     }
 }
 
@@ -55,7 +88,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     if (options->has_command) {
         *command = *given;
         if (!names_model(given))
-            add_model(command, setup->type, path->text);
+            add_path(command, setup->type, path);
         return;
     }
     memset(command, 0, sizeof *command);
@@ -63,7 +96,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     command->is_cut = given->is_cut;
     if (program) {
         plim_command_add(command, program);
-        add_model(command, setup->type, path->text);
+        add_path(command, setup->type, path);
     }
     for (int i = 0; i < given->n_words; i++)
         if (given->words[i].option && given->words[i].option->kind == PLIM_OPTION_MODEL)
@@ -85,7 +118,8 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     if (result < 0)
         return result;
     r->room = (struct plim_room){ 0 };
-    *answer = (struct plim_answer){ .engine = engine,
+    *answer = (struct plim_answer){ .path = path,
+                                    .engine = engine,
                                     .setup = &r->setup,
                                     .machine = &r->machine,
                                     .bill = &r->bill,
@@ -93,7 +127,7 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
                                     .fixes = r->fixes,
                                     .room = &r->room,
                                     .command = &r->command };
-    for (unsigned i = 0; i < notes->n && i < PLIM_REPORT_MAX_NOTES; i++)
+    for (unsigned i = 0; i < notes->n && answer->n_notes < PLIM_REPORT_MAX_NOTES; i++)
         answer->notes[answer->n_notes++] = notes->text[i];
     write_command(options, path, &r->setup, &r->command);
     result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);

@@ -7,13 +7,13 @@
 #include "cli/fit/machine.h"
 #include "cli/fit/quantizations.h"
 #include "cli/fit/quants.h"
+#include "cli/fit/sources.h"
 #include "cli/fit/subject.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "engine/aux_files.h"
 #include "engine/type.h"
 #include "report/print.h"
-#include "source/roots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@ struct question {
     struct plim_notes notes;
     struct plim_style style;
     struct plim_progress progress;
+    struct plim_cli_sources sources;
     bool is_ladder;  /* no card: one answer for each of the common sizes */
     bool has_models; /* several models in one table */
     size_t n_answers, n_models, n_yes;
@@ -47,6 +48,7 @@ static int status_of(const struct question *q, enum plim_verdict verdict)
 static int fail(struct question *q, const struct plim_error *error)
 {
     plim_progress_clear(&q->progress);
+    plim_progress_clear(&q->sources.progress);
     return plim_cli_fail(error);
 }
 
@@ -227,6 +229,7 @@ static int answer_model(struct question *q, const struct plim_path *path, struct
     struct plim_error err = { 0 };
     struct plim_subject subject;
     int result = plim_subject_open(&subject, path, q->options.quant, &err);
+    plim_progress_clear(&q->sources.progress);
     if (result == 0 && path->is_found && !runs_by_itself(subject.model))
         goto out;
     if (result == 0)
@@ -324,20 +327,27 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     if (result < 0)
         return result;
     q->is_ladder = result > 0;
-    result = plim_paths_expand(o->paths, (size_t)o->n_paths, plim_source_roots(getenv), &q->paths, err);
+    result = plim_cli_sources_open(o->paths, (size_t)o->n_paths, o->is_offline, &q->sources, err);
+    if (result == 0)
+        result = plim_paths_expand(o->paths, (size_t)o->n_paths, &q->sources.roots, &q->paths, err);
     if (result < 0)
         return result;
     q->has_models = q->paths.n > 1 || q->paths.has_directory;
-    const struct plim_stored_model *stored = q->paths.n == 1 ? q->paths.paths[0].stored : NULL;
-    if (stored && stored->projector[0])
-        result = plim_aux_files_add(&o->arguments, PLIM_MODEL_PROJECTOR, stored->projector, err);
-    return result < 0 ? result : plim_aux_files_open(&o->arguments, &q->files, err);
+    struct plim_path *only = q->paths.n == 1 ? &q->paths.paths[0] : NULL;
+    if (only && only->projector)
+        result = plim_aux_files_add(&o->arguments, PLIM_MODEL_PROJECTOR, only->projector, err);
+    if (result == 0)
+        result = plim_aux_files_open(&o->arguments, plim_cli_sources_files(&q->sources), &q->files, err);
+    for (uint32_t i = 0; i < q->files.n && only && only->projector; i++)
+        only->has_projector |= !strcmp(plim_model_path(q->files.model[i]), only->projector);
+    return result;
 }
 
 static void forget(struct question *q)
 {
     plim_aux_files_done(&q->files);
     plim_paths_done(&q->paths);
+    plim_cli_sources_done(&q->sources);
     plim_fit_options_done(&q->options);
     plim_free(q);
 }
@@ -350,7 +360,7 @@ static int run(int argc, char **argv)
     if (!q)
         return PLIM_EXIT_INTERNAL;
     if (ask(q, argc, argv, &err) < 0)
-        status = plim_cli_fail(&err);
+        status = fail(q, &err);
     else if (q->options.is_help)
         status = plim_help_command(stdout, &plim_cli_fit);
     else

@@ -175,6 +175,9 @@ static int apply(struct plim_fit_options *o, enum plim_fit_option option, const 
     case PLIM_FIT_STRICT:
         o->is_strict = true;
         return 0;
+    case PLIM_FIT_OFFLINE:
+        o->is_offline = true;
+        return 0;
     case PLIM_FIT_JSON:
         o->is_json = true;
         return 0;

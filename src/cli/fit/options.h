@@ -20,6 +20,7 @@
     X(QUALITY, "--quality", "any|strict", "of a table: strict takes none below 8 bits per weight")                     \
     X(MARGIN, "--margin", "SIZE|%", "memory that must stay free (default: 512MiB or 5%, the larger)")                  \
     X(STRICT, "--strict", NULL, "exit status 1 for 'tight' as well")                                                   \
+    X(OFFLINE, "--offline", NULL, "ask no server for hf: names and URLs: only stores on this machine and the cache")   \
     X(JSON, "--json", NULL, "answer as JSON (plimsoll.fit/1; of several models plimsoll.fits/1)")                      \
     X(VERBOSE, "-v --verbose", NULL, "show the reason of every line")                                                  \
     X(COLOR, "--color", "auto|always|never", "colour (default: on a terminal)")                                        \
@@ -45,7 +46,7 @@ struct plim_fit_options {
     const char *color;
     struct plim_margin margin;
     const char *quant; /* of --quant; NULL: not given */
-    bool is_strict, is_quality_strict, is_json, is_verbose, is_help;
+    bool is_strict, is_quality_strict, is_json, is_verbose, is_help, is_offline;
     const char *client; /* of --client; NULL: not given */
     bool has_command;   /* an engine's own command line follows "--" */
     const char **paths; /* of models; owned */

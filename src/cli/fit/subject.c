@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/fit/subject.h"
 
+#include "base/units.h"
+#include "model/open.h"
 #include "plimsoll/catalogue.h"
 #include "plimsoll/convert.h"
 #include "plimsoll/quant_recipe.h"
+#include "source/remote/remote.h"
 
 #include <string.h>
 
@@ -51,6 +54,27 @@ static int open_named(struct plim_subject *s, const struct plim_path *path, char
     return plim_catalogue_model_open(found.model, &s->given, reterr);
 }
 
+/* Where a model of a hub or a server is, and what it took to read it. */
+static void note_source(struct plim_subject *s, const struct plim_path *path)
+{
+    char received[PLIM_SIZE_TEXT], cached[PLIM_SIZE_TEXT];
+    const struct plim_remote_facts facts =
+        path->remote ? plim_remote_facts(path->remote) : (struct plim_remote_facts){ 0 };
+    plim_size_text(received, facts.received_bytes);
+    plim_size_text(cached, facts.cached_bytes);
+    if (!path->remote)
+        plim_note(&s->notes, "%.60s is on this machine: %.150s", path->given, path->text);
+    else if (facts.n_requests == 0)
+        plim_note(&s->notes, "read from the cache: %s; no server was asked", cached);
+    else
+        plim_note(&s->notes, "headers only: %s received in %u request%s%s%s%s", received, facts.n_requests,
+                  facts.n_requests == 1 ? "" : "s", facts.cached_bytes ? ", " : "", facts.cached_bytes ? cached : "",
+                  facts.cached_bytes ? " from the cache" : "");
+    const char *slash = path->projector ? strrchr(path->projector, '/') : NULL;
+    if (slash && path->has_projector)
+        plim_note(&s->notes, "with its projector: %.150s", slash + 1);
+}
+
 static int open_given(struct plim_subject *s, const struct plim_path *path, char quant[32], struct plim_error *reterr)
 {
     quant[0] = '\0';
@@ -58,7 +82,11 @@ static int open_given(struct plim_subject *s, const struct plim_path *path, char
         return plim_fail_errno(reterr, path->text, "open", path->error);
     if (path->missing)
         return open_named(s, path, quant, reterr);
-    return plim_model_open(path->text, &s->given, reterr);
+    const int result =
+        plim_model_open_in(path->remote ? plim_remote_files(path->remote) : NULL, path->text, &s->given, reterr);
+    if (result == 0 && path->given)
+        note_source(s, path);
+    return result;
 }
 
 /* --- what it becomes --- */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/fit/sources.h"
+
+#include "base/system.h"
+#include "base/units.h"
+#include "source/remote/remote.h"
+#include "source/roots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(void *context, uint64_t received_bytes)
+{
+    char size[PLIM_SIZE_TEXT], text[PLIM_SIZE_TEXT + 64];
+    snprintf(text, sizeof text, "reading headers: %s received", plim_size_text(size, received_bytes));
+    plim_progress_say(context, text);
+}
+
+int plim_cli_sources_open(const char *const *names, size_t n, bool is_offline, struct plim_cli_sources *ret_sources,
+                          struct plim_error *reterr)
+{
+    struct plim_cli_sources *s = ret_sources;
+    struct plim_remote_settings settings;
+    bool has_address = false;
+    memset(s, 0, sizeof *s);
+    s->roots = *plim_source_roots(getenv);
+    for (size_t i = 0; i < n; i++)
+        has_address |= plim_remote_is_address(names[i]);
+    if (!has_address)
+        return 0;
+    plim_remote_settings_read(getenv, &settings);
+    settings.is_offline = is_offline;
+    settings.tell = tell;
+    settings.context = &s->progress;
+    s->progress.is_on = plim_system_is_terminal(fileno(stderr));
+    s->progress.start_us = plim_system_now_us();
+    return plim_remote_new(&settings, &s->roots.remote, reterr);
+}
+
+void plim_cli_sources_done(struct plim_cli_sources *sources)
+{
+    sources->roots.remote = plim_remote_free(sources->roots.remote);
+    plim_progress_clear(&sources->progress);
+}
+
+const struct plim_files *plim_cli_sources_files(struct plim_cli_sources *sources)
+{
+    return sources->roots.remote ? plim_remote_files(sources->roots.remote) : NULL;
+}
