@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * config.json. Any bytes either give hyperparameters and, of the families that are known, the tensors of a checkpoint
- * that our own reader takes; or an error with its reason. Every key can be read as every type.
+ * that our own reader takes; or an error with its reason. Every key can be read as every type. Either part of the model
+ * converts to a GGUF that can be quantized, or gives an error with its reason.
  */
 #include "fuzz.h"
 
+#include "base/limits.h"
 #include "emit/checkpoint.h"
 #include "model/hf_config.h"
 #include "model/safetensors.h"
+#include "plimsoll/convert.h"
+#include "plimsoll/quant_recipe.h"
 
 #include <string.h>
 
@@ -56,6 +60,35 @@ static void check_head(const struct plim_model *model)
     plim_model_free(read);
 }
 
+static void check_tensors(const struct plim_model *gguf)
+{
+    for (size_t i = 0; i < gguf->n_tensors; i++) {
+        const struct plim_tensor *t = &gguf->tensors[i];
+        FUZZ_REQUIRE(t->n_dims >= 1 && t->n_dims <= 4 && t->bytes > 0 && t->bytes <= PLIM_MAX_MODEL_BYTES);
+        FUZZ_REQUIRE(plim_model_tensor(gguf, t->name) == t);
+    }
+}
+
+/* The GGUF that a config becomes. */
+static void check_conversion(struct plim_model *model, enum plim_convert_part part)
+{
+    const struct plim_convert_options options = { .part = part };
+    struct plim_error error = { 0 };
+    struct plim_model *gguf = NULL, *small = NULL;
+    model->format = PLIM_FORMAT_HF_CONFIG;
+    int result = plim_convert(model, &options, &gguf, &error);
+    if (result == 0) {
+        check_tensors(gguf);
+        FUZZ_REQUIRE(plim_model_forecast(gguf) != PLIM_FORECAST_NONE && plim_model_arch(gguf)[0]);
+        result = plim_model_requantize(gguf, "Q4_K_M", &small, &error);
+        FUZZ_REQUIRE(result < 0 || plim_model_tensor_bytes(small) <= plim_model_tensor_bytes(gguf));
+    }
+    if (result < 0)
+        expect_error(result, &error);
+    plim_model_free(small);
+    plim_model_free(gguf);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct plim_error error = { 0 };
@@ -65,6 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int result = plim_hf_config_read(model, plim_cursor(data, size), &error);
     if (result == 0) {
         ask(model);
+        check_conversion(model, PLIM_CONVERT_LANGUAGE);
+        check_conversion(model, PLIM_CONVERT_PROJECTOR);
         result = plim_hf_tensors_add(model, &error);
         FUZZ_REQUIRE(result == 0 || model->n_tensors == 0);
         if (result == 0)

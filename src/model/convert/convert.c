@@ -157,6 +157,8 @@ static int convert(struct plim_conversion *c)
     if (c->result == 0)
         plim_convert_write_tensors(c, c->row);
     if (c->result == 0)
+        plim_convert_check_checkpoint(c);
+    if (c->result == 0)
         c->result = plim_keys_sort(c->made->keys, c->made->n_keys, c->err);
     if (c->result == 0)
         c->result = add_file(c);

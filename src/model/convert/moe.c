@@ -368,6 +368,7 @@ static const struct plim_convert_row rows[] = {
       .types = { "qwen3_moe" },
       .arch = "qwen3moe",
       .source = "conversion/qwen.py: Qwen3MoeModel",
+      .has_usual_names = true,
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_attention, plim_rules_qk_norm, plim_rules_ffn, plim_rules_experts },
       .read = read_experts,

@@ -70,6 +70,7 @@ struct plim_convert_row {
     bool is_raw;           /* the converter reads the config as it stands, without the defaults of its class */
     bool has_no_file_type; /* its converter forgets general.file_type */
     bool is_bare;          /* the converter writes `keys` alone, not those of every text model */
+    bool has_usual_names;  /* its checkpoints name their tensors as Llama does */
     const char *encoder;   /* class of a projector\'s encoder, for a config that lacks its numbers */
     bool is_projector;     /* the mmproj of these architectures */
     bool is_proven;
@@ -86,6 +87,9 @@ void plim_convert_write_table(struct plim_conversion *c, const struct plim_conve
 
 /* The tensors of `row`, in llama-quantize's order. */
 void plim_convert_write_tensors(struct plim_conversion *c, const struct plim_convert_row *row);
+
+/* Fail when a checkpoint has other tensors than its config implies. */
+void plim_convert_check_checkpoint(struct plim_conversion *c);
 
 /* Sizes and facts of `row`. */
 void plim_convert_read_sizes(struct plim_conversion *c, const struct plim_convert_row *row);
