@@ -5,7 +5,6 @@ DATA/models/*.json are configs as published, DATA/models-index.csv families and 
 DATA/models-filled.csv the keys that the configs leave out, DATA/models-names.csv other names. The output defines
 plim_models_table: a row for each model, sorted by id, with its config as JSON.
 """
-import copy
 import csv
 import glob
 import hashlib
@@ -45,23 +44,14 @@ def shape_of(config):
 
 
 def read_configs(data):
-    """What was published of each model, by id. A model that is like another has that one's keys, with its own on top."""
+    """What was published of each model, by id."""
     raw = {}
     for path in sorted(glob.glob(os.path.join(data, "models", "*.json"))):
         with open(path, encoding="utf-8") as file:
-            raw[os.path.basename(path)[:-len(".json")].replace("__", "/", 1)] = json.load(file)
-    for ident, model in raw.items():
-        if "_source" not in model:
+            ident = os.path.basename(path)[:-len(".json")].replace("__", "/", 1)
+            raw[ident] = json.load(file)
+        if "_source" not in raw[ident]:
             sys.exit(f"{ident}: no _source")
-        if "_like" not in model:
-            continue
-        other = raw[model["_like"]]
-        if "_like" in other:
-            sys.exit(f"{ident} is like {model['_like']}, which is like another itself")
-        without = model.get("_without", [])
-        for key in other:
-            if not key.startswith("_") and key not in without:
-                model.setdefault(key, copy.deepcopy(other[key]))
     return raw
 
 

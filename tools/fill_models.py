@@ -63,7 +63,8 @@ SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_val
 # What training does not change. Not here: context, RoPE and windows, in which models of one shape differ.
 FROM_SIBLING = ("architectures", "model_type", "tie_word_embeddings", "rms_norm_eps", "attention_bias", "mlp_bias", "hidden_act",
                 "torch_dtype", "head_dim", "num_experts", "num_experts_per_tok", "moe_intermediate_size", "norm_topk_prob",
-                "decoder_sparse_step", "mlp_only_layers", "n_shared_experts", "first_k_dense_replace", "partial_rotary_factor")
+                "decoder_sparse_step", "mlp_only_layers", "n_shared_experts", "n_routed_experts", "first_k_dense_replace", "moe_layer_freq",
+                "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "routed_scaling_factor", "partial_rotary_factor")
 
 AUTO = "transformers 4.57 models/auto/modeling_auto.py: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"
 ARCHITECTURE = {  # of a model_type that has one class
