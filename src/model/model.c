@@ -345,6 +345,20 @@ int plim_model_index(struct plim_model *model, struct plim_error *reterr)
     return check_names(model, reterr);
 }
 
+int plim_model_index_as(struct plim_model *model, const struct plim_model *other, struct plim_error *reterr)
+{
+    model->by_name = plim_arena_alloc(&model->arena, model->n_tensors, sizeof *model->by_name);
+    if (!model->by_name)
+        return plim_model_no_room(model, reterr);
+    for (size_t i = 0; i < model->n_tensors; i++) {
+        model->by_name[i] = model->tensors + (other->by_name[i] - other->tensors);
+        int result = add_up(model, &model->tensors[i], reterr);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
 /* --- answers --- */
 
 const char *plim_model_format_name(enum plim_model_format format)

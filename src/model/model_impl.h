@@ -92,6 +92,10 @@ int plim_model_name_by_folder(struct plim_model *model, const char *path, struct
 /* Fill by_name and the sums from the tensors. Fails when two have one name. */
 int plim_model_index(struct plim_model *model, struct plim_error *reterr) PLIM_MUST_CHECK;
 
+/* The same for tensors with the names of `other`, in its order: nothing needs sorting. */
+int plim_model_index_as(struct plim_model *model, const struct plim_model *other,
+                        struct plim_error *reterr) PLIM_MUST_CHECK;
+
 /* The error for an arena that gave nothing: it is full, or memory is. */
 int plim_model_no_room(const struct plim_model *model, struct plim_error *reterr);
 

@@ -227,6 +227,15 @@ static uint64_t padded_bytes(const struct plim_model *model)
     return bytes;
 }
 
+/* A forecast is already in this order, and many recipes are asked of it. */
+static bool is_in_order(const struct plim_model *model)
+{
+    for (size_t i = 1; i < model->n_tensors; i++)
+        if (compare_places(&model->tensors[i - 1], &model->tensors[i]) > 0)
+            return false;
+    return true;
+}
+
 static int fill_tensors(struct quantizer *q, struct plim_model *made)
 {
     const struct plim_model *model = q->model;
@@ -239,7 +248,8 @@ static int fill_tensors(struct quantizer *q, struct plim_model *made)
     if (made->n_tensors == 0)
         return 0;
     memcpy(tensors, model->tensors, made->n_tensors * sizeof *tensors);
-    qsort(made->tensors, made->n_tensors, sizeof *made->tensors, compare_places);
+    if (!is_in_order(model))
+        qsort(made->tensors, made->n_tensors, sizeof *made->tensors, compare_places);
     for (size_t i = 0; i < made->n_tensors; i++) {
         struct plim_tensor *tensor = &made->tensors[i];
         result = plim_matrix_is_quantized(tensor) ? choose_type(q, tensor, &tensor->type) : 0;
@@ -281,7 +291,7 @@ static int fill(struct quantizer *q, struct plim_model *made)
     if (result == 0)
         result = fill_tensors(q, made);
     if (result == 0)
-        result = plim_model_index(made, q->err);
+        result = is_in_order(model) ? plim_model_index_as(made, model, q->err) : plim_model_index(made, q->err);
     if (result < 0)
         return result;
     made->name = model->name;

@@ -56,12 +56,31 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && !strcmp(text + length - end_length, end);
 }
 
+/* The matrices that nearly all of a model's are, told without a search for the parts above. */
+static bool is_common(const char *name)
+{
+    static const char *const common[] = {
+        "attn_q.weight",         "attn_k.weight",        "attn_v.weight",         "attn_output.weight",
+        "ffn_gate.weight",       "ffn_up.weight",        "ffn_down.weight",       "ffn_gate_exps.weight",
+        "ffn_up_exps.weight",    "ffn_down_exps.weight", "ffn_gate_shexp.weight", "ffn_up_shexp.weight",
+        "ffn_down_shexp.weight", "attn_q_a.weight",      "attn_q_b.weight",       "attn_kv_a_mqa.weight",
+        "attn_k_b.weight",       "attn_v_b.weight",      "attn_qkv.weight",
+    };
+    const char *part = strncmp(name, "blk.", 4) ? NULL : strchr(name + 4, '.');
+    for (size_t i = 0; part && i < sizeof common / sizeof *common; i++)
+        if (!strcmp(part + 1, common[i]))
+            return true;
+    return false;
+}
+
 bool plim_matrix_is_quantized(const struct plim_tensor *tensor)
 {
     if (tensor->ne[1] <= 1 && tensor->ne[2] <= 1 && tensor->ne[3] <= 1)
         return false;
     if (!ends_with(tensor->name, "weight"))
         return false;
+    if (is_common(tensor->name))
+        return true;
     for (size_t i = 0; i < sizeof left_alone_names / sizeof *left_alone_names; i++)
         if (!strcmp(tensor->name, left_alone_names[i]))
             return false;
