@@ -6,10 +6,15 @@ cd "$(dirname "$0")/.."
 directory=${1:-build}
 TARGETS=src/plimsoll sh tools/build.sh "$directory"
 sample=$(sh tools/sample.sh "$directory/samples")
-set -- "$directory/src/plimsoll" fit "$sample" --card 'RTX 4060' --ctx-size 32768
-echo
-echo "\$ $1 $2 $3 --card 'RTX 4060' --ctx-size 32768"
-status=0
-"$@" || status=$?
-# "it does not fit" is an answer as well
-[ "$status" -le 1 ]
+
+# answer MODEL N: the question about a model with a context of N tokens, and its answer
+answer() {
+    echo
+    echo "\$ $directory/src/plimsoll fit $1 --card 'RTX 4060' --ctx-size $2"
+    status=0
+    "$directory/src/plimsoll" fit "$1" --card 'RTX 4060' --ctx-size "$2" || status=$?
+    # "it does not fit" is an answer as well
+    [ "$status" -le 1 ]
+}
+answer Qwen3-8B 8192
+answer "$sample" 32768

@@ -62,16 +62,27 @@ void plim_report_quants_row(FILE *out, const struct plim_quant_row *row, const s
 
 /* --- the end --- */
 
+static bool has_contexts(const struct plim_quant_table *table)
+{
+    bool has = false;
+    for (size_t i = 0; i < table->n; i++)
+        has = has || table->row[i].n_ctx;
+    return has;
+}
+
 static void print_remarks(FILE *out, const struct plim_quant_table *table, bool has_star,
                           const struct plim_style *style)
 {
+    char text[320];
     plim_print(out, "\n%s", plim_paint(style, PLIM_DIM));
-    if (has_star)
-        plim_print(out, "*: all that the model was trained for.\n");
-    plim_print_wrapped(out,
-                       "loss: perplexity above that of f16, 6.23, measured on Llama 3 8B (data/quants.csv); other "
-                       "models lose other amounts in much the same order.",
-                       0, 2);
+    snprintf(text, sizeof text,
+             "%s%sloss: perplexity above that of f16, 6.23, measured on Llama 3 8B; other models lose "
+             "other amounts in much the same order.",
+             has_contexts(table) ? "context: the largest that fits" : "",
+             !has_contexts(table) ? ""
+             : has_star           ? ", * all that the model was trained for; "
+                                  : "; ");
+    plim_print_wrapped(out, text, 0, 0);
     plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     if (table->is_ctx_assumed)
         plim_print(out, "No context is given: %u tokens are assumed, enough for a conversation.\n", table->n_ctx);

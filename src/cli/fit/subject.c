@@ -17,7 +17,7 @@ static void note_catalogue(struct plim_subject *s, const struct plim_catalogue_a
     struct plim_catalogue_model entry;
     plim_catalogue_model_at(found->model, &entry);
     const size_t n_fills = plim_catalogue_model_fills(found->model, NULL, 0);
-    plim_note(&s->notes, "no file is read: the forecast is from the published config of %s", entry.id);
+    plim_note(&s->notes, "a forecast, from the published config of %s", entry.id);
     if (n_fills)
         plim_note(&s->notes, "%zu key%s that it leaves out come%s from elsewhere: 'plimsoll models %s' says from where",
                   n_fills, n_fills == 1 ? "" : "s", n_fills == 1 ? "s" : "", entry.name);
