@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/scan/patterns/pattern.h"
+#include "diagnose/scan/stamp.h"
 #include "report/explain.h"
 
 #include <string.h>
@@ -28,10 +29,25 @@ static void check_finding(const struct plim_finding *f, uint64_t n_lines)
 static void check_same(const struct plim_diagnosis *a, const struct plim_diagnosis *b)
 {
     FUZZ_REQUIRE(a->n_findings == b->n_findings && a->n_lines == b->n_lines && a->n_bytes == b->n_bytes);
+    FUZZ_REQUIRE(a->context.n_series == b->context.n_series && a->context.n_points == b->context.n_points);
+    for (uint32_t i = 0; i < a->context.n_series; i++)
+        FUZZ_REQUIRE(a->context.series[i].bytes == b->context.series[i].bytes &&
+                     a->context.series[i].stamp.kind == b->context.series[i].stamp.kind &&
+                     a->context.series[i].stamp.seconds == b->context.series[i].stamp.seconds);
     for (uint32_t i = 0; i < a->n_findings; i++) {
         FUZZ_REQUIRE(a->findings[i].pattern == b->findings[i].pattern && a->findings[i].line == b->findings[i].line);
         FUZZ_REQUIRE(!memcmp(&a->findings[i].numbers, &b->findings[i].numbers, sizeof a->findings[i].numbers));
     }
+}
+
+/* Times lie within a few thousand years, and differ from themselves by nothing. */
+static void check_times(const char *text, size_t n)
+{
+    const struct plim_stamp stamp = plim_stamp_of_line(text, n);
+    int64_t seconds = 0;
+    if (plim_stamp_read(text, n, &seconds))
+        FUZZ_REQUIRE(seconds > -((int64_t)1 << 40) && seconds < (int64_t)1 << 45);
+    FUZZ_REQUIRE(plim_stamp_between(stamp, stamp) == (stamp.kind == PLIM_STAMP_NONE ? -1 : 0));
 }
 
 static void report(const struct plim_diagnosis *diagnosis)
@@ -65,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const char *text = (const char *)data + 1;
     const size_t piece = data[0] ? data[0] : 256;
+    check_times(text, size - 1);
     if (!whole) {
         whole = plim_diagnose_new();
         pieces = plim_diagnose_new();

@@ -32,6 +32,10 @@ MACROS = {
     "%FAR%": r".{0,800}?",
     "%WORD%": r"[^ ]{1,120}",
     "%PATH%": r"""[^ "']{1,200}""",
+    # A date with its zone, or a span: src/diagnose/scan/stamp.h
+    "%TIME%": r"(?:(?:[A-Z][a-z]{2},? )?[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} ?[+-][0-9]{2}:?[0-9]{2}"
+              r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:\.[0-9]{1,9})?(?:Z| ?[+-][0-9]{2}:?[0-9]{2})"
+              r"|(?:[0-9]{1,6}(?:\.[0-9]{1,6})?(?:months?|weeks?|days?|min|w|d|h|ms|m|s)\b ?){1,7})",
     # A size that is no round number of GB, so nobody's card; up to three words; a file and a line of a source.
     "%EXACT%": r"(?:[0-9]{1,20}(?:[.,][0-9]{1,12})? ?(?:[KMkm]i?[Bb]|[Bb]ytes?|B)\b|[0-9]{1,6}\.[0-9]{1,12} ?[GTgt]i?[Bb]\b|[0-9]{6,20}\b)",
     "%FEW%": r"(?: \w{1,14}){0,3}?",

@@ -78,8 +78,11 @@
     X(SIGNAL, signal, COUNT)                                                                                           \
     X(ERROR_CODE, error_code, COUNT)                                                                                   \
     X(XID, xid, COUNT)                                                                                                 \
-    X(ORDER, order, COUNT)       /* of pages, in the kernel */                                                         \
-    X(N_EVENTS, n_events, COUNT) /* as the message itself counts */
+    X(ORDER, order, COUNT)            /* of pages, in the kernel */                                                    \
+    X(STARTED_AT, started_at, TIME)   /* what was killed: since 1970 */                                                \
+    X(FINISHED_AT, finished_at, TIME) /* likewise */                                                                   \
+    X(LIFETIME_S, lifetime_s, TIME)   /* how long it ran, as printed */                                                \
+    X(N_EVENTS, n_events, COUNT)      /* as the message itself counts */
 
 /* Every word that a message can hold. */
 #define PLIM_WORDS(X)                                                                                                  \
@@ -120,7 +123,8 @@ enum plim_word {
         PLIM_WORD_MAX_
 };
 
-enum plim_number_kind { PLIM_NUMBER_BYTES, PLIM_NUMBER_COUNT, PLIM_NUMBER_RATIO };
+/* TIME: seconds, of a span or since 1970 */
+enum plim_number_kind { PLIM_NUMBER_BYTES, PLIM_NUMBER_COUNT, PLIM_NUMBER_RATIO, PLIM_NUMBER_TIME };
 
 enum plim_cause {
     PLIM_CAUSE_UNKNOWN = 0,
@@ -198,8 +202,24 @@ struct plim_finding {
     uint32_t n_evidence;
 };
 
+/* What a time is counted from: only two of one kind have a difference. */
+enum plim_stamp_kind {
+    PLIM_STAMP_NONE,
+    PLIM_STAMP_DATE,     /* year, month and day: since 1970 */
+    PLIM_STAMP_YEARLESS, /* "Nov 03 04:11:02", "11-03 04:11:02" */
+    PLIM_STAMP_DAYLESS,  /* "04:11:02" */
+    PLIM_STAMP_BOOT,     /* "[  812.310]" of the kernel */
+};
+
+/* The time at the beginning of a line. */
+struct plim_stamp {
+    enum plim_stamp_kind kind;
+    int64_t seconds;
+};
+
 struct plim_point {
     int64_t step, bytes; /* step may be PLIM_UNKNOWN */
+    struct plim_stamp stamp;
 };
 
 /* What else the log says: of the time before the root failure, or, when there is none, to its end. */

@@ -215,7 +215,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     const enum plim_pattern_role role = m->pattern->role;
     struct plim_log_context *context = &f->diagnosis.context;
     if (role >= PLIM_PATTERN_ROLE_NEIGHBOUR) {
-        plim_log_context_add(context, m, first_hard(f) != NULL);
+        plim_log_context_add(context, s, first_hard(f) != NULL);
         return -1;
     }
     plim_log_context_add_programs_around(context, s);

@@ -34,16 +34,17 @@ static void add_neighbour(struct plim_log_context *context, const struct plim_ma
             memcpy(context->words.text[i], m->words.text[i], PLIM_WORD_BYTES);
 }
 
-static void add_point(struct plim_log_context *context, const struct plim_match *m)
+static void add_point(struct plim_log_context *context, const struct plim_observation *s)
 {
-    const int64_t bytes = m->numbers.value[PLIM_N_MEMORY_BYTES];
+    const struct plim_numbers *numbers = &s->match->numbers;
+    const int64_t bytes = numbers->value[PLIM_N_MEMORY_BYTES];
     if (bytes == PLIM_UNKNOWN)
         return;
     if (context->n_series == PLIM_MAX_SERIES) {
         memmove(context->series, context->series + 1, (PLIM_MAX_SERIES - 1) * sizeof *context->series);
         context->n_series--;
     }
-    context->series[context->n_series++] = (struct plim_point){ m->numbers.value[PLIM_N_STEP], bytes };
+    context->series[context->n_series++] = (struct plim_point){ numbers->value[PLIM_N_STEP], bytes, s->stamp };
     context->n_points++;
 }
 
@@ -61,12 +62,13 @@ void plim_log_context_add_program(struct plim_log_context *context, const char *
         context->programs[context->n_programs++] = id;
 }
 
-void plim_log_context_add(struct plim_log_context *context, const struct plim_match *match, bool is_late)
+void plim_log_context_add(struct plim_log_context *context, const struct plim_observation *s, bool is_late)
 {
+    const struct plim_match *match = s->match;
     if (match->pattern->role == PLIM_PATTERN_ROLE_NEIGHBOUR)
         add_neighbour(context, match, is_late);
     else if (match->pattern->role == PLIM_PATTERN_ROLE_SERIES && !is_late)
-        add_point(context, match);
+        add_point(context, s);
     else if (match->pattern->role == PLIM_PATTERN_ROLE_PROGRAM)
         plim_log_context_add_program(context, match->pattern->id);
 }

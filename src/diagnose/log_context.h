@@ -12,7 +12,7 @@ void plim_log_context_init(struct plim_log_context *context);
  * A neighbour, a point of a series or a program. is_late: it stands behind the first failure; then it only fills in
  * what is not known, as it does not describe the time before the failure.
  */
-void plim_log_context_add(struct plim_log_context *context, const struct plim_match *match, bool is_late);
+void plim_log_context_add(struct plim_log_context *context, const struct plim_observation *observation, bool is_late);
 
 /* A program that was named. */
 void plim_log_context_add_program(struct plim_log_context *context, const char *id);

@@ -9,7 +9,8 @@
 struct plim_observation {
     const struct plim_match *match;
     uint64_t offset, line;
-    bool is_counted; /* by plim_findings_count() already */
+    struct plim_stamp stamp; /* of the line, for a point of a series */
+    bool is_counted;         /* by plim_findings_count() already */
     struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
     uint32_t n_evidence;
     const struct plim_frame *frames; /* of the traceback that belongs to it; NULL: not looked for */

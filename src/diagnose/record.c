@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/record.h"
 
+#include "diagnose/scan/stamp.h"
+
 #include <string.h>
 
 enum {
@@ -84,6 +86,10 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     if (m->is_dropped)
         return;
     o.is_counted = o.offset < r->counted_before;
+    if (m->pattern->role == PLIM_PATTERN_ROLE_SERIES) {
+        const size_t start = reader->start + m->start, line = plim_log_line_start(b, start, PLIM_LOG_LINE_BYTES);
+        o.stamp = plim_stamp_of_line(b->data + line, b->length - line);
+    }
     if (m->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR)
         add_evidence(&o, b, reader->start);
     if (plim_findings_wants_frames(r->findings, m->pattern)) {

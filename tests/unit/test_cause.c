@@ -3,6 +3,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "diagnose/cause/cause.h"
+#include "diagnose/cause/growth.h"
 #include "diagnose/cause/rules.h"
 #include "diagnose/cause/trace.h"
 #include "diagnose/scan/patterns/pattern.h"
@@ -324,21 +325,79 @@ static void test_sizes_that_cannot_be(void **state)
     assert_cause("misconfiguration_utilization");
 }
 
+/* What was printed at a step; seconds apart from the one before. */
+static void point(int64_t step, int64_t bytes, int64_t seconds)
+{
+    const struct plim_stamp stamp = { PLIM_STAMP_DATE, (int64_t)context.n_points * seconds };
+    context.series[context.n_series++] = (struct plim_point){ step, bytes, stamp };
+    context.n_points++;
+}
+
 /* A leak is claimed of a series that rises, and of nothing else. */
 static void test_growth(void **state)
 {
     (void)state;
     message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
     for (int i = 0; i < 12; i++)
-        context.series[context.n_series++] = (struct plim_point){ i, GIB(10 + i) };
-    context.n_points = 12;
+        point(i, GIB(10 + i), 300);
     assert_cause("leak_or_growth");
+    assert_non_null(strstr(answer.best.why,
+                           "from 10.00 GiB to 21.00 GiB over the last 12 figures in the log in 55 min, "
+                           "12.00 GiB an hour"));
+    assert_in_range(plim_rise_lasts(&context, GIB(23.69)), 4100, 4110); /* 13.69 GiB at 12 an hour */
+    assert_int_equal(plim_rise_lasts(&context, PLIM_UNKNOWN), 3300);
+    for (int i = 0; i < 12; i++)
+        context.series[i].step = PLIM_UNKNOWN; /* 55 minutes are longer than a model loads */
+    assert_cause("leak_or_growth");
+    for (int i = 0; i < 12; i++)
+        context.series[i].stamp.seconds = i;
+    assert_cause("batch_or_activation");
+    for (int i = 0; i < 12; i++)
+        context.series[i].step = i;
+    assert_cause("leak_or_growth"); /* twelve seconds are no time to count a rate from */
+    assert_null(strstr(answer.best.why, "an hour"));
     for (int i = 0; i < 12; i++)
         context.series[i].bytes = GIB(i % 2 ? 20.0 : 20.5);
     assert_cause("batch_or_activation");
     for (int i = 0; i < 12; i++)
         context.series[i].bytes = GIB(20) + MIB(i); /* rises, by less than figures are printed to */
     assert_cause("batch_or_activation");
+}
+
+/* How long what was killed had run, and what that says. */
+static void test_lifetime(void **state)
+{
+    static const struct {
+        int64_t started, finished, lifetime;
+        const char *says; /* NULL: nothing */
+    } rows[] = {
+        { 1000, 1090, PLIM_UNKNOWN, " It had run for 90 s: it does not fit as it is." },
+        { 1000, 1000 + 3 * 3600 + 600, PLIM_UNKNOWN, " It had run for 3 h 10 min." },
+        { 1793652002, 1793779832, PLIM_UNKNOWN, " It had run for 35 h 30 min: what takes so long" },
+        { PLIM_UNKNOWN, PLIM_UNKNOWN, 4 * 86400, " It had run for 4.0 days: what takes so long" },
+        { 1000, 1000 + 3600, 5 * 3600, " It had run for 5 h 0 min." }, /* what is printed goes before what is counted */
+        { 1000, 500, PLIM_UNKNOWN, NULL },                             /* docker: year 1 while it runs */
+        { PLIM_UNKNOWN, 5000, PLIM_UNKNOWN, NULL },
+        { 5000, PLIM_UNKNOWN, PLIM_UNKNOWN, NULL },
+        { -62135596800, 1793779832, PLIM_UNKNOWN, NULL },
+        { INT64_MIN + 1, INT64_MAX, PLIM_UNKNOWN, NULL },
+        { PLIM_UNKNOWN, PLIM_UNKNOWN, INT64_MAX, NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        begin();
+        pattern.id = "kubernetes-oomkilled";
+        pattern.stage = "host";
+        pattern.cause = PLIM_CAUSE_HOST_RAM;
+        set(PLIM_N_STARTED_AT, rows[i].started);
+        set(PLIM_N_FINISHED_AT, rows[i].finished);
+        set(PLIM_N_LIFETIME_S, rows[i].lifetime);
+        assert_cause("host_ram");
+        if (rows[i].says)
+            assert_non_null(strstr(answer.best.why, rows[i].says));
+        else
+            assert_null(strstr(answer.best.why, "It had run"));
+    }
 }
 
 static void stage(const char *framework, const char *name)
@@ -650,7 +709,7 @@ static void test_hostile_figures(void **state)
         for (int i = 0; i < 4; i++)
             other(values[(int)uniform(0, 9.99)], values[(int)uniform(0, 9.99)]);
         for (int i = 0; i < 8; i++)
-            context.series[context.n_series++] = (struct plim_point){ i, values[(int)uniform(1, 9.99)] };
+            point(i, values[(int)uniform(1, 9.99)], values[(int)uniform(0, 9.99)] % 100000);
         find();
         assert_int_not_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);
         assert_true(strlen(answer.best.why) < sizeof answer.best.why);
@@ -747,9 +806,7 @@ static void make_up(void)
         frame(frames[which].file, frames[which].name, pick(2) != 0);
     }
     for (uint64_t n = pick(2) * 20; n > 0; n--) {
-        context.series[context.n_series++] =
-            (struct plim_point){ (int64_t)context.n_points, GIB(1 + (double)context.n_points) };
-        context.n_points++;
+        point((int64_t)context.n_points, GIB(1 + (double)context.n_points), 60);
     }
 }
 
@@ -865,6 +922,7 @@ int main(void)
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_sizes_that_cannot_be),
         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_lifetime),
         cmocka_unit_test(test_servers),
         cmocka_unit_test(test_llama),
         cmocka_unit_test(test_host),

@@ -6,10 +6,11 @@
 #include "unit.h"
 
 #include "diagnose/diagnose.h"
-#include "diagnose/scan/figure.h"
 #include "diagnose/scan/frames.h"
+#include "diagnose/scan/patterns/figure.h"
 #include "diagnose/scan/patterns/pattern.h"
 #include "diagnose/scan/prefix.h"
+#include "diagnose/scan/stamp.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -356,6 +357,99 @@ static void test_an_exit_status_alone(void **state)
     assert_string_equal(root_kind(plim_diagnose_end(diagnose)), "pytorch-oom");
 }
 
+/* --- times --- */
+
+static void test_times(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds; /* PLIM_UNKNOWN: it is none */
+    } rows[] = {
+        { "Mon, 02 Nov 2026 21:40:02 +0100", 1793652002 },
+        { "2 Nov 2026 20:40:02 +0000", 1793652002 },
+        { "Mon Nov  2 20:40:02 2026", 1793652002 },
+        { "2026-11-02T20:40:02Z", 1793652002 },
+        { "2026-11-02 21:40:02.123456789+01:00", 1793652002 },
+        { "2026/11/02 15:10:02 -0530", 1793652002 },
+        { "2028-02-29T00:00:00Z", 1835395200 },
+        { "1970-01-01T00:00:00Z", 0 },
+        { "3d 2h 11min 5.2s", 267065 },
+        { "1 day 4h", PLIM_UNKNOWN },
+        { "12min 3.101s", 723 },
+        { "812ms", 0 },
+        { "1month 2weeks", 3801600 },
+        { "2h 3d", 7200 }, /* the largest unit comes first: the rest is another text */
+        { "2026-13-02T20:40:02Z", PLIM_UNKNOWN },
+        { "2026-11-02T25:40:02Z", PLIM_UNKNOWN },
+        { "11-02 20:40:02", PLIM_UNKNOWN },
+        { "soon", PLIM_UNKNOWN },
+        { "", PLIM_UNKNOWN },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t seconds = PLIM_UNKNOWN;
+        const bool is_time = plim_stamp_read(rows[i].text, strlen(rows[i].text), &seconds);
+        if (is_time != (rows[i].seconds != PLIM_UNKNOWN) || (is_time && seconds != rows[i].seconds))
+            fail_msg("%s: %" PRId64 ", not %" PRId64, rows[i].text, seconds, rows[i].seconds);
+        for (size_t n = 0; n < strlen(rows[i].text); n++) /* cut anywhere, in a buffer of just so many bytes */
+            plim_stamp_read(rows[i].text + strlen(rows[i].text) - n, n, &seconds);
+    }
+}
+
+static void test_times_of_lines(void **state)
+{
+    static const struct {
+        const char *first, *last;
+        int64_t seconds; /* between them; -1 when nobody can tell */
+    } rows[] = {
+        { "2026-11-02 10:11:12,123 INFO x", "2026-11-02 11:11:13 INFO y", 3601 },
+        { "[2026-11-02 10:11:12,123] [INFO] [utils.py:801]", "[2026-11-03 10:11:12] x", 86400 },
+        { "(Worker pid=81) INFO 11-02 23:59:50 [x.py:8]", "(Worker pid=81) INFO 11-03 00:00:10 [x.py:8]", 20 },
+        { "INFO 12-31 23:59:50", "INFO 01-01 00:00:10", 20 },
+        { "Nov 02 10:11:12 node app[81]: x", "Nov 02 10:12:12 node app[81]: y", 60 },
+        { "10:11:12 x", "10:11:42 x", 30 },
+        { "[23:59:50] x", "[00:00:10] x", 20 },
+        { "[  812.310] x", "[  900.1] x", 88 },
+        { "[  912.310] x", "[  900.1] x", -1 },
+        { "2026-11-02 10:11:12 x", "[  900.1] x", -1 },
+        { "2026-11-02 10:11:12 x", "2026-11-02 10:11:10 x", -1 },
+        { "step 3 loss 1.2", "step 4 loss 1.1", -1 },
+        { "shape 10:11:12:13", "shape 10:11:13:13", -1 },
+        { "version 1.2.3-4", "10.0.0.1:8000", -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t got = plim_stamp_between(plim_stamp_of_line(rows[i].first, strlen(rows[i].first)),
+                                               plim_stamp_of_line(rows[i].last, strlen(rows[i].last)));
+        if (got != rows[i].seconds)
+            fail_msg("%s ... %s: %" PRId64 " s, not %" PRId64, rows[i].first, rows[i].last, got, rows[i].seconds);
+    }
+}
+
+/* A leak, as a trainer logs it: the rate is of the log's own times, however many figures it has. */
+static void test_a_rising_series(void **state)
+{
+    char line[200];
+    (void)state;
+    for (int n = 8; n < 400; n *= 3) {
+        plim_diagnose_reset(diagnose);
+        for (int i = 0; i < n; i++) {
+            snprintf(line, sizeof line,
+                     "2026-11-%02d %02d:%02d:00,123 INFO train - step %d loss 0.%d GPU memory allocated: %d.%02d GB\n",
+                     2 + i / 144, i / 6 % 24, i % 6 * 10, 10 * i, i % 10, 8 + i / 20, i % 20 * 5);
+            plim_diagnose_feed(diagnose, line, strlen(line));
+        }
+        plim_diagnose_feed(diagnose, oom, strlen(oom));
+        const struct plim_log_context *context = &plim_diagnose_end(diagnose)->context;
+        assert_true(context->n_series >= 5);
+        const struct plim_point *first = &context->series[0], *last = &context->series[context->n_series - 1];
+        const int64_t seconds = plim_stamp_between(first->stamp, last->stamp);
+        assert_true(seconds >= 1800);
+        /* 51.2 MiB in ten minutes */
+        assert_in_range((last->bytes - first->bytes) / 1024 * 3600 / seconds, 300 * 1024, 316 * 1024);
+    }
+}
+
 /* --- figures --- */
 
 static void test_figures(void **state)
@@ -504,6 +598,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_no_finding_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_traceback_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_exit_status_alone, set_up, tear_down),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_of_lines),
+        cmocka_unit_test_setup_teardown(test_a_rising_series, set_up, tear_down),
         cmocka_unit_test(test_figures),
         cmocka_unit_test_setup_teardown(test_an_impossible_figure_is_dropped, set_up, tear_down),
         cmocka_unit_test(test_prefixes),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules for the computer's memory: RAM, control groups, processes that were killed. */
+#include "diagnose/cause/growth.h"
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/pattern.h"
 
@@ -57,7 +58,7 @@ static const char *killer(const struct plim_facts *facts)
                                                  : "Linux";
 }
 
-bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
+static bool guess_host(const struct plim_facts *facts, struct plim_guess *guess)
 {
     int64_t rss = plim_fact_own(facts, PLIM_N_RSS_BYTES), limit = plim_fact_own(facts, PLIM_N_LIMIT_BYTES),
             pid = plim_fact_own(facts, PLIM_N_PID);
@@ -107,6 +108,30 @@ bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
                               plim_say(&texts, limit));
     return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "%s%s", without_figures(facts),
                           limit_words(facts));
+}
+
+enum { SHORT_LIFE_S = 600, LONG_LIFE_S = 24 * 3600 };
+
+/* How long it ran tells need from growth: what does not fit dies at once, what leaks takes its time. */
+static void say_lifetime(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const int64_t seconds = plim_lifetime(facts->finding);
+    const size_t n = strlen(guess->why);
+    char span[PLIM_SPAN_TEXT_BYTES];
+    if (!plim_is_known(seconds) || n >= sizeof guess->why)
+        return;
+    snprintf(guess->why + n, sizeof guess->why - n, " It had run for %s%s.", plim_span_text(span, seconds),
+             seconds < SHORT_LIFE_S  ? ": it does not fit as it is"
+             : seconds > LONG_LIFE_S ? ": what takes so long to fill a limit is more likely growth than need"
+                                     : "");
+}
+
+bool plim_rule_host(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    if (!guess_host(facts, guess))
+        return false;
+    say_lifetime(facts, guess);
+    return true;
 }
 
 /* Signal 9 without a word about memory: nearly always RAM, but another sender is possible. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about sizes that no card of this kind can hold, however empty, and about what one piece is for. */
 #include "diagnose/cause/rules.h"
-#include "diagnose/scan/figure.h"
+#include "diagnose/scan/patterns/figure.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules by the traceback, by a series of memory figures, and the rule for the rest. */
+#include "diagnose/cause/growth.h"
 #include "diagnose/cause/rules.h"
 
 #include <inttypes.h>
@@ -67,43 +68,23 @@ bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *gues
                                            : "it makes its states for every parameter at the first step.");
 }
 
-/* Spearman's rank correlation of bytes with time; ties get their mean rank. */
-static double rank_correlation(const struct plim_point *points, uint32_t n)
-{
-    double sum = 0, squares = 0, time_squares = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double below = 0;
-        for (uint32_t k = 0; k < n; k++)
-            below += points[k].bytes < points[i].bytes ? 1 : points[k].bytes == points[i].bytes && k != i ? 0.5 : 0;
-        double rank = below - (double)(n - 1) / 2, time = (double)i - (double)(n - 1) / 2;
-        sum += rank * time;
-        squares += rank * rank;
-        time_squares += time * time;
-    }
-    return squares > 0 && time_squares > 0 ? sum / (__builtin_sqrt(squares) * __builtin_sqrt(time_squares)) : 0;
-}
-
 /* Only a series that rises shows growth; without one it is never claimed. */
 bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
 {
-    const struct plim_log_context *context = facts->context;
     struct plim_size_texts texts = { .n = 0 };
-    uint32_t n = context ? context->n_series : 0;
-    if (n < PLIM_MIN_POINTS)
+    struct plim_rise growth;
+    char span[PLIM_SPAN_TEXT_BYTES], pace[ACCOUNT_BYTES] = "";
+    if (!plim_rise_read(facts->context, facts->answer->total_bytes, &growth))
         return false;
-    const struct plim_point *first = &context->series[0], *last = &context->series[n - 1];
-    if (first->bytes < 0 || last->bytes < 0)
-        return false;
-    int64_t grown = last->bytes - first->bytes;
-    int64_t total = facts->answer->total_bytes;
-    int64_t enough = plim_is_known(total) && total / 100 > PLIM_ROUNDING_BYTES ? total / 100 : PLIM_ROUNDING_BYTES;
-    if (grown < enough || rank_correlation(context->series, n) <= PLIM_MIN_CORRELATION)
-        return false;
-    return plim_guess_set(
-        guess, PLIM_CAUSE_LEAK_OR_GROWTH, n >= 2 * PLIM_MIN_POINTS ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
-        "Memory rose from %s to %s over the last %" PRIu32 " figures in the log, at nearly every one: "
-        "something is kept that should be freed.",
-        plim_say(&texts, first->bytes), plim_say(&texts, last->bytes), n);
+    if (plim_is_known(growth.bytes_per_hour))
+        snprintf(pace, sizeof pace, " in %s, %s an hour", plim_span_text(span, growth.seconds),
+                 plim_say(&texts, growth.bytes_per_hour));
+    return plim_guess_set(guess, PLIM_CAUSE_LEAK_OR_GROWTH,
+                          growth.n >= 2 * PLIM_MIN_POINTS ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
+                          "Memory rose from %s to %s over the last %" PRIu32
+                          " figures in the log%s, at nearly every one: "
+                          "something is kept that should be freed.",
+                          plim_say(&texts, growth.first_bytes), plim_say(&texts, growth.last_bytes), growth.n, pace);
 }
 
 static const char *phase(const struct plim_facts *facts)

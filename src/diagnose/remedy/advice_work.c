@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Remedies for a program that needs more than the card has: a step, the optimizer, the weights, growth. */
+#include "diagnose/cause/growth.h"
 #include "diagnose/remedy/advice.h"
 
 #include <inttypes.h>
@@ -303,7 +304,14 @@ void plim_advise_growth(struct plim_advice *advice)
         plim_advise(advice, PLIM_UNKNOWN, "what is older is computed or read again",
                     "a bound for everything that is kept from one step or request to the next: lists, caches, queues");
     }
-    plim_advise(advice, PLIM_UNKNOWN, "time to load again", "until it is found: a new process for each job");
+    const int64_t lasts = plim_rise_lasts(advice->context, advice->answer->total_bytes);
+    char span[PLIM_SPAN_TEXT_BYTES], half[PLIM_SPAN_TEXT_BYTES];
+    if (plim_is_known(lasts))
+        plim_advise(advice, PLIM_UNKNOWN, "time to load again",
+                    "until it is found: a new process every %s; at this pace the memory is full after %s",
+                    plim_span_text(half, lasts / 2), plim_span_text(span, lasts));
+    else
+        plim_advise(advice, PLIM_UNKNOWN, "time to load again", "until it is found: a new process for each job");
 }
 
 /* --- the weights --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/patterns/capture.h"
 
-#include "diagnose/scan/figure.h"
+#include "diagnose/scan/patterns/figure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static size_t figure_end(const struct plim_window *w, size_t start, size_t end, 
     size_t at = start + 1;
     while (at < end && !(w->is_join[at] && is_figure_char(text[at]) && is_digit(text[at - 1])))
         at++;
-    if (at >= end || !is_last)
+    if (at >= end || !is_last || kind == PLIM_NUMBER_TIME)
         return end;
     if (w->is_join[at] == PLIM_NEW_LINE || is_stamp(text + at))
         return at;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "diagnose/scan/figure.h"
+#include "diagnose/scan/patterns/figure.h"
+
+#include "diagnose/scan/stamp.h"
 
 #include <string.h>
 
@@ -45,6 +47,8 @@ static size_t fraction_at(const char *text, size_t n)
 enum plim_figure plim_figure_read(const char *text, size_t n, enum plim_number_kind kind, int64_t unit,
                                   int64_t *ret_value)
 {
+    if (kind == PLIM_NUMBER_TIME)
+        return plim_stamp_read(text, n, ret_value) ? PLIM_FIGURE_OK : PLIM_FIGURE_NONE;
     bool is_negative = n > 0 && text[0] == '-';
     size_t length = is_negative;
     while (length < n && (is_digit(text[length]) || text[length] == '.' || text[length] == ','))

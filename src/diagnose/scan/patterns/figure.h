@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_DIAGNOSE_SCAN_FIGURE_H
-#define PLIMSOLL_DIAGNOSE_SCAN_FIGURE_H
+#ifndef PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_FIGURE_H
+#define PLIMSOLL_DIAGNOSE_SCAN_PATTERNS_FIGURE_H
 
 /*
  * A printed figure as a number. Units are powers of two, whatever their names: PyTorch, CUDA, ggml, Paddle, TensorFlow,
