@@ -6,8 +6,8 @@ The configs whose conversion is recorded: cases.txt, one per line,
 
 NAME is a config's file in data/models without ".json", completed by data/models-filled.csv, or one in the folder configs:
 the defaults of a class of transformers. 5: the checkpoint's layout comes from transformers 5, which knows the architecture,
-and not from transformers 4. KEY=JSON completes or changes the config (KEY may be a path: vision_config.depth), KEY=- takes
-it away. NAME@WORD is a second case of the same config.
+and not from transformers 4; 0: from written_layout.py. KEY=JSON completes or changes the config (KEY may be a path:
+vision_config.depth), KEY=- takes it away. NAME@WORD is a second case of the same config.
 """
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ class Case:
 
     def notes(self) -> list[str]:
         made = f"{self.name}: llama.cpp v0.5.0, convert_hf_to_gguf.py with transformers {TRANSFORMERS[4]}; "
-        lines = [made + f"checkpoint laid out by transformers {TRANSFORMERS[self.transformers]}"]
+        layout = f"transformers {TRANSFORMERS[self.transformers]}" if self.transformers else "written_layout.py"
+        lines = [made + "checkpoint laid out by " + layout]
         if self.changes:
             lines.append("changed: " + " ".join(f"{key}={json.dumps(value)}" for key, value in self.changes.items()))
         return lines
@@ -91,8 +92,8 @@ def parse(line: str) -> Case:
     case = Case(name, remark=remark.strip())
     for word in words:
         key, equals, value = word.partition("=")
-        if word == "5":
-            case.transformers = 5
+        if word in ("0", "5"):
+            case.transformers = int(word)
         elif word.startswith("--"):
             case.options.append(word)
         elif value == "-":

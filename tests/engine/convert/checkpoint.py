@@ -20,6 +20,7 @@ import torch
 import transformers
 
 import hub_layout
+import written_layout
 
 DTYPES = {
     torch.float32: ("F32", 4),
@@ -40,12 +41,16 @@ def read_config(path: str) -> dict:
         return {key: value for key, value in json.load(file).items() if not key.startswith("_")}
 
 
+def dtype_of(config: dict) -> torch.dtype:
+    return getattr(torch, config.get("torch_dtype") or config.get("dtype") or ASSUMED_DTYPE)
+
+
 def make_model(folder: str, config: dict) -> torch.nn.Module:
     """The model of the folder's config, with tensors that have no memory."""
     parsed = transformers.AutoConfig.from_pretrained(folder)
     name = (config.get("architectures") or [""])[0]
     kind = getattr(transformers, name, None)
-    dtype = getattr(torch, config.get("torch_dtype") or config.get("dtype") or ASSUMED_DTYPE)
+    dtype = dtype_of(config)
     with torch.device("meta"):
         if kind is None:
             return transformers.AutoModelForCausalLM.from_config(parsed, dtype=dtype)
@@ -123,8 +128,10 @@ def main() -> int:
     write_json(folder, "config.json", config)
     write_json(folder, "preprocessor_config.json", PREPROCESSOR)
     write_vocabulary(folder, config)
-    tensors = saved_tensors(make_model(folder, config))
-    hub_layout.apply(config, tensors)
+    tensors = written_layout.tensors(config, dtype_of(config))
+    if tensors is None:
+        tensors = saved_tensors(make_model(folder, config))
+        hub_layout.apply(config, tensors)
     write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
     return 0
 

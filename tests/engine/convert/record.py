@@ -65,6 +65,7 @@ class Tools:
         newer = os.path.join(options.convert, "transformers-5")
         self.options = options
         self.checkpoint = {4: Server(options, "checkpoint"), 5: Server(options, "checkpoint", path=newer)}
+        self.checkpoint[0] = self.checkpoint[4]
         self.convert = Server(options, "convert", os.path.join(options.convert, "llama.cpp"))
 
 
