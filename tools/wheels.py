@@ -4,11 +4,15 @@
 Compare the names that the virtual libraries export with NVIDIA's newest builds of them: a program does not start if a
 library lacks a name that it was linked with. Downloads one wheel after the other, some gigabytes in all.
 
-    wheels.py [--write] [SONAME...]      --write: put what is new into the lists of src/vgpu/exports
+    wheels.py [--write] [--record] [SONAME...]
+
+--write: put what is new into the lists of src/vgpu/exports. --record: write what these wheels export to tests/vgpu/wheels,
+which tests/vgpu/exports.py compares with the libraries that are built, without a network.
 
 Exit status: 0 nothing is new, 1 these are, 77 no wheel could be had. Needs nm and pip.
 """
 import argparse
+import gzip
 import pathlib
 import re
 import subprocess
@@ -20,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import exports  # noqa: E402
 
 LISTS = exports.FOLDER.parent
+RECORDS = LISTS.parent.parent.parent / "tests/vgpu/wheels"
 RUNTIME = {"libcudart.so.11.0": "nvidia-cuda-runtime-cu11", "libcudart.so.12": "nvidia-cuda-runtime-cu12", "libcudart.so.13": "nvidia-cuda-runtime"}
 
 
@@ -55,17 +60,22 @@ def newest(package, soname, folder):
     return library and (str(pathlib.Path(folder) / library), wheel.name.split("-")[1])
 
 
-def new_names(soname, package):
-    """The version of the package, and what its library exports and the list lacks: names as the list has them."""
-    known = listed(soname)
-    words = {re.match(r"_*[a-z]+", name)[0] for name in known}
+def exported_names(soname, package):
+    """The version of the package, and what its library exports of the words that the names of the list begin with."""
+    words = {re.match(r"_*[a-z]+", name)[0] for name in listed(soname)}
     with tempfile.TemporaryDirectory() as folder:
         found = newest(package, soname, folder)
         if not found:
             return None
         names = {name for name, _ in exports.exported(found[0])}
-    return found[1], sorted(name for name in names
-                            if name.split()[0] not in known and (re.match(r"_*[a-z]+", name) or [""])[0] in words)
+    return found[1], sorted(name for name in names if (re.match(r"_*[a-z]+", name) or [""])[0] in words)
+
+
+def record(soname, package, version, names):
+    """A file for each package; the same bytes for the same names."""
+    RECORDS.mkdir(exist_ok=True)
+    text = f"{soname} {package} {version}\n" + "".join(name.split()[0] + "\n" for name in names)
+    (RECORDS / f"{soname}-{package}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def write(soname, package, version, names):
@@ -83,15 +93,19 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sonames", nargs="*", metavar="SONAME")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     n_seen = n_new = 0
     for soname in options.sonames or [*RUNTIME, *sorted(path.name for path in exports.FOLDER.iterdir())]:
         for package in packages_of(soname):
-            found = new_names(soname, package)
+            found = exported_names(soname, package)
             if not found:
                 print(f"{soname}: no {package} that has it")
                 continue
             version, names = found
+            if options.record:
+                record(soname, package, version, names)
+            names = [name for name in names if name.split()[0] not in listed(soname)]
             n_seen += 1
             n_new += len(names)
             print(f"{soname}: {package} {version}: {len(names)} new", *names, sep="\n    ", flush=True)
