@@ -213,6 +213,30 @@ static void weigh_layers(const struct plim_llama *llama, const struct plim_llama
     set_host_bytes(cx->mmap, span.end - span.first, host_bytes, w);
 }
 
+/*
+ * A tied embedding is loaded a second time for the output, unless that is where it already is. Gemma 3n and 4 ask for
+ * the output first, so that there is nothing yet that it could share (gemma3n.cpp: load_arch_tensors); and a type of
+ * which the GPU cannot pick rows is pinned for products only.
+ */
+static void add_tied_output(const struct plim_llama *llama, const struct plim_llama_context *cx,
+                            const struct plim_placement *p, struct plim_weights *w)
+{
+    const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
+    if (!llama->is_tied)
+        return;
+    const char *arch = llama->hp.arch->name;
+    const bool is_same_place = p->tied_output == plim_place_of(llama, p, (size_t)(embd - llama->tensors));
+    const bool is_first = !strcmp(arch, "gemma3n") || !strcmp(arch, "gemma4");
+    const bool is_pinned_apart = p->layer[llama->hp.n_layer_all] == p->cpu && p->n_gpu > 0 &&
+                                 p->tied_output == p->cpu && !plim_cuda_gets_rows(cx->epoch, embd->type);
+    if (is_same_place && !is_first && !is_pinned_apart)
+        return;
+    if (p->tied_output != p->cpu)
+        w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
+    else if (!cx->mmap)
+        w->host_bytes += plim_align_up(embd->bytes, PLIM_HOST_ALIGNMENT);
+}
+
 void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_context *cx,
                         const struct plim_placement *p, struct plim_weights *ret_weights)
 {
@@ -222,13 +246,7 @@ void plim_place_weights(const struct plim_llama *llama, const struct plim_llama_
         weigh_tensors(llama, cx, p, w);
     else
         weigh_layers(llama, cx, p, w);
-    /* a tied embedding is loaded a second time for the output, unless that is where it already is */
-    const struct plim_tensor *embd = plim_llama_global_tensor(llama, PLIM_GLOBAL_TOKEN_EMBD, PLIM_WEIGHT);
-    if (llama->is_tied && p->tied_output != plim_place_of(llama, p, (size_t)(embd - llama->tensors)))
-        w->device_bytes[p->tied_output] += plim_llama_device_bytes(embd);
-    else if (llama->is_tied && p->layer[llama->hp.n_layer_all] == p->cpu && p->n_gpu > 0 && !cx->mmap &&
-             !plim_cuda_gets_rows(cx->epoch, embd->type))
-        w->host_bytes += plim_align_up(embd->bytes, PLIM_HOST_ALIGNMENT); /* pinned for products, not for rows */
+    add_tied_output(llama, cx, p, w);
     /* RoPE's factors belong to the first layer that reads them; every other device with such layers gets a copy */
     const uint32_t first = first_with_rope_factors(llama);
     bool has_copy[PLIM_MAX_DEVICES + 1] = { false };
