@@ -83,7 +83,7 @@ static void build(const struct run *run, struct batch batch)
         .cx = run->cx,
         .place = run->place,
         .n_tokens = batch.n_tokens,
-        .n_seqs = batch.n_seqs ? batch.n_seqs : run->cx->n_seq_max,
+        .n_seqs = batch.n_seqs ? batch.n_seqs : run->cx->n_seq_graph,
         .n_outputs = batch.n_outputs,
         .is_full_offload = run->place->is_full,
         .layers = run->w->layers.layer,
@@ -176,8 +176,9 @@ static bool reserve_all(const struct run *run, struct plim_llama_context *cx, st
 {
     const struct plim_placement *place = run->place;
     const bool is_on_one_gpu = place->is_full && place->n_gpu == 1 && !place->has_overrides && cx->offload_kqv;
-    const bool has_most_outputs = cx->n_outputs >= cx->n_seq_max;
-    const struct batch prompt = { cx->n_tokens, cx->n_outputs, 0 }, one_each = { cx->n_seq_max, cx->n_seq_max, 0 };
+    const uint32_t n_seqs = cx->n_seq_graph;
+    const bool has_most_outputs = cx->n_outputs >= n_seqs;
+    const struct batch prompt = { cx->n_tokens, cx->n_outputs, 0 }, one_each = { n_seqs, n_seqs, 0 };
     const struct batch one_seq = { cx->n_ubatch < cx->n_ctx ? cx->n_ubatch : cx->n_ctx, cx->n_outputs, 1 };
     const bool is_prompt_enough = is_on_one_gpu && has_most_outputs && !run->w->is_dedup_off;
     const struct batch first = is_prompt_enough ? prompt : one_each;

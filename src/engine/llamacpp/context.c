@@ -177,7 +177,10 @@ static void resolve_graph(const struct plim_llama *llama, const struct plim_llam
     cx->n_outputs_max = or_default(n_outputs_max, cx->n_batch);
     uint32_t n_tokens = plim_min_u32(cx->n_ctx, cx->n_ubatch);
     cx->n_outputs = plim_min_u32(n_tokens, cx->n_outputs_max);
-    cx->n_tokens = (n_tokens + cx->n_seq_max - 1) / cx->n_seq_max * cx->n_seq_max;
+    cx->n_seq_graph = cx->kv_unified && !epoch->reserves_all_seqs ? 1 : cx->n_seq_max;
+    cx->n_tokens = (n_tokens + cx->n_seq_graph - 1) / cx->n_seq_graph * cx->n_seq_graph;
+    if (epoch->rounds_outputs)
+        cx->n_outputs = cx->n_tokens;
 }
 
 void plim_llama_context_resolve(const struct plim_llama *llama, const struct plim_llamacpp_setup *setup,

@@ -19,6 +19,7 @@ struct plim_llama_context {
     uint32_t n_ctx_seq; /* one sequence: cells of a stream */
     uint32_t n_ctx_swa; /* cells of a sliding layer's stream */
     uint32_t n_batch, n_ubatch, n_seq_max, n_stream;
+    uint32_t n_seq_graph; /* the sequences of a reserved graph */
     uint32_t n_outputs_max;
     uint32_t n_rs_seq;
     uint32_t n_draft;   /* tokens drafted per step; 0 without speculative decoding */

@@ -35,12 +35,15 @@ enum {
     BUILD_NEXTN_FILTER = 10361, /* but four architectures were filtered before: b9842 does not, b10361 does */
     BUILD_NEXTN_BIAS = 8391,    /* create_tensor_qkv(): b9842 loads them, b8390 and b10361 do not */
     BUILD_NEXTN_BIAS_END = 10361,
-    BUILD_LAYER_INPUTS = 8391,   /* gemma3n.cpp: b8390 does not expand them, b9842 does */
-    BUILD_LFM2_OUTPUT = 6134,    /* b6133 reads the embeddings instead, b6845 a copy */
-    BUILD_LFM2_NORM = 7698,      /* LLM_TENSOR_OUTPUT_NORM_LFM2: b6845 is without it, b7698 has it */
-    BUILD_KEPT_FUSED = 10362,    /* ggml_backend_cuda_graph_optimize(): b10361 keeps nothing, v0.5.0 does */
-    BUILD_F16_MASK = 9512,       /* pull request 23764, end of May 2026 */
-    BUILD_OUTPUT_FIRST = 7418,   /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
+    BUILD_LAYER_INPUTS = 8391, /* gemma3n.cpp: b8390 does not expand them, b9842 does */
+    BUILD_LFM2_OUTPUT = 6134,  /* b6133 reads the embeddings instead, b6845 a copy */
+    BUILD_LFM2_NORM = 7698,    /* LLM_TENSOR_OUTPUT_NORM_LFM2: b6845 is without it, b7698 has it */
+    BUILD_SEQ_GRAPH = 6846,    /* llama_context: b6845 has kv_unified ? 1 : n_seq_max, b7698 n_seq_max */
+    BUILD_ROUNDED_OUTPUTS =
+        6846,                  /* graph_reserve(): b7698 and b8390 raise them with the tokens, b6845 and b9842 do not */
+    BUILD_KEPT_FUSED = 10362,  /* ggml_backend_cuda_graph_optimize(): b10361 keeps nothing, v0.5.0 does */
+    BUILD_F16_MASK = 9512,     /* pull request 23764, end of May 2026 */
+    BUILD_OUTPUT_FIRST = 7418, /* b6845 has i_gpu_start = n_layer - ngl, b7698 n_layer + 1 - ngl, as --fit assumes */
     BUILD_CAPPED_OUTPUTS = 9512, /* pull requests 23861 and 23987, 1 June 2026; b9174 is of 16 May, b9512 of 4 June */
     BUILD_KV_SCRATCH = 9587,     /* pull request 23907, 8 June 2026; b9587 is of 11 June */
     BUILD_WORKSPACE = 10508,     /* pull request 26574, 21 August 2026; b10507 is of 20 August */
@@ -85,6 +88,8 @@ static void from_build(long build, struct plim_epoch *e)
     e->expands_layer_inputs = build >= BUILD_LAYER_INPUTS;
     e->has_lfm2_output = build >= BUILD_LFM2_OUTPUT;
     e->has_lfm2_norm = build >= BUILD_LFM2_NORM;
+    e->reserves_all_seqs = build >= BUILD_SEQ_GRAPH;
+    e->rounds_outputs = build >= BUILD_ROUNDED_OUTPUTS && build < BUILD_CAPPED_OUTPUTS;
     e->keeps_fused = build >= BUILD_KEPT_FUSED;
 }
 

@@ -44,6 +44,8 @@ struct plim_epoch {
     bool expands_layer_inputs;  /* Gemma 3n picks the embeddings of all layers before anything else */
     bool has_lfm2_output;       /* LFM2 has an output of its own, a copy of the embeddings */
     bool has_lfm2_norm;         /* and a norm before it; before, that was a norm of the embeddings by its name */
+    bool reserves_all_seqs;     /* graphs have all sequences; before, one where they share a cache */
+    bool rounds_outputs;        /* to a multiple of the sequences, as the tokens */
     bool keeps_fused;           /* fused CUDA kernels keep the tensors that they read */
 };
 
