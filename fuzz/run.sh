@@ -17,8 +17,8 @@ if [ ! -d "$build" ]; then
     CC=clang meson setup "$build" "$root" -Dfuzz=true >/dev/null || exit 2
 fi
 ninja -C "$build" fuzz >/dev/null || { echo "the harnesses do not build: ninja -C $build fuzz" >&2; exit 2; }
-[ $# -gt 0 ] || set -- fuzz_bill fuzz_card fuzz_cli fuzz_explain fuzz_flags fuzz_gguf fuzz_hf_config fuzz_host fuzz_log \
-    fuzz_names fuzz_safetensors fuzz_size
+# shellcheck disable=SC2046 # names without spaces
+[ $# -gt 0 ] || set -- $(cd "$build/fuzz" && find . -maxdepth 1 -name 'fuzz_*' -type f -perm -u+x | sed 's|^\./||' | sort)
 
 work=$(cd "$build" && pwd)/fuzz # fuzz_cli works in another folder
 mkdir -p "$work/findings" "$work/logs"

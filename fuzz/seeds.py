@@ -26,6 +26,8 @@ NAMES = ["model-00001-of-00003.gguf", "Q4_K_M", "q8_0", "v0.5.0", "b10256", "blk
 MODEL_NAMES = ["Qwen/Qwen3-14B", "qwen3:14b-q8_0", "bartowski/Qwen_Qwen3-14B-GGUF:Q5_K_M", "Llama-3.1-8B.i1-IQ3_M.gguf",
                "https://huggingface.co/a/b/resolve/main/Meta-Llama-3.1-8B-Instruct-UD-Q4_K_XL-00001-of-00002.gguf?download=true",
                "gemma 3 12b it qat", "llama", "qwne3-14b", "hf.co/unsloth/gpt-oss-20b-GGUF:F16"]
+PRICES = ["card,buy,per_hour\nRTX 3090,700,0.25\n", "# mine\r\nper_hour , Card,note\r\n0.5,\"RTX 4090\",\"a, \"\"b\"\"\"\r\n",
+          "card,buy\n4060,-1\n", "card\n"]
 COMMANDS = [
     "m.gguf --card|RTX 4060|--ctx-size|32768",
     "--|llama-server|-m|model.gguf|-c|32768|-ngl|99|-ctk|q8_0|-ctv|q8_0|-fa|on",
@@ -146,6 +148,7 @@ def main() -> int:
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])
     put(root / "fuzz_model_names", [text.encode() for text in MODEL_NAMES])
+    put(root / "fuzz_prices", [text.encode() for text in PRICES])
     put(root / "fuzz_flags", [text.replace("|", "\n").encode() for text in COMMANDS])
     put(root / "fuzz_host", [b"\xff".join(part.encode() for part in parts) for parts in HOSTS])
     return 0
