@@ -3,6 +3,7 @@
  * Print what Plimsoll says convert_hf_to_gguf.py would make of a config:
  *
  *     convert_list [--mmproj] [--no-mtp] CONFIG [RECIPE]
+ *     convert_list --architectures
  *
  * CONFIG is a config.json or a folder with a checkpoint. The lines are "forecast<tab>exact|formula", "doubt<tab>...",
  * "key<tab>NAME<tab>VALUE" and "tensor<tab>NAME<tab>TYPE<tab>NE0<tab>NE1 ...", the tensors in the order of the file.
@@ -62,19 +63,30 @@ static void print_model(const struct plim_model *model)
         print_tensor(&model->tensors[i]);
 }
 
+static int print_architectures(void)
+{
+    struct plim_convert_architecture a;
+    for (size_t i = 0; plim_convert_architecture_at(i, &a); i++)
+        printf("%s\t%s\t%s\t%s\t%s\n", a.is_projector ? "projector" : "model", a.gguf_arch, a.name, a.source,
+               a.is_proven ? "proven" : "");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct plim_error error = { 0 };
     struct plim_convert_options options = { 0 };
     struct plim_model *config = NULL, *gguf = NULL, *other = NULL;
     int at = 1, result = 0;
+    if (argc == 2 && !strcmp(argv[1], "--architectures"))
+        return print_architectures();
     for (; at < argc && !strncmp(argv[at], "--", 2); at++)
         if (!strcmp(argv[at], "--mmproj"))
             options.part = PLIM_CONVERT_PROJECTOR;
         else
             options.without_prediction = true;
     if (at >= argc) {
-        fprintf(stderr, "usage: convert_list [--mmproj] [--no-mtp] CONFIG [RECIPE]\n");
+        fprintf(stderr, "usage: convert_list [--mmproj] [--no-mtp] CONFIG [RECIPE] | --architectures\n");
         return 2;
     }
     result = plim_model_open(argv[at], &config, &error);

@@ -10,11 +10,13 @@
 
 static const struct plim_config_class classes[] = {
     /* model_type          context  vocabulary  epsilon of norms, RoPE's theta, window; what else the class gives */
+    { "arcee", 4096, 32000, 1e-5, 0, 1e4, 0, HAS_KV | HAS_HEAD, 0, 0, 0, 0, 0 },
     { "bert", 512, 30522, 0, 1e-12, 0, 0, 0, 0, 0, 0, 0, 0 },
     { "bloom", 0, 250880, 0, 1e-5, 0, 0, 0, 0, 0, 0, 0, 0 },
     { "cohere", 8192, 256000, 0, 1e-5, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
+    { "cohere2", 8192, 256000, 0, 1e-5, 1e4, 4096, HAS_KV | HAS_HEAD, 0, 0, 0, 0, 0 },
     { "deepseek_v2", 2048, 32000, 1e-6, 0, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
-    { "deepseek_v3", 4096, 129280, 1e-6, 0, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
+    { "deepseek_v3", 4096, 129280, 1e-6, 0, 1e4, 0, HAS_KV | HAS_GROUPS, 0, 0, 0, 0, 0 },
     { "exaone4", 2048, 102400, 1e-5, 0, 1e4, 4096, HAS_KV, 0, 0, 0, 0, 0 },
     { "falcon", 2048, 65024, 0, 1e-5, 1e4, 0, HAS_KV, 0, 0, 0, 0, 0 },
     { "falcon_h1", 8192, 128000, 1e-5, 0, 1e5, 0, HAS_KV, 0, 0, 0, 0, 0 },
@@ -104,6 +106,12 @@ size_t plim_config_class_keys(const struct plim_config_class *class, struct plim
     add_count(keys, &n, "num_hidden_layers", class->layers);
     add_count(keys, &n, "num_attention_heads", class->heads);
     add_count(keys, &n, "num_key_value_heads", class->heads_kv);
+    if (class->gives & HAS_GROUPS) {
+        add_count(keys, &n, "n_group", 8);
+        add_count(keys, &n, "topk_group", 4);
+        add_real(keys, &n, "routed_scaling_factor", 2.5);
+        keys[n++] = (struct plim_key){ .name = "norm_topk_prob", .type = PLIM_VALUE_BOOL, .u = 1 };
+    }
     for (size_t i = 0; class->gives & HAS_SCALES && i < sizeof scales / sizeof *scales; i++)
         add_real(keys, &n, scales[i], 1);
     return n;

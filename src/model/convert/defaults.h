@@ -10,6 +10,7 @@ enum plim_config_gives {
     HAS_KV = 1 << 0,     /* num_key_value_heads */
     HAS_HEAD = 1 << 1,   /* head_dim */
     HAS_SCALES = 1 << 2, /* Granite's multipliers, all 1 */
+    HAS_GROUPS = 1 << 4, /* DeepSeek V3's groups of experts, and the scale of their weights */
     OF_PARTS = 1 << 3,   /* the class of the whole decides, not that of its text_config */
 };
 

@@ -163,6 +163,9 @@ static void read_seed_oss(struct plim_conversion *c)
     set(c, OUT_BIAS, plim_config_truth(c, "attention_out_bias", false));
 }
 
+/* Configs of dense models that name experts all the same. */
+static void read_minicpm(struct plim_conversion *c) { set(c, EXPERTS, false); }
+
 static void read_glm4(struct plim_conversion *c)
 {
     set(c, QKV_BIAS, plim_config_truth(c, "attention_bias", true)); /* Glm4Config */
@@ -404,6 +407,7 @@ static const struct plim_convert_row rows[] = {
       .source = "conversion/minicpm.py: MiniCPMModel",
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_attention, plim_rules_ffn },
+      .read = read_minicpm,
       .write = write_minicpm,
       .is_tied = true },
     { .names = { "ExaoneForCausalLM" },
@@ -530,7 +534,8 @@ static const struct plim_convert_row rows[] = {
       .arch = "internlm2",
       .source = "conversion/internlm.py: InternLM2Model",
       .whole = { plim_rules_outer },
-      .layer = { plim_rules_norms, plim_rules_attention, plim_rules_ffn } },
+      .layer = { plim_rules_norms, plim_rules_attention, plim_rules_ffn },
+      .is_proven = true },
 };
 
 const struct plim_convert_family plim_family_dense = FAMILY(rows);

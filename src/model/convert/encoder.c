@@ -58,14 +58,15 @@ static const struct plim_convert_rule t5_outer[] = {
     END_OF_GROUP,
 };
 
-/* The first layer of each side holds the position bias of all. */
+/* The first layer of each side holds the position bias of all; in UMT5 (LATENT) each layer has its own. */
 static const struct plim_convert_rule t5_attention[] = {
     NORM("attn_norm", N_EMBD, ALWAYS),
     MATRIX("attn_q", N_EMBD, N_Q, ALWAYS),
     MATRIX("attn_k", N_EMBD, N_K, ALWAYS),
     MATRIX("attn_v", N_EMBD, N_V, ALWAYS),
     MATRIX("attn_o", N_O, N_EMBD, ALWAYS),
-    MATRIX("attn_rel_b", N_HEAD, N_BUCKETS, WHEN(FIRST)),
+    { "attn_rel_b.weight", { N_HEAD, N_BUCKETS }, FIRST, LATENT, 0 },
+    MATRIX("attn_rel_b", N_HEAD, N_BUCKETS, WHEN(LATENT)),
     END_OF_GROUP,
 };
 
@@ -104,14 +105,16 @@ static void read_t5(struct plim_conversion *c)
 {
     const char *projection = plim_config_string(c, "feed_forward_proj");
     const char *architecture = plim_model_string(c->config, "architectures.0");
+    const bool is_umt5 = architecture && !strncmp(architecture, "UMT5", 4);
     const bool is_mt5 = architecture && !strncmp(architecture, "MT5", 3);
     c->n[N_SECOND] = plim_config_number(c, "num_decoder_layers", PLIM_MAX_LAYERS, c->n[N_LAYER]);
     c->n[N_BUCKETS] = plim_config_number(c, "relative_attention_num_buckets", MAX_HEADS, 32);
     c->n[N_HEAD_K] = c->n[N_HEAD_V] = plim_config_number(c, "d_kv", MAX_WIDTH, 64);
     c->n[N_HEAD_KV] = c->n[N_HEAD];
-    if (projection ? !strncmp(projection, "gated-", 6) : is_mt5)
+    if (projection ? !strncmp(projection, "gated-", 6) : is_mt5 || is_umt5)
         c->facts |= HAS_GATE;
-    if (!projection && !is_mt5)
+    c->facts |= is_umt5 ? LATENT : 0;
+    if (!projection && !is_mt5 && !is_umt5)
         plim_conversion_doubt(c, "the config does not say whether the feed-forward part has a gate",
                               "enc.blk.0.ffn_gate.weight");
     if (is_mt5 && !plim_config_has(c, "tie_word_embeddings")) /* MT5Config differs from T5Config */
@@ -141,8 +144,9 @@ static const struct plim_convert_row rows[] = {
       .write = write_bert,
       .facts = TIED | QKV_BIAS | OUT_BIAS | MLP_BIAS,
       .is_proven = true },
-    { .names = { "T5ForConditionalGeneration", "MT5ForConditionalGeneration", "T5WithLMHeadModel" },
-      .types = { "t5", "mt5" },
+    { .names = { "T5ForConditionalGeneration", "MT5ForConditionalGeneration", "T5WithLMHeadModel",
+                 "UMT5ForConditionalGeneration" },
+      .types = { "t5", "mt5", "umt5" },
       .arch = "t5",
       .source = "conversion/t5.py: T5Model",
       .whole = { t5_outer },

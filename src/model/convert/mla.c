@@ -242,7 +242,8 @@ static const struct plim_convert_row rows[] = {
       .read = read_minicpm3,
       .keys = minicpm3_keys,
       .is_tied = true,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
 };
 
 const struct plim_convert_family plim_family_mla = FAMILY(rows);

@@ -154,6 +154,11 @@ static void read_falcon(struct plim_conversion *c)
         plim_conversion_doubt(c, "the config does not say which decoder of Falcon it is", NULL);
 }
 
+static void write_chatglm(struct plim_conversion *c)
+{
+    plim_write_real(c, "rope.freq_base", 10000 * plim_config_real(c, "rope_ratio", 1));
+}
+
 static void read_chatglm(struct plim_conversion *c)
 {
     enum { MAX_VOCAB = 1 << 25, MAX_CONTEXT = 1 << 30 };
@@ -191,7 +196,8 @@ static const struct plim_convert_row rows[] = {
       .source = "conversion/xverse.py: XverseModel",
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_attention, plim_rules_ffn },
-      .keys = meta_keys },
+      .keys = meta_keys,
+      .is_proven = true },
     { .names = { "OrionForCausalLM" },
       .types = { "orion" },
       .arch = "orion",
@@ -199,7 +205,8 @@ static const struct plim_convert_row rows[] = {
       .whole = { plim_rules_outer, plim_rules_outer_bias },
       .layer = { plim_rules_norms, plim_rules_norm_biases, plim_rules_attention, plim_rules_ffn },
       .keys = orion_keys,
-      .is_bare = true },
+      .is_bare = true,
+      .is_proven = true },
     { .names = { "GPT2LMHeadModel" },
       .types = { "gpt2" },
       .arch = "gpt2",
@@ -253,6 +260,7 @@ static const struct plim_convert_row rows[] = {
       .whole = { plim_rules_outer },
       .layer = { plim_rules_norms, plim_rules_fused_attention, plim_rules_ffn_fused },
       .read = read_chatglm,
+      .write = write_chatglm,
       .keys = chatglm_keys,
       .never_tied = true,
       .is_bare = true },

@@ -4,6 +4,8 @@
 
 #include "model/convert/sizes.h"
 
+#include <string.h>
+
 enum { MAX_WIDTH = 1 << 24, MAX_STATE = 1 << 16, LONG_CONTEXT = 1 << 20 };
 
 /* --- groups --- */
@@ -63,7 +65,12 @@ static void read_mamba(struct plim_conversion *c)
     plim_sizes_mamba1(c);
 }
 
-static void write_mamba(struct plim_conversion *c) { plim_write_flag(c, "ssm.dt_b_c_rms", false); }
+/* Falcon's Mamba normalizes what ssm_x gives. */
+static void write_mamba(struct plim_conversion *c)
+{
+    const char *type = plim_config_string(c, "model_type");
+    plim_write_flag(c, "ssm.dt_b_c_rms", type && !strcmp(type, "falcon_mamba"));
+}
 
 static void read_mamba2(struct plim_conversion *c)
 {
@@ -82,8 +89,8 @@ static void read_mamba2(struct plim_conversion *c)
 /* --- rows --- */
 
 static const struct plim_convert_row rows[] = {
-    { .names = { "MambaForCausalLM", "MambaLMHeadModel" },
-      .types = { "mamba" },
+    { .names = { "MambaForCausalLM", "MambaLMHeadModel", "FalconMambaForCausalLM" },
+      .types = { "mamba", "falcon_mamba" },
       .arch = "mamba",
       .source = "conversion/mamba.py: MambaModel",
       .whole = { plim_rules_outer },

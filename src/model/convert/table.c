@@ -3,8 +3,9 @@
 #include "model/convert/groups.h"
 
 static const struct plim_convert_family *const families[] = {
-    &plim_family_dense,     &plim_family_older,  &plim_family_gemma,     &plim_family_moe,     &plim_family_mla,
-    &plim_family_delta_net, &plim_family_hybrid, &plim_family_recurrent, &plim_family_encoder, &plim_family_vision,
+    &plim_family_dense,   &plim_family_older,     &plim_family_gemma,  &plim_family_moe,
+    &plim_family_mla,     &plim_family_delta_net, &plim_family_hybrid, &plim_family_recurrent,
+    &plim_family_encoder, &plim_family_minor,     &plim_family_vision,
 };
 
 const struct plim_convert_row *plim_convert_row_at(size_t i)
