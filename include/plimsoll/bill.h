@@ -88,8 +88,7 @@ enum plim_verdict {
     PLIM_VERDICT_MAX_
 };
 
-/* Capacity: the work that fits into the elastic lines of engines that size their cache by the memory left; 0: unknown.
- */
+/* Capacity: the work that fits the elastic lines of engines that size their cache by the memory left; 0: unknown. */
 struct plim_capacity {
     uint64_t kv_n_tokens;
     uint32_t n_seq, n_ctx; /* so many sequences of this length */

@@ -52,8 +52,7 @@ int plim_engine_new(const struct plim_model *model, const struct plim_engine_typ
 /* NULL is fine; returns NULL. */
 struct plim_engine *plim_engine_free(struct plim_engine *engine);
 
-/* The rules that are applied: "llama.cpp" for Ollama as well, which starts llama-server; and their version, "v0.5.0".
- */
+/* The rules applied: "llama.cpp" for Ollama as well, which starts llama-server; and their version, "v0.5.0". */
 const char *plim_engine_name(const struct plim_engine *engine);
 const char *plim_engine_version(const struct plim_engine *engine);
 const struct plim_model *plim_engine_model(const struct plim_engine *engine);

@@ -61,8 +61,7 @@ enum {
     PLIM_MAX_MATCH_HEAP_KIB = 512,
 
     /* ... and of all that is read of a log (diagnose/scan/budget.h), so that 1 MB of any bytes takes 2 s, 100 MB 20 s.
-     * Real logs take a twentieth at most: vLLM's start with 30 KB takes 1 million steps, forty of them take 19 million.
-     */
+     * Real logs take a twentieth at most: vLLM's start with 30 KB takes 1 million steps, forty of them 19 million. */
     PLIM_MAX_LOG_STEPS = 250000000,
     PLIM_MAX_LOG_END_STEPS = 120000000, /* beside it, for the last 64 KiB or more */
     PLIM_MAX_LOG_STEPS_OF_BYTE = 40,    /* of the first PLIM_MAX_LOG_RICH_BYTES; then one */

@@ -39,8 +39,7 @@ struct plim_line *plim_bill_add_band(struct plim_device_bill *device, enum plim_
 /* The line is held in these phases only (PLIM_IN_PHASE()); line may be NULL. */
 void plim_line_in_phases(struct plim_device_bill *device, struct plim_line *line, unsigned phases);
 
-/* The line takes the memory left, but at least its bytes so far; line may be NULL. One line of a device can be elastic.
- */
+/* The line takes the memory left, at least its bytes so far; line may be NULL. One line of a device can be elastic. */
 void plim_line_is_elastic(struct plim_line *line);
 
 /* Stretch the elastic line of a device, if it has one: with it the device needs `budget_bytes`, when that is enough. */

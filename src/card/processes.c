@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NVML's list of compute processes (nvmlDeviceGetComputeRunningProcesses_v3, as nvml.h of 12.x and 13.x documents it).
- */
+/* NVML's list of compute processes (nvmlDeviceGetComputeRunningProcesses_v3, as nvml.h of 12.x and 13.x has it). */
 #include "card/processes.h"
 
 #include "base/system.h"

@@ -22,8 +22,7 @@ const char *plim_log_number(const char *text, int64_t *ret_number);
 /* The text after the first `word` in the line; NULL without it. */
 const char *plim_log_after(const char *line, const char *word);
 
-/* The device behind a buffer's name: "CUDA0", "ROCm1", "Vulkan0" are gpu0, gpu1, gpu0; "CUDA_Host", "CPU_Mapped" host.
- */
+/* The device behind a buffer's name: "CUDA0", "ROCm1", "Vulkan0" are gpu0, gpu1, gpu0; "CPU_Mapped" is host. */
 void plim_log_device_id(const char *name, size_t length, char *buffer, size_t size);
 
 #endif

@@ -53,8 +53,7 @@ struct plim_engine_type {
     /* Keep the cards the setup uses, in its order; the setup follows. NULL: all of them, as they are. */
     int (*select_cards)(struct plim_setup *setup, struct plim_machine *machine, struct plim_notes *notes,
                         struct plim_error *reterr);
-    /* The kind of file an option names, PLIM_MODEL_UNKNOWN: any; and put such a model into the setup. NULL: no files.
-     */
+    /* The kind of file an option names, PLIM_MODEL_UNKNOWN: any; and put that model into the setup. NULL: no files. */
     bool (*wants_file)(const struct plim_setup *setup, const struct plim_option *option,
                        enum plim_model_kind *ret_kind);
     int (*attach)(struct plim_setup *setup, const struct plim_option *option, const struct plim_model *model,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model in one GGUF file, or in several that were split: their tensors, and the meaning of the first file's keys.
- */
+/* The model in one GGUF file, or in several that were split: their tensors, and what the first file's keys mean. */
 #include "model/gguf.h"
 
 #include "base/limits.h"

@@ -24,8 +24,7 @@ int plim_safetensors_parse(struct plim_cursor cursor, uint64_t file_bytes, struc
 int plim_safetensors_add_file(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 int plim_safetensors_add_index(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* After plim_model_index(): does the index say of these files what they are? A difference is the model's contradiction.
- */
+/* After plim_model_index(): does the index say of these files what they are? If not, the model contradicts itself. */
 int plim_safetensors_check_index(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* Fill a new model from such a file, an index, or memory; with the config.json that lies beside the file. */

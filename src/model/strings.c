@@ -51,8 +51,7 @@ static size_t guess_string(const unsigned char *data, size_t size, size_t from, 
     return size;
 }
 
-/* As long as all four have a next string. Written out: in an array their places would go through memory at each step.
- */
+/* As long as all four have a next string. Written out: in an array their places would go through memory each step. */
 static void walk_together(const unsigned char *data, size_t size, bool is_foreign, struct walk *walk)
 {
     const size_t last = size - LENGTH_BYTES;

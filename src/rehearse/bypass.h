@@ -2,8 +2,7 @@
 #ifndef PLIMSOLL_REHEARSE_BYPASS_H
 #define PLIMSOLL_REHEARSE_BYPASS_H
 
-/* NVIDIA's own libraries that a process of the rehearsal has loaded beside the virtual ones, in the folder `libraries`.
- */
+/* NVIDIA's own libraries that a process of the rehearsal loaded beside the virtual ones in the folder `libraries`. */
 
 #include "receipt/rehearsal.h"
 #include "rehearse/processes/tree.h"

@@ -2,8 +2,8 @@
 /*
  * The program stays in our process group, so that the terminal treats it as before: Ctrl-C reaches it without our help,
  * and only signals that a process sent to us are passed on: those that end programs to all processes of the rehearsal,
- * as a terminal does. The ledger is reached through /proc/OUR-PID/fd, which needs
- * no file on a disk and is gone when we are.
+ * as a terminal does. The ledger is reached through /proc/OUR-PID/fd, which needs no file on a disk and is gone when we
+ * are.
  */
 #include "rehearse/launch.h"
 
@@ -19,6 +19,7 @@
 #include "rehearse/processes/left_behind.h"
 #include "rehearse/processes/nested.h"
 #include "rehearse/processes/usage.h"
+#include "rehearse/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

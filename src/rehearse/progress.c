@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "rehearse/attribution.h"
 #include "rehearse/processes/departures.h"
+#include "rehearse/steps.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -96,17 +97,6 @@ static const char *phase_of(const struct plim_ledger *ledger, const struct plim_
     return attribution.phase;
 }
 
-/* Of several processes the one that has stepped least. */
-static uint64_t optimizer_steps(const struct plim_ledger *ledger)
-{
-    uint64_t least = 0;
-    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
-        const uint64_t n = ledger->process[i].pid ? ledger->process[i].n_optimizer_steps : 0;
-        least = n && (!least || n < least) ? n : least;
-    }
-    return least;
-}
-
 static uint64_t held_now(const struct plim_ledger *ledger, uint32_t device)
 {
     const uint64_t used_bytes = ledger->card[device].used_bytes, gone_bytes = plim_departures_bytes(ledger, device);
@@ -127,7 +117,7 @@ void plim_progress_text(const struct plim_ledger *ledger, double now_s, char ret
         return;
     }
     const char *phase = phase_of(ledger, card);
-    const uint64_t n_steps = optimizer_steps(ledger);
+    const uint64_t n_steps = plim_optimizers_of(ledger).least_steps;
     if (n_steps)
         snprintf(steps, sizeof steps, ", %llu step%s", (unsigned long long)n_steps, n_steps == 1 ? "" : "s");
     snprintf(ret_text, PLIM_PROGRESS_TEXT, "plimsoll: %.0f s, %s%sgpu%u %s of %s, peak %s%s", now_s, phase ? phase : "",

@@ -239,16 +239,14 @@ void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_ca
     snprintf(ret_card->name, sizeof ret_card->name, "%s%.70s", card->vendor == PLIM_VENDOR_NVIDIA ? "NVIDIA " : "",
              card->name);
     ret_card->total_bytes = card->total_bytes;
-    /* what programs see is whole pages: seen totals are (25,438,126,080 bytes of an RTX 3090), ours are from decimals
-     */
+    /* programs see whole pages: real totals are (25,438,126,080 bytes of an RTX 3090), ours come from decimals */
     const uint64_t seen_bytes = card->total_bytes > card->reserved_bytes ? card->total_bytes - card->reserved_bytes : 0;
     ret_card->reserved_bytes = card->reserved_bytes ? card->reserved_bytes + seen_bytes % PAGE_BYTES : 0;
     ret_card->others_bytes = card->others_bytes;
     ret_card->compute_capability = card->compute_capability ? card->compute_capability : DEFAULT_CAPABILITY;
     ret_card->sm_count = card->sm_count ? card->sm_count : DEFAULT_SM_COUNT;
     ret_card->bus_bits = card->bus_bits;
-    if (card->bus_bits) /* bandwidth = 2 * clock * bus / 8: double data rate, as cudaDeviceProp.memoryClockRate has it
-                         */
+    if (card->bus_bits) /* bandwidth = 2 * clock * bus / 8: double data rate, as in cudaDeviceProp.memoryClockRate */
         ret_card->memory_mhz = (uint32_t)(card->bandwidth_bytes_per_s * 8 / card->bus_bits / 2 / 1e6 + 0.5);
     ret_card->pci_id = card->pci_id;
     ret_card->context = (struct plim_ledger_band){ context.bytes, context.low_bytes, context.high_bytes };

@@ -25,15 +25,4 @@ struct plim_stop_condition {
 const char *plim_stop_reason(const struct plim_stop_condition *condition, const struct plim_ledger *ledger,
                              double elapsed_s, double idle_s);
 
-/*
- * How many steps the program has taken. PyTorch counts the steps of its optimizers; of several processes, the one with
- * the fewest counts. Without PyTorch, cycles count: the launches between two waits for the card repeat, with the same
- * memory held, at least n_wanted times up to now. Loops that are not steps repeat, too; the receipt says that it
- * counted cycles. A program with PyTorch repeats itself before its first step, while it loads and quantizes.
- */
-void plim_steps_count(const struct plim_ledger *ledger, uint32_t n_wanted, struct plim_rehearsal_steps *ret_steps);
-
-/* Whether memory was asked for in a backward pass of PyTorch. */
-bool plim_steps_has_backward(const struct plim_ledger *ledger);
-
 #endif

@@ -62,8 +62,7 @@ void plim_explain_print_account(FILE *out, const struct plim_explained *item, co
     print_figure(out, "tried", a->tried_bytes, note, style);
 }
 
-/* Where a line begins to say something: prefixes of loggers and ranks are passed over when there is no room for them.
- */
+/* Where a line begins to say something: prefixes of loggers and ranks are passed over when room is short. */
 static const char *substance(const char *text, int room)
 {
     static const char *const signs[] = {

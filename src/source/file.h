@@ -32,8 +32,7 @@ struct plim_files {
     int (*open)(const struct plim_files *files, const char *name, struct plim_file *ret_file,
                 struct plim_error *reterr);
     bool (*exists)(const struct plim_files *files, const char *name);
-    /* Have at least the first `least` bytes here; `most` is where reading will end, the end of the file if not known.
-     */
+    /* Have at least the first `least` bytes here; `most` is where reading will end, the end of the file if unknown. */
     bool (*grow)(struct plim_file *file, uint64_t least, uint64_t most);
     void (*close)(struct plim_file *file);
     struct plim_error *error;

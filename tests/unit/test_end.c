@@ -161,6 +161,7 @@ static void test_what_ended_a_program_that_went_on(void **state)
         { TRACEBACK MEMORY LINK TRACEBACK "RuntimeError: no batch size fits\n", false },
         { TRACEBACK MEMORY LINK TRACEBACK "RuntimeError: 1\n" TRACEBACK "ValueError: 3\n", true },
         { TRACEBACK "KeyError: 3\n" LINK TRACEBACK "ValueError: 3\n" LINK TRACEBACK MEMORY, false },
+        { TRACEBACK MEMORY TRACEBACK "KeyError: 1\n" LINK TRACEBACK "ValueError: 3\n", true },
         { "3 is not a number\n", true },
         { "", true },
     };

@@ -6,6 +6,7 @@
 #include "rehearse/attribution.h"
 #include "rehearse/find.h"
 #include "rehearse/rehearsal.h"
+#include "rehearse/steps.h"
 #include "rehearse/stop_condition.h"
 #include "report/receipt/documents.h"
 #include "report/receipt/rehearsal.h"

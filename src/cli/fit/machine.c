@@ -69,8 +69,7 @@ static int add_all_named(const struct plim_fit_options *options, struct plim_mac
 
 /* --- cards of this machine --- */
 
-/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. -1: no such card, which hides the rest too.
- */
+/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. -1: no such card, which hides the rest. */
 static int visible_card(const char *word, size_t length, const struct plim_card *cards, uint32_t n)
 {
     char *end;

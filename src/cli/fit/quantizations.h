@@ -2,8 +2,7 @@
 #ifndef PLIMSOLL_CLI_FIT_QUANTIZATIONS_H
 #define PLIMSOLL_CLI_FIT_QUANTIZATIONS_H
 
-/* Whether the models of a table are quantizations of one model, and the largest of them that fits. All zero: no model.
- */
+/* Whether the models of a table are quantizations of one model, and the largest that fits. All zero: no model. */
 
 #include "plimsoll/model.h"
 

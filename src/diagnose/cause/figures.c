@@ -54,8 +54,7 @@ static bool has(const struct plim_finding *finding, enum plim_number which)
     return plim_is_known(get(finding, which));
 }
 
-/* "Cached" was kept and not allocated (to 1.3), "reserved" includes what is allocated (1.4 to 2.0), then "unallocated".
- */
+/* "Cached" was kept and not allocated (to 1.3), "reserved" includes the allocated (1.4 to 2.0), then "unallocated". */
 static void read_allocator(const struct plim_finding *finding, struct plim_cause_answer *answer)
 {
     answer->allocated_bytes = sane(get(finding, PLIM_N_ALLOCATED_BYTES));

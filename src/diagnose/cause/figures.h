@@ -17,21 +17,18 @@
 #define PLIM_ROUNDING_BYTES ((int64_t)(25 * PLIM_MIB))
 
 /* What a process holds on a card beside what PyTorch allocates: context, libraries, NCCL, graphs. 0.25 to 0.7 GiB by
-   card and library, up to 2.5 with NCCL and vLLM: process - allocated - unallocated in messages that print all three.
- */
+   card and library, up to 2.5 with NCCL and vLLM: process - allocated - unallocated where messages have all. */
 #define PLIM_CONTEXT_LOW_BYTES  ((int64_t)(PLIM_GIB / 10))
 #define PLIM_CONTEXT_HIGH_BYTES ((int64_t)(5 * PLIM_GIB / 2))
 #define PLIM_CONTEXT_BYTES      ((int64_t)(2 * PLIM_GIB / 5)) /* [assumed] when it cannot be computed */
 
-/* Free memory beyond the request, from which on a full card is not the reason: a context's own small needs. [assumed]
- */
+/* Free memory beyond the request, above which a full card is not the reason: a context's own small needs. [assumed] */
 #define PLIM_ENOUGH_BYTES ((int64_t)(64 * PLIM_MIB))
 
 /* Others hold a share of the card that matters. [assumed] */
 #define PLIM_OTHERS_SHARE 0.1
 
-/* Unallocated memory: at least this share of the card, and of what is reserved, to be called fragmentation. [assumed]
- */
+/* Unallocated memory: at least this share of the card, and of what is reserved, to be fragmentation. [assumed] */
 #define PLIM_UNALLOCATED_SHARE 0.05
 #define PLIM_STRONG_SHARE      0.2
 

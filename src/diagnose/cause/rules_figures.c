@@ -152,8 +152,7 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
         enough = PLIM_ROUNDING_BYTES;
     if (a->others_bytes < enough)
         return false;
-    /* Memory without a named process can be a context, a desktop or NCCL; and on Windows the sum is not to be trusted.
-     */
+    /* Memory without a named process can be a context, a desktop or NCCL; and on Windows the sum is not reliable. */
     if (!a->is_others_listed &&
         (a->others_bytes <= PLIM_CONTEXT_HIGH_BYTES + PLIM_ROUNDING_BYTES || a->is_process_unreliable))
         return false;

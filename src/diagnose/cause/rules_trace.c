@@ -92,8 +92,7 @@ static const char *phase(const struct plim_facts *facts)
     return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
 }
 
-/* "CUDA error: out of memory" without figures comes from outside the allocator; where CUDA begins, it is the context.
- */
+/* "CUDA error: out of memory" without figures comes from beside the allocator; where CUDA begins, it is the context. */
 bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_log_context *context = facts->context;

@@ -13,8 +13,7 @@
 
 /* --- Apple --- */
 
-/* PyTorch's share of recommendedMaxWorkingSetSize when nothing is set, and the most that may be set. [MPSAllocator.h]
- */
+/* PyTorch's share of recommendedMaxWorkingSetSize when nothing is set, and the most that can be. [MPSAllocator.h] */
 static const double mps_ratio = 1.7, mps_most = 2.0;
 
 /* A higher mark, when the message has all four figures and the default was in force. */

@@ -74,8 +74,7 @@ static bool is_backend(const struct plim_advice *advice, const char *name)
 
 /* --- what fits --- */
 
-/* Of the weights that were tried, this part fits beside 1 GiB for cache and working memory. [assumed] Below 0: unknown.
- */
+/* Of the weights tried, this part fits beside 1 GiB for cache and working memory. [assumed] Below 0: unknown. */
 static double part_that_fits(const struct plim_advice *advice)
 {
     const int64_t free_bytes = plim_advice_number(advice, PLIM_N_FREE_BYTES), tried = advice->answer->tried_bytes;

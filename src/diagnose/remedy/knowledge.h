@@ -31,8 +31,7 @@ struct plim_knowledge_entry {
     size_t first_row, n_rows; /* of the table */
 };
 
-/* A field's text, and what follows its " | ": the command of a fix, the truth about a belief; "" when there is no bar.
- */
+/* A field's text, and what follows its " | ": the command of a fix, the truth about a belief; "" without a bar. */
 struct plim_field_text {
     const char *text, *rest;
 };

@@ -64,8 +64,7 @@ enum plim_rope_rule {
 /* The input of the feed-forward part, and the order in which the three parts of a layer are summed. */
 enum plim_residual_rule {
     PLIM_RESIDUAL_SERIAL = 0,    /* h = attention + x; feed-forward(norm(h)) + h */
-    PLIM_RESIDUAL_SHARED_NORM,   /* serial, but the feed-forward reads attention's input when it has no norm (StableLM)
-                                  */
+    PLIM_RESIDUAL_SHARED_NORM,   /* serial, but without a norm the feed-forward reads attention's input (StableLM) */
     PLIM_RESIDUAL_FFN_ATTN_X,    /* (feed-forward + attention) + x */
     PLIM_RESIDUAL_ATTN_FFN_X,    /* (attention + feed-forward) + x */
     PLIM_RESIDUAL_FFN_X_ATTN,    /* (feed-forward + x) + attention */

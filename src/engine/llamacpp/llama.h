@@ -61,8 +61,7 @@ int plim_llama_new(const struct plim_model *model, const struct plim_epoch *epoc
                    struct plim_error *reterr) PLIM_MUST_CHECK;
 struct plim_llama *plim_llama_free(struct plim_llama *llama);
 
-/* Bytes of a tensor in a CUDA buffer: padded rows of quantized tensors, 128-byte steps (ggml-cuda.cu: get_alloc_size).
- */
+/* Bytes of a tensor in a CUDA buffer: padded rows of quantized ones, 128-byte steps (ggml-cuda.cu: get_alloc_size). */
 static inline uint64_t plim_llama_device_bytes(const struct plim_tensor *tensor)
 {
     return plim_align_up(tensor->bytes + plim_row_padding_bytes(tensor->type, tensor->ne[0]), PLIM_CUDA_ALIGNMENT);

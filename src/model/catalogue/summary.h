@@ -33,8 +33,7 @@ struct plim_model_summary {
     } quants[PLIM_SUMMARY_MAX_QUANTS];
 };
 
-/* Fails only for want of memory; a model without rules has a summary without sizes. is_brief: at Q4_K_M, Q8_0 and F16.
- */
+/* Fails for want of memory only; a model without rules has one without sizes. is_brief: at Q4_K_M, Q8_0 and F16. */
 int plim_model_summarize(size_t model, bool is_brief, struct plim_model_summary *ret_summary,
                          struct plim_error *reterr) PLIM_MUST_CHECK;
 

@@ -87,8 +87,7 @@ static const struct plim_convert_rule gemma4_outer[] = {
     END_OF_GROUP,
 };
 
-/* In the large sizes K serves as V where a layer sees everything; layers that share a cache have K and V all the same.
- */
+/* In the large sizes K serves as V where a layer sees everything; layers that share a cache have both all the same. */
 static const struct plim_convert_rule gemma4_attention[] = {
     MATRIX("attn_q", N_EMBD, N_Q, ALWAYS),       MATRIX("attn_k", N_EMBD, N_K, ALWAYS),
     MATRIX("attn_v", N_EMBD, N_V, WHEN(VALUES)), MATRIX("attn_output", N_O, N_EMBD, ALWAYS),

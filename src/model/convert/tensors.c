@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From rules to tensors: names, shapes, types, and the order of llama-quantize (llama-quant.cpp, weight_name_comparer).
+/* From rules to tensors: names, shapes, types; the order is llama-quantize's (llama-quant.cpp, weight_name_comparer).
  */
 #include "model/convert/sizes.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/end/end.h"
 
-#include "vgpu/core/ledger.h"
+#include "rehearse/steps.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,19 +82,10 @@ bool plim_end_has_card(const struct plim_rehearsal *rehearsal)
     return has_card;
 }
 
-static bool is_before_training(const struct plim_ledger *ledger)
-{
-    bool has_optimizer = false, has_steps = false;
-    for (int i = 0; ledger && i < PLIM_LEDGER_MAX_PROCESSES; i++) {
-        has_optimizer = has_optimizer || atomic_load(&ledger->process[i].has_made_optimizer);
-        has_steps = has_steps || atomic_load(&ledger->process[i].n_optimizer_steps);
-    }
-    return has_optimizer && !has_steps;
-}
-
 enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
 {
     const struct plim_rehearsal_steps *steps = &rehearsal->steps;
+    const struct plim_optimizers optimizers = plim_optimizers_of(rehearsal->ledger);
     const struct plim_end_facts facts = { .by = who_stopped(rehearsal->stopped_by),
                                           .has_failed = rehearsal->exit_code != 0,
                                           .is_out_of_memory = rehearsal->oom.is_set || rehearsal->said.is_set,
@@ -103,7 +93,7 @@ enum plim_end plim_end_of(const struct plim_rehearsal *rehearsal)
                                           .has_card = plim_end_has_card(rehearsal),
                                           .has_static_runtime = plim_end_static_runtime(rehearsal) != NULL,
                                           .lacks_steps = steps->n < steps->n_wanted,
-                                          .is_before_training = is_before_training(rehearsal->ledger) };
+                                          .is_before_training = optimizers.is_counted && !optimizers.least_steps };
     return plim_end_decide(&facts);
 }
 

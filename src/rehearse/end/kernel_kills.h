@@ -10,8 +10,7 @@ struct plim_kernel_kills {
     uint64_t of_group, of_machine; /* UINT64_MAX: unknown */
 };
 
-/* The counters of this process's control group, where the program is too, and of the machine, under `root` ("": "/").
- */
+/* The counters of this process's control group, the program's too, and of the machine, under `root` ("": "/"). */
 struct plim_kernel_kills plim_kernel_kills_read(const char *root);
 
 enum plim_host_kill plim_kernel_kills_judge(struct plim_kernel_kills before, struct plim_kernel_kills after,

@@ -4,7 +4,7 @@
 #include "rehearse/end/end.h"
 #include "rehearse/parts.h"
 #include "rehearse/path/uses.h"
-#include "rehearse/stop_condition.h"
+#include "rehearse/steps.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -188,16 +188,10 @@ static const char *why_stopped(const struct plim_rehearsal *rehearsal)
 /* What the optimizers of PyTorch did, as far as they were seen. */
 static const char *why_untrained(const struct plim_ledger *ledger)
 {
-    bool has_optimizer = false, has_steps = false, has_states = true;
-    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
-        const struct plim_ledger_process *process = &ledger->process[i];
-        has_optimizer = has_optimizer || (process->has_optimizers && process->has_made_optimizer);
-        has_steps = has_steps || process->n_optimizer_steps;
-        has_states = has_states && !process->n_without_states;
-    }
-    if (has_steps)
-        return has_states ? NULL : "an optimizer never got its states";
-    return has_optimizer && plim_steps_has_backward(ledger) ? "no optimizer took a step" : NULL;
+    const struct plim_optimizers optimizers = plim_optimizers_of(ledger);
+    if (optimizers.least_steps)
+        return optimizers.lacks_states ? "an optimizer never got its states" : NULL;
+    return optimizers.is_counted && plim_steps_has_backward(ledger) ? "no optimizer took a step" : NULL;
 }
 
 void plim_path_judge(struct plim_rehearsal *rehearsal)

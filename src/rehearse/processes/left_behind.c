@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The launcher's number of a process is that of the ledger only in its own pid namespace; of others it knows the end.
- */
+/* The launcher's number of a process is that of the ledger in its own pid namespace only; of others it knows the end */
 static bool is_member(const struct plim_tree *tree, const struct plim_ledger_process *entry, uint64_t pid_namespace)
 {
     if (entry->pid_namespace != pid_namespace)

@@ -379,8 +379,7 @@ int plim_occupancy(int device, const struct plim_cubin_kernel *code, int block_s
         return 0;
     if (shared_bytes > (size_t)shared) /* the sum below would overflow */
         return 0;
-    /* Warps get registers in units of 256 (8 for each thread); each block keeps 1 KiB of shared memory for the driver.
-     */
+    /* Warps get registers in units of 256 (8 for each thread); a block keeps 1 KiB of shared memory for the driver. */
     const int n_warps = (block_size + WARP - 1) / WARP;
     const int per_warp = (code->n_registers + 7) / 8 * 8 * WARP;
     const size_t per_block = shared_bytes + (size_t)code->shared_bytes + KEPT;

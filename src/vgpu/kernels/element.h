@@ -47,8 +47,7 @@ union plim_scalar plim_element_load(enum plim_element element, const void *from)
 /* Rounds to nearest even; what is too large becomes infinite, or NaN where the type has no infinity; integers wrap. */
 void plim_element_store(enum plim_element element, void *to, union plim_scalar number);
 
-/* static_cast from one type to another: a float becomes an integer by truncation, a flag is whether it differs from 0.
- */
+/* static_cast from one type to another: a float becomes an integer by truncation, a flag whether it differs from 0. */
 union plim_scalar plim_element_convert(enum plim_element to, enum plim_element from, union plim_scalar number);
 
 /* The value of a number of this type as a double. */

@@ -165,8 +165,7 @@ PLIM_PRELOADED int listen(int fd, int backlog)
 
 /* --- libraries that were loaded past ours --- */
 
-/* A runtime beside ours, as wheels bring one, is none that works: it tells itself by asking libcuda (driver/foreign.h).
- */
+/* A runtime beside ours, as wheels bring one, does not work: it tells itself by asking libcuda (driver/foreign.h). */
 
 static int look_at(struct dl_phdr_info *object, size_t size, void *folder)
 {

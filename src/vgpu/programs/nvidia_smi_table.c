@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nvidia-smi without options, and nvidia-smi -L. The layout is that of drivers since 550: programs cut it by columns.
- */
+/* nvidia-smi without options, and nvidia-smi -L. The layout is that since driver 550: programs cut it by columns. */
 #include "vgpu/programs/nvidia_smi.h"
 
 #include <stdio.h>

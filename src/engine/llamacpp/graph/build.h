@@ -193,8 +193,7 @@ plim_node plim_build_mamba2(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_plamo2_mamba(struct plim_build *b, uint32_t il, plim_node h);
 plim_node plim_build_shortconv(struct plim_build *b, uint32_t il, plim_node h);
 
-/* The inputs of the delta rule: [head, heads, tokens]; a decay and a learning rate per head (or channel); old states.
- */
+/* The inputs of the delta rule: [head, heads, tokens]; decay and learning rate per head (or channel); old states. */
 struct plim_delta {
     plim_node q, k, v, decay, beta, state;
 };

@@ -148,8 +148,7 @@ static plim_node recur(struct plim_build *b, uint32_t il, plim_node h)
     };
     plim_node y = plim_build_norm_by(b, plim_build_delta_rule(b, il, &in), il, PLIM_TENSOR_ROLE_SSM_NORM);
     y = plim_build_mul(b, y, plim_build_unary(b, plim_build_reshape(b, x.z, s.head_v, s.n_v, b->n_tokens, 1)));
-    /* one matrix product per sequence: short ones are not worth a copy of the weights (ggml_backend_sched: op_offload)
-     */
+    /* a matrix product per sequence: short ones are not worth a copy of the weights (ggml_backend_sched: op_offload) */
     y = plim_build_project(b, il, PLIM_TENSOR_ROLE_SSM_OUT,
                            plim_build_reshape(b, y, s.head_v * s.n_v, s.n_seq_tokens, s.n_seqs, 1));
     return plim_build_reshape(b, y, plim_build_at(b, y)->ne[0], b->n_tokens, 1, 1);

@@ -125,8 +125,7 @@ static size_t extent(size_t width, size_t height, size_t depth, size_t pitch, si
     return sum;
 }
 
-/* To look at each row of a box of very many would take minutes: what it writes becomes unknown, and the gaps with it.
- */
+/* To look at each row of a box of very many would take minutes: what it writes becomes unknown, with the gaps. */
 static bool has_too_many_rows(size_t n_rows)
 {
     enum { MANY_ROWS = 1 << 16 };

@@ -37,8 +37,7 @@ struct plim_reduction {
     bool is_flag;      /* the result is 0 or 1, an integer whatever the input is */
 };
 
-/* The accumulator, for the layout of the kernel's parameter: one value, a value and an index, two values, WelfordData.
- */
+/* The accumulator, for the layout of the kernel's parameter: a value, a value and an index, two values, WelfordData */
 enum plim_reduction_arg { PLIM_ARG_VALUE, PLIM_ARG_INDEXED, PLIM_ARG_TWO, PLIM_ARG_WELFORD };
 enum plim_reduction_held_kind { PLIM_HELD_NOTHING, PLIM_HELD_NUMBER, PLIM_HELD_NUMBER_AND_FLAG };
 

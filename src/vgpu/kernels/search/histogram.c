@@ -11,8 +11,7 @@
 
 struct histogram {
     enum plim_element in, out;
-    bool has_weights; /* the op, the first of the two lambdas, holds the TensorInfo of the weights, of the output's type
-                       */
+    bool has_weights; /* the op, the first of two lambdas, holds the TensorInfo of the weights, of the output's type */
 };
 
 enum { INDEX_BYTES = 8 };

@@ -14,8 +14,7 @@
 
 enum { HANDLE = 1 };
 
-/* Attributes by number, with the defaults of the manual; offsets that fit into the small structures of 11.8 and 12.8.
- */
+/* Attributes by number, with the defaults of the manual; offsets that fit the small structures of 11.8 and 12.8. */
 enum {
     LAYOUT_TYPE = 0,
     LAYOUT_ORDER = 1,
