@@ -28,6 +28,16 @@ MODEL_NAMES = ["Qwen/Qwen3-14B", "qwen3:14b-q8_0", "bartowski/Qwen_Qwen3-14B-GGU
                "gemma 3 12b it qat", "llama", "qwne3-14b", "hf.co/unsloth/gpt-oss-20b-GGUF:F16"]
 PRICES = ["card,buy,per_hour\nRTX 3090,700,0.25\n", "# mine\r\nper_hour , Card,note\r\n0.5,\"RTX 4090\",\"a, \"\"b\"\"\"\r\n",
           "card,buy\n4060,-1\n", "card\n"]
+REMOTE = [
+    "0hf:bartowski/Qwen3-14B-GGUF:Q4_K_M", "0https://hub.example/a/b/blob/main/c d.gguf?download=true", "0hf://a/b/c/d.gguf",
+    "0http://[::1]:8080/x.gguf?key=1#top", "0https://hub.example/a/b/tree/main",
+    "1HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 72-100/1000\r\nContent-Length: 29\r\nETag: \"abc\"\r\n",
+    "1HTTP/2 200\r\ncontent-length: 12\r\nlink: <https://hub.example/api?cursor=a>; rel=\"next\"\r\ncontent-encoding: gzip\r\n",
+    "1HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nX-Error-Code: GatedRepo\r\nLocation: /x\r\n",
+    '2Q4_K_M\n[{"type":"file","path":"a/b-Q4_K_M-00001-of-00002.gguf","size":7,"oid":"1","lfs":{"oid":"2","size":7}},'
+    '{"type":"file","path":"mmproj-F16.gguf","size":1},{"type":"directory","path":"a"}]',
+    '2\n[{"type":"file","path":"model.safetensors.index.json"},{"type":"file","path":"config.json"}]',
+]
 COMMANDS = [
     "m.gguf --card|RTX 4060|--ctx-size|32768",
     "--|llama-server|-m|model.gguf|-c|32768|-ngl|99|-ctk|q8_0|-ctv|q8_0|-fa|on",
@@ -149,6 +159,7 @@ def main() -> int:
     put(root / "fuzz_names", [text.encode() for text in NAMES])
     put(root / "fuzz_model_names", [text.encode() for text in MODEL_NAMES])
     put(root / "fuzz_prices", [text.encode() for text in PRICES])
+    put(root / "fuzz_remote", [text.encode() for text in REMOTE])
     put(root / "fuzz_flags", [text.replace("|", "\n").encode() for text in COMMANDS])
     put(root / "fuzz_host", [b"\xff".join(part.encode() for part in parts) for parts in HOSTS])
     return 0
