@@ -10,7 +10,9 @@ enum { PLIM_ARGUMENTS_MAX_FILES = 12 };
 
 struct plim_arguments {
     struct plim_setup setup;
-    const char *model; /* NULL: not named */
+    const char *model;                /* NULL: not named */
+    bool is_on_server;                /* model is a URL, or hub_model names it, in the program's own words */
+    const char *hub_model, *hub_file; /* "ORG/REPO:QUANT" of a hub, and a file of it; NULL: not named */
     uint32_t n_files;
     struct plim_named_file {
         const struct plim_option *option;

@@ -15,6 +15,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -61,6 +62,7 @@ class Case:
     err: str = ""
     out: str = ""
     options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # after "--"; then there is no other model
     env: dict[str, str] = dataclasses.field(default_factory=dict)
     before: Callable[[World], None] | None = None
     check: Callable[[World], str | None] | None = None  # what is wrong, or None
@@ -295,7 +297,17 @@ CASES = [
     Case("a name with a path", "hf:a/../../b", 2, "does not name", check=no_request),
     Case("a name out of the API", "hf:a/b?x=y", 2, "does not name", check=no_request),
     Case("a user in an address", "http://me:secret@127.0.0.1/x.gguf", 2, "user names in addresses are not taken"),
-    Case("weights with their index", "hf:ok/tensors", out="BF16"),
+    Case("weights with their index", "hf:ok/tensors", out="headers only"),
+    Case("weights with their index, at a URL", "{here}/ok/model.safetensors.index.json", out="headers only"),
+    Case("llama.cpp's own words", "", command=("llama-server", "-hf", "ok/gguf:Q8_0"), out="llama-3.2-1b"),
+    Case("its default", "", command=("llama-server", "-c", "4096", "-hf", "ok/gguf"), out="llama-3.2-1b"),
+    Case("its word for a file", "", command=("llama-cli", "-hfr", "ok/gguf", "--hf-file", "llama-3.2-1b-Q8_0.gguf"), out="llama-3.2-1b"),
+    Case("its word for a URL", "", command=("llama-cli", "-mu", "{here}/ok/" + Q4), out="qwen3, "),
+    Case("a command to paste", "", 1, command=("llama-server", "-hf", "ok/gguf:Q4_K_M", "-c", "4000000"),
+         out="llama-server -hf ok/gguf:Q4_K_M -c "),
+    Case("a command to paste for a name", "hf:ok/gguf:Q4_K_M", 1, options=("-c", "4000000"),
+         out="llama-server -hf ok/gguf:Q4_K_M -c "),
+    Case("a command to paste for a URL", "{here}/ok/" + Q4, 1, options=("-c", "4000000"), out="llama-server -mu {here}/ok/" + Q4),
     # --- stores ---
     Case("the cache of huggingface_hub", "hf:ok/gguf:Q4_K_M", out="is on this machine", before=hub_cache, check=no_request),
     Case("its name of a commit leads nowhere", "hf:ok/gguf:Q4_K_M", out="llama-3.2-1b", before=hub_cache_of_a_path),
@@ -372,17 +384,35 @@ CASES = [
 
 # --- the runner ---
 
+WIDTH, FF, VOCABULARY = 256, 512, 1024
+LAYER = {"input_layernorm": [WIDTH], "post_attention_layernorm": [WIDTH], "self_attn.q_proj": [WIDTH, WIDTH],
+         "self_attn.k_proj": [WIDTH, WIDTH], "self_attn.v_proj": [WIDTH, WIDTH], "self_attn.o_proj": [WIDTH, WIDTH],
+         "mlp.gate_proj": [FF, WIDTH], "mlp.up_proj": [FF, WIDTH], "mlp.down_proj": [WIDTH, FF]}
+TENSORS = [{"model.embed_tokens": [VOCABULARY, WIDTH], **{f"model.layers.0.{name}": shape for name, shape in LAYER.items()}},
+           {**{f"model.layers.1.{name}": shape for name, shape in LAYER.items()}, "model.norm": [WIDTH],
+            "lm_head": [VOCABULARY, WIDTH]}]
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": WIDTH, "intermediate_size": FF,
+          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": VOCABULARY,
+          "max_position_embeddings": 4096, "tie_word_embeddings": False, "torch_dtype": "bfloat16", "rms_norm_eps": 1e-5,
+          "rope_theta": 10000.0}
+
+
 def safetensors(folder: pathlib.Path) -> list[pathlib.Path]:
     """Two shards of a small model, their index and its config.json."""
     folder.mkdir()
-    files = {}
-    for shard in (1, 2):
-        name = f"model-0000{shard}-of-00002.safetensors"
-        header = json.dumps({f"model.layers.{shard}.w": {"dtype": "F16", "shape": [4, 4], "data_offsets": [0, 32]}}).encode()
-        (folder / name).write_bytes(struct.pack("<Q", len(header)) + header + bytes(32))
-        files[f"model.layers.{shard}.w"] = name
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": 64}, "weight_map": files}))
-    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"], "model_type": "llama"}')
+    places, total = {}, 0
+    for shard, tensors in enumerate(TENSORS, 1):
+        name, header, at = f"model-0000{shard}-of-00002.safetensors", {}, 0
+        for tensor, shape in tensors.items():
+            n_bytes = 2 * math.prod(shape)
+            header[tensor + ".weight"] = {"dtype": "BF16", "shape": shape, "data_offsets": [at, at + n_bytes]}
+            places[tensor + ".weight"] = name
+            at += n_bytes
+        text = json.dumps(header).encode()
+        (folder / name).write_bytes(struct.pack("<Q", len(text)) + text + bytes(at))
+        total += at
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": places}))
+    (folder / "config.json").write_text(json.dumps(CONFIG))
     return sorted(folder.iterdir())
 
 
@@ -390,6 +420,7 @@ def make_files(arguments: argparse.Namespace, folder: pathlib.Path) -> tuple[dic
     zoo, split = pathlib.Path(arguments.zoo), pathlib.Path(arguments.split)
     files = {path.name: path for path in [zoo / Q4, zoo / "llama-3.2-1b-Q4_K_M.gguf", zoo / "gemma-3-4b-Q4_K_M.gguf",
                                           zoo / "mmproj-gemma-3-4b-F16.gguf", *split.iterdir(), *safetensors(folder / "tensors")]}
+    files["llama-3.2-1b-Q8_0.gguf"] = zoo / "llama-3.2-1b-Q4_K_M.gguf"
     files["vocabulary.gguf"] = next(iter(pathlib.Path(arguments.vocabulary).iterdir()))
     files["Qwen3-0.6B-Q4_K_M.gguf"] = zoo / Q4
     files["Qwen3-0.6B-UD-Q4_K_M.gguf"] = zoo / "llama-3.2-1b-Q4_K_M.gguf"
@@ -429,7 +460,9 @@ def run_case(case: Case, program: str, zoo: pathlib.Path, files: dict, repositor
                 env[key] = os.environ[key]
 
         def run(model: str, *options: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run([program, "fit", model, *MACHINE, *options], env=env, capture_output=True, text=True,
+            command = ["--", *map(fill, case.command)] if case.command else []
+            words = [*([model] if model else []), *MACHINE[:-2 if command else None], *options, *command]
+            return subprocess.run([program, "fit", *words], env=env, capture_output=True, text=True,
                                   timeout=TIMEOUT_S, cwd=folder, check=False)
 
         world = World(here, other, folder, zoo, run)
@@ -462,9 +495,10 @@ def judge(case: Case, world: World, fill: Callable[[str], str]) -> str | None:
     if fill(case.err) not in result.stderr:
         return f"stderr has no '{case.err}'{said}"
     is_json = "--json" in case.options
-    if case.out and (case.out if not is_json else case.out.lower()) not in (result.stdout.lower() if is_json else result.stdout):
+    wanted = fill(case.out)
+    if wanted and (wanted if not is_json else wanted.lower()) not in (result.stdout.lower() if is_json else result.stdout):
         return f"stdout has no '{case.out}'{said}"
-    if case.exit and not result.stderr.startswith("plimsoll: "):
+    if case.exit > 1 and not result.stderr.startswith("plimsoll: "):
         return f"no message{said}"
     if sent > MOST_BYTES:
         return f"{sent} bytes were sent"

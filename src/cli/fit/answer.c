@@ -87,7 +87,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     const char *program = setup->type->program(setup);
     if (options->has_command) {
         *command = *given;
-        if (!names_model(given))
+        if (!names_model(given) && !options->arguments.is_on_server)
             add_path(command, setup->type, path);
         return;
     }

@@ -293,9 +293,8 @@ static int answer_all(struct question *q)
 static int no_model(const struct plim_fit_options *options, struct plim_error *err)
 {
     int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model given");
-    plim_error_hint(err, options->has_command
-                             ? "add the model's file to the command: a name on Hugging Face is not enough"
-                             : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
+    plim_error_hint(err, options->has_command ? "add the model's file to the command, or its name on a hub"
+                                              : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
     return code;
 }
 

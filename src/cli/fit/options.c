@@ -273,6 +273,22 @@ static int choose_engine(int argc, char **argv, struct plim_fit_options *o, stru
     return result;
 }
 
+/* "ORG/REPO:QUANT" of a command, as a name of a model here; without a quantization the one that the program takes. */
+static int add_hub_model(struct plim_fit_options *o, struct plim_error *reterr)
+{
+    const char *model = o->arguments.hub_model, *file = o->arguments.hub_file;
+    const size_t size = strlen(model) + (file ? strlen(file) : 0) + sizeof "hf::latest";
+    o->hub_name = plim_alloc(size, 1);
+    if (!o->hub_name)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    if (file)
+        snprintf(o->hub_name, size, "hf:%.*s/%s", (int)strcspn(model, ":"), model, file);
+    else
+        snprintf(o->hub_name, size, "hf:%s%s", model, strchr(model, ':') ? "" : ":latest");
+    o->paths[o->n_paths++] = o->hub_name;
+    return 0;
+}
+
 int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_options, struct plim_error *reterr)
 {
     struct plim_fit_options *o = ret_options;
@@ -295,11 +311,15 @@ int plim_fit_options_parse(int argc, char **argv, struct plim_fit_options *ret_o
     }
     if (result >= 0 && o->arguments.model)
         o->paths[o->n_paths++] = o->arguments.model;
+    else if (result >= 0 && o->arguments.hub_model)
+        result = add_hub_model(o, reterr);
     return result;
 }
 
 void plim_fit_options_done(struct plim_fit_options *options)
 {
     plim_free(options->paths);
+    plim_free(options->hub_name);
     options->paths = NULL;
+    options->hub_name = NULL;
 }

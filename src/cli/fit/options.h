@@ -50,6 +50,7 @@ struct plim_fit_options {
     const char *client; /* of --client; NULL: not given */
     bool has_command;   /* an engine's own command line follows "--" */
     const char **paths; /* of models; owned */
+    char *hub_name;     /* of the model that the command names on a hub; owned */
     int n_paths;
 };
 

@@ -201,17 +201,34 @@ static const struct plim_listed_file *find_projector(const struct plim_listing *
     return best;
 }
 
+/*
+ * "latest": what llama.cpp takes when it is given no quantization (find_best_model): Q4_K_M, else Q8_0, else the first
+ * of the list. Here, too, a whole tag wins.
+ */
+static const struct plim_listed_file *find_latest(const struct plim_listing *listing)
+{
+    static const char *const tags[] = { "Q4_K_M", "Q8_0", "" };
+    const struct plim_listed_file *found = NULL;
+    int match = 0;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags && !found; i++)
+        find_gguf(listing, tags[i], &match, &found);
+    return found;
+}
+
 int plim_listing_choose(const struct plim_listing *listing, const char *quantization, const char *file,
                         const struct plim_listed_file **ret_model, const struct plim_listed_file **ret_projector,
                         struct plim_error *reterr)
 {
     int match = 0;
     const struct plim_listed_file *found = NULL;
-    const size_t n = *file ? 0 : find_gguf(listing, quantization, &match, &found);
+    const bool is_latest = !strcmp(quantization, "latest");
+    const size_t n = *file || is_latest ? 0 : find_gguf(listing, quantization, &match, &found);
     if (n > 1)
         return say_several(listing, quantization, match, n, reterr);
     if (*file)
         found = plim_listing_find(listing, file);
+    else if (is_latest)
+        found = find_latest(listing);
     else if (n == 0 && !*quantization)
         found = find_other(listing);
     if (!found)

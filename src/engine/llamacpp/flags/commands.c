@@ -111,6 +111,20 @@ static const char *split_equals(const char *argument, char *name, size_t size)
     return equals ? equals + 1 : NULL;
 }
 
+/* Models on servers (llama.cpp v0.5.0: common/arg.cpp): -hf, -hff and -mu. */
+static void read_address(const char *name, const char *value, struct plim_arguments *a)
+{
+    if (plim_text_has_word("-hf -hfr --hf-repo", name))
+        a->hub_model = value;
+    else if (plim_text_has_word("-hff --hf-file", name))
+        a->hub_file = value;
+    else if (plim_text_has_word("-mu --model-url", name))
+        a->model = value;
+    else
+        return;
+    a->is_on_server = true;
+}
+
 static void skip_flag(int argc, char *const *argv, int *i, const char *name, bool has_value,
                       struct plim_command *command)
 {
@@ -129,6 +143,7 @@ static int read_flag(int argc, char *const *argv, int *i, struct plim_arguments 
     bool on;
     const struct plim_option *option = plim_option_named(a->setup.type, name, &on);
     if (!option) {
+        read_address(name, value || *i + 1 == argc ? value : argv[*i + 1], a);
         skip_flag(argc, argv, i, name, value != NULL, command);
         return 0;
     }
