@@ -118,6 +118,28 @@ static void test_params(void **state)
     }
 }
 
+/* One token uses a part of the experts: 3.3 of Qwen3-30B-A3B's 30.5 billion parameters, 12.9 of Mixtral's 46.7. */
+static void test_active(void **state)
+{
+    static const struct {
+        const char *name;
+        double params, active;
+    } published[] = { { "Qwen3-30B-A3B", 30.5, 3.3 },
+                      { "Mixtral-8x7B-v0.1", 46.7, 12.9 },
+                      { "gpt-oss-20b", 20.9, 3.6 } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(published); i++) {
+        struct plim_catalogue_answer answer;
+        struct plim_model_summary summary;
+        assert_int_equal(plim_catalogue_model_find(published[i].name, &answer, NULL), 0);
+        assert_int_equal(plim_model_summarize(answer.model, true, &summary, NULL), 0);
+        const double params = (double)summary.params / 1e9, active = (double)summary.params_active / 1e9;
+        if (params < published[i].params - 0.06 || params > published[i].params + 0.06 ||
+            active < published[i].active - 0.7 || active > published[i].active + 0.7)
+            fail_msg("%s: %.2f and %.2f billion", published[i].name, params, active);
+    }
+}
+
 /* --- names --- */
 
 static bool is_same_shape(size_t a, size_t b)
@@ -300,15 +322,11 @@ static void test_random_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_params),
-        cmocka_unit_test(test_every_model_finds_itself),
-        cmocka_unit_test(test_names_of_people),
-        cmocka_unit_test(test_quantizations),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_random_names),
+        cmocka_unit_test(test_columns),         cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_every_model),     cmocka_unit_test(test_params),
+        cmocka_unit_test(test_active),          cmocka_unit_test(test_every_model_finds_itself),
+        cmocka_unit_test(test_names_of_people), cmocka_unit_test(test_quantizations),
+        cmocka_unit_test(test_lists),           cmocka_unit_test(test_random_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
