@@ -18,7 +18,7 @@ def add_prediction_layers(config: dict, tensors: dict[str, torch.Tensor]) -> Non
     text = config.get("text_config") or config
     name = config["architectures"][0]
     is_qwen = name.startswith(("Qwen3Next", "Qwen3_5"))
-    if not is_qwen and not name.startswith(("Glm4Moe", "GlmMoeDsa")):
+    if not is_qwen and not name.startswith(("Glm4Moe", "GlmMoeDsa", "DeepseekV32")):
         return
     n_layers = text["num_hidden_layers"]
     n = text.get("mtp_num_hidden_layers", int(name.startswith("Qwen3Next"))) if is_qwen else text.get("num_nextn_predict_layers", 0)
