@@ -8,8 +8,8 @@
  * bits per weight.
  *
  * The answer is that of llama.cpp's own rules without overrides. An importance matrix is assumed only where
- * llama-quantize demands one. Recipes of other programs ("UD-Q4_K_XL", "Q4_K_L") follow rules of their own: read the
- * file.
+ * llama-quantize demands one. "Q4_K_L" and its like, with both embedding matrices in Q8_0, are known as well; recipes
+ * that are not published ("UD-Q4_K_XL") are not: read the file.
  */
 
 #include "plimsoll/error.h"
@@ -33,7 +33,7 @@ struct plim_quant_recipe {
  */
 const struct plim_quant_recipe *plim_quant_recipe_at(size_t i);
 
-/* The recipe of this name, in any case; NULL for an unknown name. */
+/* The recipe of this name, also one of publishers that plim_quant_recipe_at() has not, in any case; NULL: unknown. */
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name);
 
 /*

@@ -21,14 +21,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEY_BYTES = 160, HINT_BYTES = 400, DEFAULT_ALIGNMENT = 32, MAX_COUNT = 1 << 20 };
+
+/* --- recipes of others --- */
+
+/*
+ * Recipes that publishers of files add: one of llama-quantize's with --token-embedding-type and --output-tensor-type
+ * q8_0 ("Uses Q8_0 for embed and output weights" on the pages of bartowski's repositories). general.file_type is that
+ * of the base.
+ */
+static const struct variant {
+    struct plim_quant_recipe recipe;
+    const char *base;
+} variants[] = {
+    { { "Q6_K_L", false }, "Q6_K" },    { { "Q5_K_L", false }, "Q5_K_M" }, { { "Q4_K_L", false }, "Q4_K_M" },
+    { { "Q3_K_XL", false }, "Q3_K_L" }, { { "Q2_K_L", false }, "Q2_K" },
+};
+
+static const struct variant *variant_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        if (!strcasecmp(variants[i].recipe.name, name))
+            return &variants[i];
+    return NULL;
+}
+
+const struct plim_quant_recipe *plim_quant_recipe_named(const char *name)
+{
+    const struct variant *variant = variant_named(name);
+    return variant ? &variant->recipe : plim_quant_recipe_own(name);
+}
 
 /* --- the model --- */
 
 struct quantizer {
     const struct plim_model *model;
     const struct plim_quant_recipe_rules *rules;
+    const struct variant *variant; /* NULL: none */
     struct plim_error *err;
     struct plim_matrix any; /* what all matrices of the model have in common */
     uint32_t n_layer;
@@ -190,7 +221,9 @@ static int choose_type(struct quantizer *q, const struct plim_tensor *tensor, en
     int result = is_ffn(matrix.role) ? place_in_ffn(q, tensor, &matrix) : 0;
     if (result < 0)
         return result;
-    const enum plim_dtype wanted = plim_quant_recipe_type(q->rules, &matrix), type = fit_row(wanted, tensor->ne[0]);
+    const bool is_raised = q->variant && (matrix.role == PLIM_MATRIX_OUTPUT || matrix.role == PLIM_MATRIX_TOKEN_EMBD);
+    const enum plim_dtype wanted = is_raised ? PLIM_DTYPE_Q8_0 : plim_quant_recipe_type(q->rules, &matrix),
+                          type = fit_row(wanted, tensor->ne[0]);
     if (type == PLIM_DTYPE_UNKNOWN) {
         result = plim_fail(q->err, PLIM_E_UNSUPPORTED, tensor->info_at,
                            "rows of tensor '%.64s' have %" PRIu64 " elements; %s needs a multiple of %" PRIu32,
@@ -302,7 +335,8 @@ static int fill(struct quantizer *q, struct plim_model *made)
     made->forecast = model->forecast;
     made->doubts = model->doubts;
     made->n_doubts = model->n_doubts;
-    made->file_type = plim_gguf_file_type_name(plim_quant_recipe_file_type(q->rules));
+    made->file_type =
+        q->variant ? q->variant->recipe.name : plim_gguf_file_type_name(plim_quant_recipe_file_type(q->rules));
     const uint64_t head_bytes = model->file_bytes > old_data_bytes ? model->file_bytes - old_data_bytes : 0;
     return plim_model_add_shard(made, "", padded_bytes(made) + head_bytes, head_bytes, q->err);
 }
@@ -315,6 +349,11 @@ static int unknown_recipe(const char *name, struct plim_error *reterr)
     for (size_t i = 0; (recipe = plim_quant_recipe_at(i)) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", recipe->name);
     int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown quantization '%.32s'", name);
+    if (!strncasecmp(name, "UD-", 3))
+        plim_error_hint(reterr,
+                        "the recipes of UD files are not published: read the file itself, "
+                        "'plimsoll fit hf:ORG/REPO:%.32s' takes its header alone",
+                        name);
     plim_error_hint(reterr, "one of %s", names);
     return code;
 }
@@ -322,7 +361,13 @@ static int unknown_recipe(const char *name, struct plim_error *reterr)
 int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr)
 {
-    struct quantizer q = { .model = model, .rules = plim_quant_recipe_rules(recipe), .err = reterr };
+    const struct variant *variant = variant_named(recipe);
+    struct quantizer q = {
+        .model = model,
+        .rules = plim_quant_recipe_rules(variant ? variant->base : recipe),
+        .variant = variant,
+        .err = reterr,
+    };
     if (!q.rules)
         return unknown_recipe(recipe, reterr);
     struct plim_model *made = plim_model_new("");

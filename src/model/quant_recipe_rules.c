@@ -342,7 +342,7 @@ const struct plim_quant_recipe_rules *plim_quant_recipe_rules(const char *name)
     return NULL;
 }
 
-const struct plim_quant_recipe *plim_quant_recipe_named(const char *name)
+const struct plim_quant_recipe *plim_quant_recipe_own(const char *name)
 {
     const struct plim_quant_recipe_rules *rules = plim_quant_recipe_rules(name);
     return rules ? &rules->recipe : NULL;

@@ -53,6 +53,9 @@ struct plim_quant_recipe_rules;
 /* The rules of a recipe; NULL when there is none of this name, in any case. */
 const struct plim_quant_recipe_rules *plim_quant_recipe_rules(const char *name);
 
+/* The recipe of llama-quantize of this name, in any case; NULL for others. */
+const struct plim_quant_recipe *plim_quant_recipe_own(const char *name);
+
 uint32_t plim_quant_recipe_file_type(const struct plim_quant_recipe_rules *rules); /* for general.file_type */
 
 /* True when its rules for the FFN go by layer and not by counting: they fail on a tensor without one. */
