@@ -23,9 +23,10 @@ SYSTEMS = {
 }
 FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "plan", "diagnose", "emit", "report", "cli"]
 # The two commands that need Linux: a virtual GPU to load into programs, and files that are written sparse or not at all.
+# And sessions with servers, for which other systems have source/remote/absent.c.
 LINUX_ONLY = {"src/cli/rehearse.c", "src/cli/rehearse_options.c", "src/cli/main.c",
               "src/cli/receipt_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
-              "src/emit/hollow_write.c"}
+              "src/emit/hollow_write.c", *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
 HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h"]
 FLAGS = ["-std=c11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-DPLIM_VGPU_FOLDER=\"\""]
 

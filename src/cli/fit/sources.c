@@ -35,7 +35,13 @@ int plim_cli_sources_open(const char *const *names, size_t n, bool is_offline, s
     settings.context = &s->progress;
     s->progress.is_on = plim_system_is_terminal(fileno(stderr));
     s->progress.start_us = plim_system_now_us();
-    return plim_remote_new(&settings, &s->roots.remote, reterr);
+    struct plim_error error = { 0 };
+    int result = plim_remote_new(&settings, &s->roots.remote, &error);
+    if (result == PLIM_E_UNSUPPORTED) /* this build has none: a model may still be on this machine */
+        return 0;
+    if (result < 0 && reterr)
+        *reterr = error;
+    return result;
 }
 
 void plim_cli_sources_done(struct plim_cli_sources *sources)
