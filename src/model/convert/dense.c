@@ -58,8 +58,8 @@ static const struct plim_convert_key phi3_keys[] = {
     HALF_KEYS,
     { "rope.scaling.original_context_length", KEY_COUNT, 0,
       "rope_parameters.original_max_position_embeddings|rope_scaling.original_max_position_embeddings|"
-      "original_max_position_embeddings|max_position_embeddings",
-      ABSENT },
+      "original_max_position_embeddings",
+      4096 },
     { "attention.layer_norm_rms_epsilon", KEY_REAL, 0, "rms_norm_eps", 1e-5 },
     { "rope.dimension_count", KEY_SIZE, N_ROT, NULL, 0 },
     { "rope.freq_base", KEY_REAL, 0, "rope_parameters.rope_theta|rope_theta", 10000 },
@@ -180,6 +180,8 @@ static void read_stablelm(struct plim_conversion *c)
 {
     set(c, QKV_BIAS, plim_config_truth(c, "use_qkv_bias", false));
     set(c, QK_NORM, plim_config_truth(c, "qk_layernorm", false));
+    if (c->facts & QK_NORM)
+        plim_conversion_doubt(c, "StableLM's norms of Q and K are not compared with the converter", NULL);
     set(c, POST_NORM, !plim_config_truth(c, "use_parallel_residual", false));
 }
 
@@ -409,7 +411,8 @@ static const struct plim_convert_row rows[] = {
       .layer = { plim_rules_norms, plim_rules_attention, plim_rules_ffn },
       .read = read_minicpm,
       .write = write_minicpm,
-      .is_tied = true },
+      .is_tied = true,
+      .is_proven = true },
     { .names = { "ExaoneForCausalLM" },
       .types = { "exaone" },
       .arch = "exaone",

@@ -283,6 +283,8 @@ static void read_nemotron(struct plim_conversion *c)
     if (plim_config_has(c, "num_experts_per_tok") && n[N_EXPERT]) {
         c->arch = "nemotron_h_moe";
         plim_sizes_predict(c, plim_config_number(c, "num_nextn_predict_layers", 1, 0));
+        if (n[N_NEXTN])
+            plim_conversion_doubt(c, "Nemotron's prediction layer is not compared with the converter", NULL);
     }
     if (nemotron_kind(c, (uint32_t)(n[N_LAYER] - 1)) == '?')
         plim_conversion_fail(c, "hybrid_override_pattern", "does not have one letter for each layer");

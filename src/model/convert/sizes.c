@@ -102,17 +102,18 @@ static void read_feed_forward(struct plim_conversion *c)
 
 /* --- what a config may leave open --- */
 
+/*
+ * transformers makes as many rows as vocab_size says. (So do litgpt's padded sizes in the catalogue: it loads published
+ * weights as they are, and only with the right number of rows.)
+ */
 static void read_vocabulary(struct plim_conversion *c)
 {
     const struct plim_tensor *table = plim_checkpoint_tensor(c, "embed_tokens.weight");
-    const char *source = plim_config_string(c, "_source");
     c->n[N_VOCAB] = table && table->n_dims == 2 && table->ne[1] <= MAX_VOCAB
                         ? table->ne[1]
                         : plim_config_need(c, "vocab_size|padded_vocab_size", MAX_VOCAB);
     if (!table && !plim_config_says(c, "vocab_size|padded_vocab_size") && !is_complete(c))
         plim_conversion_doubt(c, "the config does not give the size of the vocabulary; its class's is taken", NULL);
-    if (!table && source && strstr(source, "litgpt"))
-        plim_conversion_doubt(c, "the vocabulary's size is litgpt's, which pads it", NULL);
 }
 
 static void read_tie(struct plim_conversion *c)
