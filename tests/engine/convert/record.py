@@ -69,12 +69,15 @@ class Tools:
         self.convert = Server(options, "convert", os.path.join(options.convert, "llama.cpp"))
 
 
-def quantize(options: argparse.Namespace, path: str) -> dict[str, dict[str, str]]:
-    """What the quantizer decides, recipe by recipe. It refuses a file without a rule for its architecture: no types."""
+def quantize(options: argparse.Namespace, path: str, recipes=tuple(RECIPES), output: str = "") -> dict[str, dict[str, str]]:
+    """What the quantizer decides, recipe by recipe; it writes the last one to `output`, if that is given."""
     types: dict[str, dict[str, str]] = {}
     for imatrix in (False, True):
-        ftypes = {str(number): name for name, (number, needs) in RECIPES.items() if needs == imatrix}
-        flags = ["--imatrix"] if imatrix else []
+        ftypes = {str(number): name for name, (number, needs) in RECIPES.items()
+                  if needs == imatrix and name in recipes}
+        if not ftypes:
+            continue
+        flags = (["--imatrix"] if imatrix else []) + (["--write", output] if output else [])
         command = [options.probe, options.engine, path, *flags, *ftypes]
         environment = {**os.environ, "LD_LIBRARY_PATH": options.engine}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -142,6 +145,13 @@ def chosen(options: argparse.Namespace) -> list[cases.Case]:
     return found
 
 
+def is_there(options: argparse.Namespace) -> bool:
+    if os.path.exists(os.path.join(options.convert, "is-whole")) and os.path.isdir(options.engine):
+        return True
+    print("skipped: no converter or no engine; tests/engine/convert/fetch.sh and tests/engine/fetch.sh bring them")
+    return False
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Record what llama.cpp's converter and quantizer make of configs.")
     parser.add_argument("cases", nargs="*", metavar="CASE")
@@ -154,8 +164,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()) // 86400, help="default: the day")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after this time")
     options = parser.parse_args()
-    if not os.path.exists(os.path.join(options.convert, "is-whole")) or not os.path.isdir(options.engine):
-        print("skipped: no converter or no engine; tests/engine/convert/fetch.sh and tests/engine/fetch.sh bring them")
+    if not is_there(options):
         return 77
     tools = Tools(options)
     start, n, n_bad = time.monotonic(), 0, 0
