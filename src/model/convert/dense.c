@@ -54,6 +54,7 @@ static const struct plim_convert_key olmo_keys[] = {
         "attention.head_count_kv", KEY_SIZE, N_HEAD_KV, NULL, 0                                                        \
     }
 
+/* 4096: Phi3Config. */
 static const struct plim_convert_key phi3_keys[] = {
     HALF_KEYS,
     { "rope.scaling.original_context_length", KEY_COUNT, 0,

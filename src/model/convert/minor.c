@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Architectures that the catalogue has no model of: for config.json files of one's own. */
+/* Architectures that the catalogue has few or no models of. */
 #include "model/convert/groups.h"
 #include "model/convert/sizes.h"
 
@@ -100,7 +100,55 @@ static const struct plim_convert_rule ernie_score_bias[] = {
     END_OF_GROUP,
 };
 
+/* MiniMax M3: a small attention chooses blocks of tokens; its matrices stay in f32 (MiniMaxM3Model). */
+static const struct plim_convert_rule block_indexer[] = {
+    MATRIX("indexer.q_proj", N_EMBD, N_INDEX_Q, INDEXED, 0, PLIM_DTYPE_F32),
+    MATRIX("indexer.k_proj", N_EMBD, N_INDEX_HEAD, INDEXED, 0, PLIM_DTYPE_F32),
+    NORM("indexer.q_norm", N_INDEX_HEAD, WHEN(INDEXED)),
+    NORM("indexer.k_norm", N_INDEX_HEAD, WHEN(INDEXED)),
+    END_OF_GROUP,
+};
+
+static const struct plim_convert_key minimax_m3_keys[] = {
+    { "feed_forward_length", KEY_SIZE, N_FF, NULL, 0 },
+    { "expert_feed_forward_length", KEY_SIZE, N_FF_EXP, NULL, 0 },
+    { "rope.dimension_count", KEY_COUNT, 0, "rotary_dim", 64 },
+    { "expert_shared_count", KEY_SIZE, N_SHARED, NULL, 0 },
+    { "expert_weights_scale", KEY_REAL, 0, "routed_scaling_factor", 1 },
+    { "expert_weights_norm", KEY_FLAG, 0, NULL, 1 },
+    { "attention.indexer.head_count", KEY_SIZE, N_INDEX_HEADS, NULL, 0 },
+    { "attention.indexer.key_length", KEY_SIZE, N_INDEX_HEAD, NULL, 0 },
+    { "attention.indexer.top_k", KEY_COUNT, 0, "sparse_attention_config.sparse_topk_blocks", 16 },
+    { "attention.indexer.block_size", KEY_COUNT, 0, "sparse_attention_config.sparse_block_size", 128 },
+    { "attention.indexer.local_blocks", KEY_COUNT, 0, "sparse_attention_config.sparse_local_block", 1 },
+    { "leading_dense_block_count", KEY_SIZE, N_DENSE_LEAD, NULL, 0 },
+    END_OF_KEYS,
+};
+
 /* --- hooks --- */
+
+static void read_minimax_m3(struct plim_conversion *c)
+{
+    uint64_t *n = c->n;
+    n[N_FF_EXP] = n[N_FF];
+    n[N_FF] = plim_config_number(c, "dense_intermediate_size", MAX_WIDTH, n[N_FF]);
+    n[N_FF_SHARED] = plim_config_number(c, "shared_intermediate_size", MAX_WIDTH, n[N_SHARED] * n[N_FF_EXP]);
+    n[N_INDEX_HEADS] = plim_config_need(c, "sparse_attention_config.sparse_num_index_heads", MAX_EXPERTS);
+    n[N_INDEX_HEAD] = plim_config_need(c, "sparse_attention_config.sparse_index_dim", MAX_EXPERTS);
+    n[N_INDEX_Q] = n[N_INDEX_HEADS] * n[N_INDEX_HEAD];
+    n[N_DENSE_LEAD] = 0;
+    while (n[N_DENSE_LEAD] < n[N_LAYER] &&
+           plim_config_number_at(c, "moe_layer_freq", (uint32_t)n[N_DENSE_LEAD], 1) == 0)
+        n[N_DENSE_LEAD]++;
+    if (!n[N_EXPERT])
+        plim_conversion_fail(c, "num_local_experts", "is missing");
+}
+
+static void each_minimax_m3(struct plim_conversion *c, uint32_t il)
+{
+    set(c, EXPERTS, plim_config_number_at(c, "moe_layer_freq", il, 1) != 0);
+    set(c, INDEXED, plim_config_number_at(c, "sparse_attention_config.sparse_attention_freq", il, 1) != 0);
+}
 
 static void read_bias_key(struct plim_conversion *c)
 {
@@ -275,6 +323,18 @@ static const struct plim_convert_row rows[] = {
       .has_no_file_type = true,
       .is_bare = true,
       .is_proven = true },
+    { .names = { "MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration", "MiniMaxM3ForCausalLM" },
+      .types = { "minimax_m3" },
+      .arch = "minimax-m3",
+      .source = "conversion/minimax.py: MiniMaxM3Model",
+      .whole = { plim_rules_outer },
+      .layer = { plim_rules_norms, plim_rules_attention, plim_rules_qk_norm, block_indexer, plim_rules_ffn,
+                 plim_rules_experts, plim_rules_score_bias, plim_rules_shared_expert },
+      .read = read_minimax_m3,
+      .each = each_minimax_m3,
+      .keys = minimax_m3_keys,
+      .facts = SCORE_BIAS,
+      .head = 128 },
     { .names = { "HunYuanDenseV1ForCausalLM" },
       .types = { "hunyuan_v1_dense" },
       .arch = "hunyuan-dense",

@@ -47,8 +47,11 @@ void plim_sizes_derive(struct plim_conversion *c)
 
 static void read_layers(struct plim_conversion *c)
 {
-    c->n[N_LAYER] = plim_config_need(c, "n_layers|num_hidden_layers|n_layer|num_layers|depth|layers|encoder_layers",
-                                     PLIM_MAX_LAYERS);
+    static const char names[] = "num_hidden_layers|n_layers|n_layer|num_layers|depth|layers|encoder_layers";
+    const uint64_t listed = plim_config_length(c, "layers_block_type"); /* Nemotron 3: their number is not given */
+    c->n[N_LAYER] = listed && listed <= PLIM_MAX_LAYERS && !plim_config_has(c, names)
+                        ? listed
+                        : plim_config_need(c, names, PLIM_MAX_LAYERS);
     c->n[N_LAYER_ALL] = c->n[N_LAYER];
 }
 
