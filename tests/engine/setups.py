@@ -45,6 +45,9 @@ SETUPS = [
 # What chance does not find: settings at the border of a rule, each of a model that the rule is for.
 BORDERS = {
     "gemma-4-12b-Q4_K_M": [Setup("border-transposed", "-c 8192 -fa off")],
+    "gemma-2-9b-Q4_K_M": [
+        Setup("border-streams", "-c 65536 -np 3 -fa on -ctk bf16 -ctv bf16 -ngl THIRD -nkvo --no-swa-full"),
+    ],
     "gemma-3-4b-Q4_K_M": [Setup("border-window", "-c 32768 -np 5 --kv-unified --no-swa-full")],
     "bitnet-b1.58-3b-Q4_K_M": [Setup("border-heads", "-c 8192")],  # of 100 numbers
     "arctic-Q4_K_M": [Setup("border-experts", "-c 4096 -cmoe")],  # whose norm has the name of experts

@@ -193,17 +193,21 @@ struct plim_qkv plim_build_qkv(struct plim_build *b, uint32_t il, plim_node x)
  * 8.9 it takes one token less; that decides only where a whole micro-batch has no more than two tokens per sequence, as
  * the buffers are those of the largest graph.
  */
-static uint32_t vector_kernel_tokens(uint32_t n_gqa, const struct plim_gtensor *k, const struct plim_gtensor *v)
+static uint32_t vector_kernel_tokens(const struct plim_build *b, const struct plim_gtensor *q,
+                                     const struct plim_gtensor *k, const struct plim_gtensor *v)
 {
-    enum { MAX_HEAD = 256, HEAD_STEP = 64, MANY_QUERIES = 4, LONG_CACHE = 8192 };
+    enum { MAX_HEAD = 256, HEAD_STEP = 64, MANY_QUERIES = 4, LONG_CACHE = 8192, WIDE_HEAD = 256 };
+    const uint32_t n_gqa = k->ne[1] ? q->ne[1] / k->ne[1] : 0;
+    const bool is_grouped = n_gqa >= 2 && !b->hp->has_alibi;
+    const bool is_long = n_gqa > MANY_QUERIES && (k->ne[0] >= WIDE_HEAD || k->ne[2] >= LONG_CACHE);
     if (k->type != v->type || k->ne[0] > MAX_HEAD || k->ne[0] % HEAD_STEP)
         return 0;
     switch (k->type) {
     case PLIM_DTYPE_Q4_0:
     case PLIM_DTYPE_Q8_0:
         return 2;
-    case PLIM_DTYPE_BF16:
-        return n_gqa > MANY_QUERIES && k->ne[2] >= LONG_CACHE ? 0 : 1;
+    case PLIM_DTYPE_BF16: /* of one sequence, unless heads of K have one of Q each */
+        return is_grouped && (q->ne[3] > 1 || is_long) ? 0 : 1;
     default:
         return 0;
     }
@@ -226,8 +230,7 @@ static uint64_t flash_extra(const struct plim_build *b, plim_node q, plim_node k
 {
     const struct plim_gtensor *qt = plim_build_at(b, q), *kt = plim_build_at(b, k), *vt = plim_build_at(b, v);
     uint64_t bytes = 0;
-    const uint32_t n_gqa = kt->ne[1] ? qt->ne[1] / kt->ne[1] : 0;
-    if (qt->ne[2] <= vector_kernel_tokens(n_gqa, kt, vt) || !b->cx->epoch->reserves_kv_scratch)
+    if (qt->ne[2] <= vector_kernel_tokens(b, qt, kt, vt) || !b->cx->epoch->reserves_kv_scratch)
         return 0;
     if (kt->type != PLIM_DTYPE_F16)
         bytes += f16_bytes(kt);
