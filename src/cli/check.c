@@ -40,25 +40,18 @@ static int usage(const char *format, const char *text)
 /* An option of check; *i moves over its value. 0: none of them. -1: its value is missing. */
 static int take_own(int argc, char **argv, int *i, struct arguments *a)
 {
-    const char *word = argv[*i];
-    const bool has_next = *i + 1 < argc;
+    const char *word = argv[*i], *value;
     if (plim_text_has_word(rows[OPTION_JSON].names, word)) {
         a->is_json = true;
     } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
         a->is_help = true;
-    } else if (!strncmp(word, "--color=", 8)) {
-        a->color = word + 8;
-    } else if (!strncmp(word, "--receipt-from=", 15)) {
-        a->receipt = word + 15;
+    } else if ((value = plim_cli_value(argc, argv, i, rows[OPTION_COLOR].names))) {
+        a->color = value;
+    } else if ((value = plim_cli_value(argc, argv, i, rows[OPTION_RECEIPT_FROM].names))) {
+        a->receipt = value;
         a->is_receipt_only = true;
-    } else if (!strcmp(word, "--color") || !strcmp(word, "--receipt-from")) {
-        if (!has_next)
-            return -1;
-        *i += 1;
-        a->is_receipt_only = a->is_receipt_only || word[2] == 'r';
-        *(word[2] == 'r' ? &a->receipt : &a->color) = argv[*i];
     } else {
-        return 0;
+        return plim_text_has_word("--color --receipt-from", word) ? -1 : 0;
     }
     return 1;
 }

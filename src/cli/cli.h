@@ -47,6 +47,12 @@ int plim_cli_fail(const struct plim_error *error);
 /* Print "plimsoll: " and a usage error with a hint; returns 2. */
 int plim_cli_usage(const char *hint, const char *format, ...) PLIM_PRINTF(2, 3);
 
+/*
+ * The value of the option with these names ("-o --output"), when argv[*i] is one of them: what follows its '=', or the
+ * next word, which *i moves to. NULL: it is another option, or has no value.
+ */
+const char *plim_cli_value(int argc, char **argv, int *i, const char *names);
+
 /* Colour on this stream: always, never, or (mode NULL, "auto") when it is a terminal and nothing speaks against it. */
 bool plim_cli_has_colour(int fd, const char *mode);
 

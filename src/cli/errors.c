@@ -53,6 +53,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 {
     bool is_words = false;
     for (int i = 1; i < argc; i++) {
+        const char *value;
         if (is_words || (argv[i][0] != '-' && argv[i][0] != '\0'))
             add_words(a, argv[i], strlen(argv[i]));
         else if (!strcmp(argv[i], "--"))
@@ -63,10 +64,8 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->is_json = true;
         else if (plim_text_has_word(rows[OPTION_HELP].names, argv[i]))
             a->is_help = true;
-        else if (!strcmp(argv[i], "--color") && i + 1 < argc)
-            a->color = argv[++i];
-        else if (!strncmp(argv[i], "--color=", 8))
-            a->color = argv[i] + 8;
+        else if ((value = plim_cli_value(argc, argv, &i, rows[OPTION_COLOR].names)))
+            a->color = value;
         else if (argv[i][0])
             return usage(argv[i]);
     }

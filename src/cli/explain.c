@@ -47,18 +47,6 @@ static int usage(const char *format, const char *text)
     return plim_cli_usage("plimsoll explain crash.log, or ... | plimsoll explain -", format, text);
 }
 
-/* The value of --name=value or --name value; NULL when word is another option or has no value. */
-static const char *value_of(int argc, char **argv, int *i, const char *name)
-{
-    const char *word = argv[*i];
-    const size_t n = strlen(name);
-    if (!word || strncmp(word, name, n) != 0)
-        return NULL;
-    if (word[n] == '=')
-        return word + n + 1;
-    return !word[n] && *i + 1 < argc ? argv[++*i] : NULL;
-}
-
 static int parse_status(const char *text, int *ret_status)
 {
     char *end = NULL;
@@ -82,9 +70,9 @@ static int parse(int argc, char **argv, struct arguments *a)
         } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
             a->is_help = true;
             return PLIM_EXIT_YES;
-        } else if ((value = value_of(argc, argv, &i, "--color"))) {
+        } else if ((value = plim_cli_value(argc, argv, &i, "--color"))) {
             a->color = value;
-        } else if ((value = value_of(argc, argv, &i, "--exit-status"))) {
+        } else if ((value = plim_cli_value(argc, argv, &i, "--exit-status"))) {
             int status = parse_status(value, &a->exit_status);
             if (status != PLIM_EXIT_YES)
                 return status;

@@ -38,36 +38,25 @@ static int usage(const char *what, const char *name)
     return plim_cli_usage("'plimsoll hollow --help' lists the options", what, name);
 }
 
-/* The value of this option at argv[*i], which moves to it; NULL when it is another option. `name` is the long one. */
-static const char *value_at(int argc, char **argv, int *i, enum option option, const char *name)
-{
-    const char *word = *i < argc ? argv[*i] : NULL;
-    const size_t n = strlen(name);
-    if (word && !strncmp(word, name, n) && word[n] == '=')
-        return word + n + 1;
-    if (!word || !plim_text_has_word(rows[option].names, word))
-        return NULL;
-    return *i + 1 < argc ? argv[++*i] : "";
-}
-
 static int parse(int argc, char **argv, struct arguments *a)
 {
     bool is_over = false; /* "--": only names follow */
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         const bool is_name = is_over || word[0] != '-' || !word[1];
-        const char *out = is_name ? NULL : value_at(argc, argv, &i, OPTION_OUT, "--output");
-        const char *python = is_name || out ? NULL : value_at(argc, argv, &i, OPTION_PYTHON, "--python");
+        const char *value;
         if (is_name && a->model)
             return usage("one model at a time, not also '%s'", word);
         if (is_name)
             a->model = word;
-        else if (out)
-            a->out = out;
-        else if (python)
-            a->python = python;
         else if (!strcmp(word, "--"))
             is_over = true;
+        else if ((value = plim_cli_value(argc, argv, &i, rows[OPTION_OUT].names)))
+            a->out = value;
+        else if ((value = plim_cli_value(argc, argv, &i, rows[OPTION_PYTHON].names)))
+            a->python = value;
+        else if (plim_text_has_word("-o --output --python", word))
+            return usage("%s needs a value", word);
         else if (plim_text_has_word(rows[OPTION_FORCE].names, word))
             a->may_replace = true;
         else if (plim_text_has_word(rows[OPTION_JSON].names, word))

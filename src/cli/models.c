@@ -32,17 +32,16 @@ struct arguments {
 static int parse(int argc, char **argv, struct arguments *a)
 {
     for (int i = 1; i < argc; i++) {
-        size_t n = strlen(a->query);
+        const size_t n = strlen(a->query);
+        const char *value;
         if (argv[i][0] != '-')
             snprintf(a->query + n, sizeof a->query - n, "%s%s", n ? " " : "", argv[i]);
         else if (plim_text_has_word(rows[OPTION_JSON].names, argv[i]))
             a->is_json = true;
         else if (plim_text_has_word(rows[OPTION_HELP].names, argv[i]))
             a->is_help = true;
-        else if (!strcmp(argv[i], "--color") && i + 1 < argc)
-            a->color = argv[++i];
-        else if (!strncmp(argv[i], "--color=", 8))
-            a->color = argv[i] + 8;
+        else if ((value = plim_cli_value(argc, argv, &i, rows[OPTION_COLOR].names)))
+            a->color = value;
         else
             return plim_help_unknown_option(&plim_cli_models, argv[i]);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Output that all commands share: errors with their hints, colour, and the check that stdout took the answer. */
 #include "base/system.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "report/print.h"
 
@@ -23,6 +24,19 @@ int plim_cli_fail(const struct plim_error *error)
     if (error->hint[0])
         plim_print(stderr, "hint: %s\n", error->hint);
     return plim_error_exit_status(error->code);
+}
+
+const char *plim_cli_value(int argc, char **argv, int *i, const char *names)
+{
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    const size_t n = equals && !strncmp(word, "--", 2) ? (size_t)(equals - word) : strlen(word);
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, word);
+    if (!plim_text_has_word(names, name))
+        return NULL;
+    if (word[n] == '=')
+        return word + n + 1;
+    return *i + 1 < argc ? argv[++*i] : NULL;
 }
 
 int plim_cli_usage(const char *hint, const char *format, ...)
