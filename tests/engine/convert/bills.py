@@ -3,7 +3,7 @@
 """
 The bill of a config beside the bill of the GGUF file that llama.cpp's converter and quantizer made of it: byte for byte.
 
-    bills.py --plimsoll PROGRAM [NAME...]
+    bills.py --plimsoll PROGRAM [--all] [NAME...]
 
 The file is written again from what tests/data/converted recorded of it: its keys, its tensors with their types, a
 vocabulary of its length, and a hole for the data. Every device's every line has to be equal in what it is and in its
@@ -26,11 +26,11 @@ import truth
 sys.path.insert(0, os.path.join(os.path.dirname(check.RECORDED), "..", "gguf"))
 import gguf  # noqa: E402
 
-FILE_TYPES = {"Q8_0": 7, "Q4_K_M": 15}
-SETUPS = {
-    "Q4_K_M": ["--budget", "80GiB", "-c", "16384"],
-    "Q8_0": ["--budget", "16GiB", "--budget", "24GiB", "-c", "4096", "-ngl", "20"],
-}
+FILE_TYPES = {"Q8_0": 7, "Q5_K_S": 16, "Q4_K_M": 15, "IQ4_XS": 30, "IQ3_XXS": 23}
+ONE_CARD = ["--budget", "80GiB", "-c", "16384"]
+TWO_CARDS = ["--budget", "16GiB", "--budget", "24GiB", "-c", "4096", "-ngl", "20"]
+FEW = (("Q4_K_M", ONE_CARD), ("Q8_0", TWO_CARDS))
+ALL = tuple((recipe, setup) for recipe in FILE_TYPES for setup in (ONE_CARD, TWO_CARDS))
 
 
 def value(key: truth.Key) -> gguf.Value:
@@ -71,7 +71,7 @@ def agrees(of_file: tuple, of_config: tuple) -> bool:
     return what == forecast and lowest <= low and high <= highest
 
 
-def compare(plimsoll: str, path: str) -> tuple[int, list[str]]:
+def compare(plimsoll: str, path: str, setups: tuple) -> tuple[int, list[str]]:
     with open(path, encoding="utf-8") as file:
         recorded = truth.load(file.read())
     name = os.path.basename(path).removesuffix(".txt")
@@ -80,7 +80,7 @@ def compare(plimsoll: str, path: str) -> tuple[int, list[str]]:
         config = os.path.join(folder, "config.json")
         with open(config, "w", encoding="utf-8") as file:
             json.dump(recorded.config, file)
-        for recipe, setup in SETUPS.items():
+        for recipe, setup in setups:
             made = os.path.join(folder, f"{recipe}.gguf")
             write_file(recorded, recipe, made)
             theirs = bill(plimsoll, [made, *setup])
@@ -100,12 +100,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare bills of configs with those of the files they become.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="recorded configs whose names begin so")
     parser.add_argument("--plimsoll", required=True)
+    parser.add_argument("--all", action="store_true", help="five recipes on one card and on two, and not two bills of each")
     options = parser.parse_args()
     left_out = check.without_rules()
     names = [name for name in check.recorded_names(options.names) if "@mmproj" not in name and name not in left_out]
     paths = [os.path.join(check.RECORDED, name + ".txt") for name in names]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda path: compare(options.plimsoll, path), paths))
+        found = list(pool.map(lambda path: compare(options.plimsoll, path, ALL if options.all else FEW), paths))
     for _, wrong in found:
         for words in wrong:
             print(f"DIFFERENT {words}")
