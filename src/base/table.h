@@ -15,6 +15,7 @@ struct plim_table {
 };
 
 extern const struct plim_table plim_cards_table;         /* data/cards.csv */
+extern const struct plim_table plim_card_figures_table;  /* data/card-figures.csv: clocks and caches */
 extern const struct plim_table plim_quants_table;        /* data/quants.csv */
 extern const struct plim_table plim_errors_table;        /* data/errors, the files *.entries */
 extern const struct plim_table plim_models_table;        /* data/models, see model/catalogue/columns.h */

@@ -3,6 +3,7 @@
 
 #include "card/cuda_overhead.h"
 #include "rehearse/attribution.h"
+#include "rehearse/card_figures.h"
 #include "rehearse/parts.h"
 #include "rehearse/processes/departures.h"
 
@@ -235,7 +236,11 @@ void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_ca
 {
     const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
                                     cublas = plim_cublas_band(card);
-    enum { DEFAULT_SM_COUNT = 64, DEFAULT_CAPABILITY = 89, PAGE_BYTES = 64 << 10 };
+    enum { DEFAULT_CAPABILITY = 89, PAGE_BYTES = 64 << 10 };
+    struct plim_card known = *card;
+    struct plim_card_figures figures;
+    known.compute_capability = card->compute_capability ? card->compute_capability : DEFAULT_CAPABILITY;
+    plim_card_figures(&known, &figures);
     snprintf(ret_card->name, sizeof ret_card->name, "%s%.70s", card->vendor == PLIM_VENDOR_NVIDIA ? "NVIDIA " : "",
              card->name);
     ret_card->total_bytes = card->total_bytes;
@@ -243,11 +248,14 @@ void plim_rehearsal_describe(const struct plim_card *card, struct plim_ledger_ca
     const uint64_t seen_bytes = card->total_bytes > card->reserved_bytes ? card->total_bytes - card->reserved_bytes : 0;
     ret_card->reserved_bytes = card->reserved_bytes ? card->reserved_bytes + seen_bytes % PAGE_BYTES : 0;
     ret_card->others_bytes = card->others_bytes;
-    ret_card->compute_capability = card->compute_capability ? card->compute_capability : DEFAULT_CAPABILITY;
-    ret_card->sm_count = card->sm_count ? card->sm_count : DEFAULT_SM_COUNT;
+    ret_card->compute_capability = known.compute_capability;
+    ret_card->sm_count = figures.sm_count;
     ret_card->bus_bits = card->bus_bits;
-    if (card->bus_bits) /* bandwidth = 2 * clock * bus / 8: double data rate, as in cudaDeviceProp.memoryClockRate */
-        ret_card->memory_mhz = (uint32_t)(card->bandwidth_bytes_per_s * 8 / card->bus_bits / 2 / 1e6 + 0.5);
+    ret_card->memory_mhz = plim_card_memory_mhz(card);
+    ret_card->cuda.bus_bits = figures.bus_bits;
+    ret_card->cuda.memory_mhz = figures.memory_mhz;
+    ret_card->cuda.clock_mhz = figures.clock_mhz;
+    ret_card->cuda.l2_kib = figures.l2_kib;
     ret_card->pci_id = card->pci_id;
     ret_card->context = (struct plim_ledger_band){ context.bytes, context.low_bytes, context.high_bytes };
     ret_card->kernels = (struct plim_ledger_band){ kernels.bytes, kernels.low_bytes, kernels.high_bytes };

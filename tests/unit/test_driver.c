@@ -490,6 +490,7 @@ static void test_peers(void **state)
     strcpy(card(1)->name, "NVIDIA GeForce RTX 4090");
     assert_int_equal(CALL3("cuDeviceCanAccessPeer", &can, 0, 1), SUCCESS);
     assert_int_equal(can, 0);
+    card(1)->cuda.l2_kib = 72 << 10;
     assert_int_equal(CALL3("cuDeviceGetAttribute", &can, 38, 1), SUCCESS); /* L2 */
     assert_int_equal(can, 72 * MIB);
     can = -1;

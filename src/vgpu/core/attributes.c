@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits by compute capability: table "Technical Specifications per Compute Capability" of the CUDA programming guide.
- * The width and clock of the memory are those of the catalogue, if it has them. Values that no table has (the clock of
- * the processors, L2 of some cards) are plausible figures that no memory rule of a known program reads.
+ * What differs from card to card is the launcher's to describe (rehearse/card_figures.h).
  */
 #include "vgpu/core/attributes.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct limits {
     uint32_t from_cc; /* and newer, up to the next row */
@@ -29,7 +27,7 @@ static const struct limits *limits_of(uint32_t cc)
     return &limits[i];
 }
 
-enum { YES = 1, KIB = 1024, VERY_LARGE = 0x7fffffff, ASSUMED_BITS = 256, ASSUMED_MHZ = 7000 };
+enum { YES = 1, KIB = 1024, VERY_LARGE = 0x7fffffff };
 
 /* The same on every card. */
 static const struct {
@@ -47,7 +45,6 @@ static const struct {
     { 10, 32 },         /* warp */
     { 11, VERY_LARGE }, /* pitch */
     { 12, 65536 },      /* registers per block */
-    { 13, 1500000 },    /* clock, kHz */
     { 14, 512 },        /* texture alignment */
     { 15, YES },        /* copies beside kernels */
     { 17, 0 },          /* run time limit */
@@ -106,44 +103,13 @@ static const struct {
     { 134, -1 },        /* NUMA node of the host */
 };
 
-/*
- * L2 cache. As cudaGetDeviceProperties() of such cards says (printed deviceQuery): V100, RTX 2080 and 2080 Ti, RTX
- * 3090 and 4090; measured: A100; NVIDIA's pages: P100, H100; published specifications: RTX 3080, 4080, 5080 and 5090.
- * Other cards, and slices of these, get a plausible size.
- */
-static int l2_bytes(const struct plim_ledger_card *card)
-{
-    static const struct {
-        const char *name; /* the whole name; ending in a blank: the start of it */
-        int kib;
-    } known[] = {
-        { "NVIDIA Tesla P100 ", 4096 },
-        { "NVIDIA Tesla V100 ", 6144 },
-        { "NVIDIA GeForce RTX 2080", 4096 },
-        { "NVIDIA GeForce RTX 2080 Ti", 5632 },
-        { "NVIDIA A100 ", 40960 },
-        { "NVIDIA H100 ", 51200 },
-        { "NVIDIA GeForce RTX 3080 10GB", 5120 },
-        { "NVIDIA GeForce RTX 3090", 6144 },
-        { "NVIDIA GeForce RTX 4080", 65536 },
-        { "NVIDIA GeForce RTX 4090", 73728 },
-        { "NVIDIA GeForce RTX 5080", 65536 },
-        { "NVIDIA GeForce RTX 5090", 98304 },
-    };
-    enum { ASSUMED = 32 << 20 };
-    for (size_t i = 0; i < sizeof known / sizeof *known && !strstr(card->name, " MIG "); i++) {
-        const size_t n = strlen(known[i].name);
-        const bool is_start = known[i].name[n - 1] == ' ';
-        if (is_start ? !strncmp(card->name, known[i].name, n) : !strcmp(card->name, known[i].name))
-            return known[i].kib * KIB;
-    }
-    return ASSUMED;
-}
-
 bool plim_attribute(const struct plim_ledger_card *card, int index, int attribute, int *ret_value)
 {
     const struct limits *l = limits_of(card->compute_capability);
     switch (attribute) {
+    case 13: /* kHz */
+        *ret_value = (int)card->cuda.clock_mhz * 1000;
+        return true;
     case 16:
         *ret_value = (int)card->sm_count;
         return true;
@@ -151,13 +117,13 @@ bool plim_attribute(const struct plim_ledger_card *card, int index, int attribut
         *ret_value = index + 1;
         return true;
     case 36: /* kHz */
-        *ret_value = (int)(card->memory_mhz ? card->memory_mhz : ASSUMED_MHZ) * 1000;
+        *ret_value = (int)card->cuda.memory_mhz * 1000;
         return true;
     case 37:
-        *ret_value = (int)(card->bus_bits ? card->bus_bits : ASSUMED_BITS);
+        *ret_value = (int)card->cuda.bus_bits;
         return true;
     case 38:
-        *ret_value = l2_bytes(card);
+        *ret_value = (int)card->cuda.l2_kib * KIB;
         return true;
     case 39:
         *ret_value = l->threads_per_sm;

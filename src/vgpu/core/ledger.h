@@ -81,6 +81,9 @@ struct plim_ledger_card {
     uint32_t compute_capability; /* 89 is 8.9 */
     uint32_t sm_count;
     uint32_t bus_bits, memory_mhz, pci_id; /* 0: unknown */
+    struct {
+        uint32_t bus_bits, memory_mhz, clock_mhz, l2_kib;
+    } cuda; /* the CUDA API has to answer (rehearse/card_figures.h) */
     /* the account */
     uint32_t n_points;
     uint64_t used_bytes; /* charged, with rounding */

@@ -52,7 +52,10 @@ static struct plim_ledger *raw_ledger(const char *text)
         snprintf(card->name, sizeof card->name, "Plimsoll raw card");
         card->compute_capability = 10 * major + minor;
         card->sm_count = 64;
-        card->bus_bits = 256;
+        card->bus_bits = card->cuda.bus_bits = 256;
+        card->cuda.memory_mhz = 7000;
+        card->cuda.clock_mhz = 1500;
+        card->cuda.l2_kib = 32 << 10;
         card->total_bytes = strtoull(p, &end, 10) * MIB;
         if (*end == ':')
             card->others_bytes = card->total_bytes - strtoull(end + 1, &end, 10) * MIB;
