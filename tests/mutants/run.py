@@ -17,7 +17,7 @@ The lists are *.mutants, one for a folder of src/. A mutant is a block of lines:
                                                  cli NAME         the cases of tests/cli whose name contains NAME
                                                  cli FILE.cases   all cases of a file
                                                  faults CASE...   these cases of tests/faults, --all their calls
-                                                 terminal, docs, explain, receipts   these suites
+                                                 terminal, remote, docs, explain, receipts   these suites
                                                  build            the compiler (a static assertion)
                                                  sanitized ...    the same with AddressSanitizer and UBSan
     alone                                        it may signal any process: only in a pid namespace of its own
@@ -60,7 +60,7 @@ BUILDS = {
     False: (["-Dc_args=-O0"], {}),
     True: (["-Dc_args=-O1", "-Db_sanitize=address,undefined", "-Db_lundef=false"], {"CC": "clang"}),
 }
-TEST_NAMES = {"cli": "cli command line", "faults": "cli calls that fail", "terminal": "cli terminal",
+TEST_NAMES = {"cli": "cli command line", "remote": "cli models on servers", "faults": "cli calls that fail", "terminal": "cli terminal",
               "docs": "docs examples of README, docs and manual", "explain": "explain logs of the field",
               "receipts": "receipts recorded receipts"}
 CONFINE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]

@@ -96,6 +96,7 @@ static void test_origins(void **state)
         { "https://H.example/a", "https://h.example/b", true },
         { "https://h.example?x", "https://h.example", true },
         { "https://h.example.evil/a", "https://h.example", false },
+        { "https://h.example/a", "https://h.example.evil", false },
         { "https://h.example:444/a", "https://h.example", false },
         { "http://h.example/a", "https://h.example", false },
         { "https://h.example@evil/a", "https://h.example", false },
