@@ -21,12 +21,14 @@ static bool is_name_text(const char *text)
            text[strspn(text, allowed)] == '\0' && strlen(text) < NAME_BYTES;
 }
 
-bool plim_ollama_is_name(const char *name)
+bool plim_ollama_looks_like_name(const char *text)
 {
-    size_t n = strlen(name);
-    bool is_file_name = n > 5 && !strcmp(name + n - 5, ".gguf");
-    return is_name_text(name) && !is_file_name && !plim_path_exists(name);
+    size_t n = strlen(text);
+    bool is_file_name = n > 5 && !strcmp(text + n - 5, ".gguf");
+    return is_name_text(text) && !is_file_name;
 }
+
+bool plim_ollama_is_name(const char *name) { return plim_ollama_looks_like_name(name) && !plim_path_exists(name); }
 
 /* "llama3.1:8b" is registry.ollama.ai/library/llama3.1/8b: what is left out has a default. */
 static bool manifest_name(const char *name, char *buffer, size_t size)
@@ -87,18 +89,29 @@ static bool blob_path(const char *store, const struct layer *layer, char buffer[
     return n > 0 && n < PLIM_STORE_PATH_BYTES;
 }
 
-/* Read a small JSON file with `read`; false when it is not there or not what is expected. */
-static bool read_file(const char *path, int (*read)(struct plim_json *json, void *to), void *to)
+/* Read a small JSON file with `read`: 1; 0 when it is not there; or an error, also when it is not what is expected. */
+static int read_file(const char *path, int (*read)(struct plim_json *json, void *to), void *to,
+                     struct plim_error *reterr)
 {
     struct plim_file file;
     struct plim_json json;
-    if (plim_file_open(path, &file, NULL) < 0)
-        return false;
+    struct plim_error error = { 0 };
+    const int result = plim_file_open(path, &file, &error);
+    if (result < 0 && result != PLIM_E_NOT_FOUND && reterr)
+        *reterr = error;
+    if (result < 0)
+        return result == PLIM_E_NOT_FOUND ? 0 : result;
     plim_json_init(&json, plim_file_cursor(&file, PLIM_MAX_MANIFEST_BYTES), NULL);
     const bool is_read =
         file.file_bytes <= PLIM_MAX_MANIFEST_BYTES && read(&json, to) == 0 && plim_json_end(&json) == 0;
     plim_file_close(&file);
-    return is_read;
+    if (is_read)
+        return 1;
+    plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET,
+              "this is no file of a model in Ollama's store, or it cannot be read");
+    plim_error_where(reterr, path);
+    plim_error_hint(reterr, "'ollama pull' brings the model again");
+    return PLIM_E_CORRUPT;
 }
 
 /* The parameters of a Modelfile, of which three change what is allocated. */
@@ -139,7 +152,7 @@ static void add_layer(const struct manifest *m, const struct layer *layer)
     else if (!strcmp(layer->type, "application/vnd.ollama.image.projector"))
         memcpy(m->model->projector, path, sizeof path);
     else if (!strcmp(layer->type, "application/vnd.ollama.image.params"))
-        read_file(path, read_parameters, m->model);
+        (void)read_file(path, read_parameters, m->model, NULL);
 }
 
 static int read_layers(struct plim_json *json, const struct manifest *m)
@@ -165,23 +178,29 @@ static int read_manifest(struct plim_json *json, void *to)
 
 /* --- */
 
-static bool find_in(const char *store, const char *manifest, struct plim_stored_model *model)
+/* 1, 0 when the store has no such model, or an error when it has one that cannot be read. */
+static int find_in(const char *store, const char *manifest, struct plim_stored_model *model, struct plim_error *reterr)
 {
     char path[PLIM_STORE_PATH_BYTES];
     struct manifest m = { store, model };
     int n = snprintf(path, sizeof path, "%s/manifests/%s", store, manifest);
     *model = (struct plim_stored_model){ .engine = "ollama", .num_gpu = -1 };
-    return n > 0 && (size_t)n < sizeof path && read_file(path, read_manifest, &m) && model->model[0];
+    if (n <= 0 || (size_t)n >= sizeof path)
+        return 0;
+    const int result = read_file(path, read_manifest, &m, reterr);
+    return result < 0 ? result : result && model->model[0];
 }
 
 int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_stored_model *ret_model,
                      struct plim_error *reterr)
 {
     char manifest[NAME_BYTES + 64];
+    int result = 0;
     if (is_name_text(name) && manifest_name(name, manifest, sizeof manifest))
-        for (size_t i = 0; i < roots->n_ollama; i++)
-            if (find_in(roots->ollama[i], manifest, ret_model))
-                return 0;
+        for (size_t i = 0; i < roots->n_ollama && result == 0; i++)
+            result = find_in(roots->ollama[i], manifest, ret_model, reterr);
+    if (result)
+        return result < 0 ? result : 0;
     int code =
         plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no file and no Ollama model of this name here");
     plim_error_where(reterr, name);

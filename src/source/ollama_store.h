@@ -23,6 +23,9 @@ struct plim_stored_model {
 /* True when this may be the name of a model in a store: no path, no file of that name. */
 bool plim_ollama_is_name(const char *name);
 
+/* The same by its form alone, whatever files there are. */
+bool plim_ollama_looks_like_name(const char *text);
+
 /* Find a model in the first of the stores that has one of this name. */
 int plim_ollama_find(const char *name, const struct plim_source_roots *roots, struct plim_stored_model *ret_model,
                      struct plim_error *reterr);

@@ -248,9 +248,12 @@ static int expand(struct plim_paths *paths, const char *given, const struct plim
         return plim_fail_errno(reterr, given, "open", error);
     if (error == 0 && status.kind == PLIM_KIND_FOLDER)
         return expand_directory(paths, given, reterr);
-    if (error && plim_remote_is_address(given))
+    if (error == 0)
+        return add(paths, given, false, 0, reterr);
+    if (plim_remote_is_address(given))
         return add_address(paths, given, roots, reterr);
-    return plim_ollama_is_name(given) ? add_ollama(paths, given, roots, reterr) : add_file(paths, given, error, reterr);
+    return plim_ollama_looks_like_name(given) ? add_ollama(paths, given, roots, reterr)
+                                              : add_file(paths, given, error, reterr);
 }
 
 static int standard_input(struct plim_error *reterr)

@@ -338,7 +338,7 @@ static void test_manifests(void **state)
     write_bytes(LIBRARY "m/latest", large, PLIM_MAX_MANIFEST_BYTES);
     assert_int_equal(ask("m", &model), 0);
     write_bytes(LIBRARY "m/latest", large, PLIM_MAX_MANIFEST_BYTES + 1);
-    assert_int_equal(ask("m", &model), PLIM_E_NOT_FOUND);
+    assert_int_equal(ask("m", &model), PLIM_E_CORRUPT);
 }
 
 static void test_parameters(void **state)
