@@ -70,7 +70,8 @@ static size_t choose(const char *query, size_t *chosen, struct plim_error *reter
         chosen[n++] = answer.model;
     for (size_t k = 0; answer.outcome == PLIM_CATALOGUE_AMBIGUOUS && k < answer.n_others; k++)
         chosen[n++] = answer.others[k];
-    *reterr = error;
+    if (n == 0)
+        *reterr = error;
     return n;
 }
 
@@ -86,7 +87,9 @@ static int print_json(const size_t *chosen, size_t n, struct plim_error *reterr)
         }
         json_array_append_new(models, plim_report_model_json(&summary));
     }
-    return plim_report_models_json(stdout, models) ? 0 : PLIM_E_NOMEM;
+    if (!plim_report_models_json(stdout, models) && !ferror(stdout)) /* an error of stdout is told at the end */
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    return 0;
 }
 
 static int print_text(const size_t *chosen, size_t n, const struct plim_style *style, struct plim_error *reterr)
