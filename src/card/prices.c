@@ -89,6 +89,8 @@ static void skip_remarks(struct reader *r)
 
 /* --- rows --- */
 
+static int too_many_columns(const struct reader *r) { return fail(r, r->at, "a row has more than 32 columns"); }
+
 static int read_head(struct reader *r)
 {
     char field[FIELD_BYTES];
@@ -97,12 +99,12 @@ static int read_head(struct reader *r)
     const size_t start = r->at;
     do {
         result = read_field(r, field);
-        for (int c = 0; c < N_COLUMNS; c++)
+        for (int c = 0; c < N_COLUMNS && result == 0; c++)
             if (!strcasecmp(field, columns[c]))
                 r->place[c] = n;
     } while (result == 0 && next_field(r) && ++n < MAX_COLUMNS);
-    if (result < 0)
-        return result;
+    if (result < 0 || n == MAX_COLUMNS)
+        return result < 0 ? result : too_many_columns(r);
     if (r->place[CARD] < 0 || (r->place[BUY] < 0 && r->place[PER_HOUR] < 0))
         return fail(r, start, "expected the columns card, and buy or per_hour, in the first line");
     return 0;
@@ -144,7 +146,7 @@ static int read_row(struct reader *r)
     do {
         const size_t at = r->at;
         result = read_field(r, field);
-        if (n == r->place[CARD])
+        if (result == 0 && n == r->place[CARD])
             memcpy(name, field, sizeof name);
         if (result == 0 && n == r->place[BUY])
             result = read_price(r, at, field, &price.buy);
@@ -152,7 +154,7 @@ static int read_row(struct reader *r)
             result = read_price(r, at, field, &price.per_hour);
     } while (result == 0 && next_field(r) && ++n < MAX_COLUMNS);
     if (result == 0 && n == MAX_COLUMNS)
-        return fail(r, r->at, "a row has more than 32 columns");
+        return too_many_columns(r);
     if (result == 0 && *name)
         set_price(r, name, &price);
     return result;
@@ -160,10 +162,13 @@ static int read_row(struct reader *r)
 
 int plim_prices_read(const char *text, size_t length, struct plim_prices *ret_prices, struct plim_error *reterr)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
     struct reader r = { text, length, 0, { -1, -1, -1 }, ret_prices, reterr };
     *ret_prices = (struct plim_prices){ .of_card = plim_alloc(plim_catalogue_size(), sizeof(struct plim_price)) };
     if (!ret_prices->of_card)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    if (length >= sizeof mark - 1 && !memcmp(text, mark, sizeof mark - 1))
+        r.at = sizeof mark - 1;
     int result = read_head(&r);
     skip_remarks(&r);
     for (unsigned n = 0; result == 0 && r.at < r.length; n++) {

@@ -44,6 +44,22 @@ static void test_rows(void **state)
     plim_prices_done(&prices);
 }
 
+static void test_the_mark_of_utf_8(void **state)
+{
+    struct plim_prices prices;
+    struct plim_error error;
+    (void)state;
+    assert_int_equal(read_text("\xef\xbb\xbf"
+                               "card,buy\r\nRTX 4090,1600\r\n",
+                               &prices, &error),
+                     0);
+    assert_true(price_of(&prices, "GeForce RTX 4090").buy == 1600);
+    plim_prices_done(&prices);
+}
+
+#define COMMAS_8  ",,,,,,,,"
+#define COMMAS_32 COMMAS_8 COMMAS_8 COMMAS_8 COMMAS_8
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -56,6 +72,8 @@ static void test_errors(void **state)
         { "card,buy\n3090,1e9\n", "expected a price", 14 },
         { "card,buy\n\"3090,1\n", "a quote is not closed", 9 },
         { "card,buy\n\"3090\"x,1\n", "expected a comma", 15 },
+        { "\"", "a quote is not closed", 0 },
+        { "card,buy" COMMAS_32 "\n3090,1\n", "more than 32 columns", 39 },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -89,7 +107,7 @@ static void test_limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_errors),
-                                        cmocka_unit_test(test_limits) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_the_mark_of_utf_8),
+                                        cmocka_unit_test(test_errors), cmocka_unit_test(test_limits) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
