@@ -63,6 +63,11 @@ def published(row):
     return row["params_total_b"], row["params_active_b"], stated[0]
 
 
+def disputed(raw):
+    """Keys for which sources differ, and which the size of a published file does not settle."""
+    return sorted(key for key, values in raw.get("_disputed", {}).items() if not any(source.startswith("size of ") for _, source in values))
+
+
 def models(data):
     index = {row["file"]: row for row in read_csv(os.path.join(data, "models-index.csv"))}
     filled = {}
@@ -82,7 +87,7 @@ def models(data):
                 sys.exit(f"models-filled.csv: {ident}: {error}")
         row = index.pop(name, {"family": raw.get("_family", ""), "source": "", "params_total_b": "", "params_active_b": ""})
         rows.append([ident, ident.partition("/")[2], ";".join(names.pop(ident, [])), row["family"], *published(row), raw["_source"],
-                     " ".join(sorted(raw.get("_disputed", {}))), shape_of(config), json.dumps(config, separators=(",", ":"))])
+                     " ".join(disputed(raw)), shape_of(config), json.dumps(config, separators=(",", ":"))])
     for left in (*filled, *index, *names):
         sys.exit(f"there is no config of {left}")
     return sorted(rows, key=lambda row: row[0].lower())

@@ -21,7 +21,7 @@ static void note_catalogue(struct plim_subject *s, const struct plim_catalogue_a
     if (n_fills)
         plim_note(&s->notes, "%zu key%s that it leaves out come%s from elsewhere: 'plimsoll models %s' says from where",
                   n_fills, n_fills == 1 ? "" : "s", n_fills == 1 ? "s" : "", entry.name);
-    if (*entry.disputed)
+    if (*entry.disputed && !plim_model_doubt(s->given, 0)) /* a doubt is noted as such */
         plim_note(&s->notes, "sources differ on %s", entry.disputed);
     if (*found->passed_over)
         plim_note(&s->notes, "'%s' in the name is passed over: it says nothing about shapes", found->passed_over);
@@ -49,9 +49,11 @@ static int open_named(struct plim_subject *s, const struct plim_path *path, char
         *reterr = result == PLIM_E_NOT_FOUND ? *path->missing : error;
         return result;
     }
-    note_catalogue(s, &found);
     snprintf(quant, 32, "%s", found.quant);
-    return plim_catalogue_model_open(found.model, &s->given, reterr);
+    const int opened = plim_catalogue_model_open(found.model, &s->given, reterr);
+    if (opened == 0)
+        note_catalogue(s, &found);
+    return opened;
 }
 
 /* Where a model of a hub or a server is, and what it took to read it. */

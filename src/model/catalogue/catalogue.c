@@ -50,6 +50,18 @@ size_t plim_catalogue_model_fills(size_t i, struct plim_catalogue_fill *ret_fill
     return n;
 }
 
+/* What sources differ on decides tensors, unless it is the context; the tensors of this config may be wrong then. */
+static void doubt_disputed(size_t i, struct plim_model *model)
+{
+    static const struct plim_doubt vocabulary = { "sources differ on the size of the vocabulary", NULL };
+    static const struct plim_doubt other = { "sources differ on a size of the model", NULL };
+    const char *disputed = plim_models_cell(i, PLIM_MODELS_DISPUTED);
+    if (!*disputed || !strcmp(disputed, "max_position_embeddings"))
+        return;
+    model->doubts = plim_text_has_word(disputed, "vocab_size") ? &vocabulary : &other;
+    model->n_doubts = 1;
+}
+
 int plim_catalogue_model_open(size_t i, struct plim_model **ret_model, struct plim_error *reterr)
 {
     const char *config = plim_models_cell(i, PLIM_MODELS_CONFIG);
@@ -65,6 +77,7 @@ int plim_catalogue_model_open(size_t i, struct plim_model **ret_model, struct pl
         return result;
     }
     model->name = plim_models_cell(i, PLIM_MODELS_NAME);
+    doubt_disputed(i, model);
     *ret_model = model;
     return 0;
 }

@@ -113,6 +113,13 @@ static int no_row(const struct plim_conversion *c)
 
 /* --- the model --- */
 
+/* What is in doubt of the config is so of what it becomes. */
+static void take_doubts(struct plim_conversion *c)
+{
+    for (size_t i = 0; i < c->config->n_doubts; i++)
+        plim_conversion_doubt(c, c->config->doubts[i].text, c->config->doubts[i].tensor);
+}
+
 /* Header and data; what stands in the vocabulary is not known. */
 static int add_file(struct plim_conversion *c)
 {
@@ -175,6 +182,7 @@ int plim_convert(const struct plim_model *config, const struct plim_convert_opti
         c.options = *options;
     if (config->format != PLIM_FORMAT_HF_CONFIG && config->format != PLIM_FORMAT_SAFETENSORS)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the model is no checkpoint of Hugging Face");
+    take_doubts(&c);
     c.text = text_prefix(config);
     c.row = find_row(&c);
     if (!c.row)
