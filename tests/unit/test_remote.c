@@ -221,6 +221,12 @@ static void test_lists(void **state)
     assert_string_equal(l.files[1].oid, "c");
     assert_int_equal(l.files[1].bytes, 0);
     plim_listing_done(&l);
+    l = listing_of("[{\"type\":\"file\",\"path\":\"a.gguf\",\"oid\":\"1\\nnext x\"},"
+                   "{\"type\":\"file\",\"path\":\"a/config.json\"}]",
+                   0);
+    assert_int_equal(l.n, 2);                /* the config of a model in a folder is looked for there */
+    assert_string_equal(l.files[0].oid, ""); /* it is written into a line of the cache */
+    plim_listing_done(&l);
     l = listing_of("{}", PLIM_E_CORRUPT);
     plim_listing_done(&l);
     l = listing_of("[] []", PLIM_E_CORRUPT);

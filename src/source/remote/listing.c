@@ -38,11 +38,18 @@ static bool ends_with(const char *text, const char *end)
     return n > m && !strcasecmp(text + n - m, end);
 }
 
-/* What a model is opened by. */
+/* What a model is opened by, and the config beside it. */
 static bool may_be_model(const char *path)
 {
+    const char *slash = strrchr(path, '/');
     return ends_with(path, ".gguf") || ends_with(path, ".safetensors") || ends_with(path, ".safetensors.index.json") ||
-           !strcmp(path, "config.json");
+           !strcmp(slash ? slash + 1 : path, "config.json");
+}
+
+/* A hash is letters and digits; what a server sends in its place is none. */
+static bool is_hash(const char *oid)
+{
+    return !oid[strspn(oid, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
 static int make_room(struct plim_listing *listing, struct plim_error *reterr)
@@ -71,7 +78,7 @@ int plim_listing_add(struct plim_listing *listing, const char *path, uint64_t by
     if (result < 0)
         return result;
     const char *path_copy = plim_arena_copy(&listing->arena, path, strlen(path));
-    const char *oid_copy = plim_arena_copy(&listing->arena, oid, strlen(oid));
+    const char *oid_copy = plim_arena_copy(&listing->arena, oid, is_hash(oid) ? strlen(oid) : 0);
     if (!path_copy || !oid_copy)
         return out_of_memory(reterr);
     listing->files[listing->n++] = (struct plim_listed_file){ path_copy, bytes, oid_copy };
