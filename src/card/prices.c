@@ -205,17 +205,28 @@ static int read_file(struct plim_file *file, struct plim_prices *ret_prices, str
     return result;
 }
 
+static void hint_at_form(struct plim_error *reterr)
+{
+    plim_error_hint(reterr, "a list of prices begins with the line card,buy,per_hour; 'RTX 3090',700,0.20 may follow");
+}
+
 int plim_prices_open(const char *path, struct plim_prices *ret_prices, struct plim_error *reterr)
 {
     struct plim_file file;
     *ret_prices = (struct plim_prices){ .of_card = NULL };
     int result = plim_file_open(path, &file, reterr);
-    if (result < 0)
+    if (result < 0) {
+        if (reterr)
+            reterr->hint[0] = '\0'; /* it is for models */
+        hint_at_form(reterr);
         return result;
+    }
     result = read_file(&file, ret_prices, reterr);
     plim_file_close(&file);
-    if (result < 0)
+    if (result < 0) {
         plim_error_where(reterr, path);
+        hint_at_form(reterr);
+    }
     return result;
 }
 

@@ -341,20 +341,29 @@ static int fill(struct quantizer *q, struct plim_model *made)
     return plim_model_add_shard(made, "", padded_bytes(made) + head_bytes, head_bytes, q->err);
 }
 
+/* Those that begin so: "Q4" is written for any of them. */
+static void list_recipes(const char *beginning, char list[HINT_BYTES])
+{
+    const struct plim_quant_recipe *recipe;
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; (recipe = plim_quant_recipe_at(i)) && used < HINT_BYTES; i++)
+        if (!strncasecmp(recipe->name, beginning, strlen(beginning)))
+            used += (size_t)snprintf(list + used, HINT_BYTES - used, "%s%s", used ? ", " : "", recipe->name);
+}
+
 static int unknown_recipe(const char *name, struct plim_error *reterr)
 {
-    char names[HINT_BYTES];
-    size_t used = 0;
-    const struct plim_quant_recipe *recipe;
-    for (size_t i = 0; (recipe = plim_quant_recipe_at(i)) && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", recipe->name);
+    char names[HINT_BYTES], near[HINT_BYTES];
+    list_recipes("", names);
+    list_recipes(name, near);
     int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "unknown quantization '%.32s'", name);
     if (!strncasecmp(name, "UD-", 3))
         plim_error_hint(reterr,
                         "the recipes of UD files are not published: read the file itself, "
                         "'plimsoll fit hf:ORG/REPO:%.32s' takes its header alone",
                         name);
-    plim_error_hint(reterr, "one of %s", names);
+    plim_error_hint(reterr, "one of %s", *near ? near : names);
     return code;
 }
 

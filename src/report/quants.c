@@ -113,7 +113,9 @@ static void print_best(FILE *out, const struct plim_quant_table *table, const st
     char text[240], more[64] = "";
     if (row && row->n_ctx > table->n_ctx)
         snprintf(more, sizeof more, " (up to %u)", row->n_ctx);
-    if (row)
+    if (row && !table->n_ctx) /* an encoder: it has no context to choose */
+        snprintf(text, sizeof text, "%s is the best that fits", row->file_type);
+    else if (row)
         snprintf(text, sizeof text, "%s is the best that fits a context of %u tokens%s", row->file_type, table->n_ctx,
                  more);
     else if ((row = nearest(table)) && row->n_ctx)

@@ -128,7 +128,8 @@ static int expand_directory(struct plim_paths *paths, const char *given, struct 
         return add(paths, directory, false, 0, reterr);
     paths->has_directory = true;
     if (result == 0 && paths->n == before) {
-        result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "there is no GGUF file in this directory");
+        result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
+                           "there is no GGUF file in this directory, and no config.json");
         plim_error_where(reterr, given);
     }
     return result;

@@ -79,8 +79,7 @@ int plim_cards_compare(struct plim_cards_question *question, struct plim_error *
     struct plim_cards_comparison c = { .prices = q->prices.of_card };
     int result = 0;
     if (q->options.n_paths != 2) {
-        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--compare takes two cards, and %d are named",
-                  q->options.n_paths);
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--compare takes two cards; given: %d", q->options.n_paths);
         plim_error_hint(reterr, "plimsoll cards --compare 'RTX 3090' 'RTX 5070 Ti'");
         return PLIM_E_USAGE;
     }

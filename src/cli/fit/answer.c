@@ -2,7 +2,9 @@
 #include "cli/fit/answer.h"
 
 #include "engine/type.h"
+#include "plimsoll/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -67,12 +69,22 @@ static void add_model(struct plim_command *command, const struct plim_engine_typ
     }
 }
 
-static void add_path(struct plim_command *command, const struct plim_engine_type *type, const struct plim_path *path)
+/* A runtime takes no name of the catalogue: the file that such a model becomes is called so where it is published. */
+static void name_forecast(const struct plim_model *model, char *file, size_t size)
+{
+    const char *type = plim_model_file_type(model);
+    file[0] = '\0';
+    if (plim_model_forecast(model) != PLIM_FORECAST_NONE && type)
+        snprintf(file, size, "%s-%s.gguf", plim_model_name(model), type);
+}
+
+static void add_path(struct plim_command *command, const struct plim_engine_type *type, const struct plim_path *path,
+                     const char *file)
 {
     if (path->remote)
         add_remote_model(command, path);
     else
-        add_model(command, type, path->text);
+        add_model(command, type, *file ? file : path->text);
     if (path->projector && !path->remote && !path->stored) {
         plim_command_add(command, "--mmproj");
         plim_command_add(command, path->projector);
@@ -80,7 +92,7 @@ static void add_path(struct plim_command *command, const struct plim_engine_type
 }
 
 /* The command that the fixes change: the given one, or the shortest of the same meaning. */
-static void write_command(const struct plim_fit_options *options, const struct plim_path *path,
+static void write_command(const struct plim_fit_options *options, const struct plim_path *path, const char *file,
                           const struct plim_setup *setup, struct plim_command *command)
 {
     const struct plim_command *given = &options->command;
@@ -88,7 +100,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     if (options->has_command) {
         *command = *given;
         if (!names_model(given) && !options->arguments.is_on_server)
-            add_path(command, setup->type, path);
+            add_path(command, setup->type, path, file);
         return;
     }
     memset(command, 0, sizeof *command);
@@ -96,7 +108,7 @@ static void write_command(const struct plim_fit_options *options, const struct p
     command->is_cut = given->is_cut;
     if (program) {
         plim_command_add(command, program);
-        add_path(command, setup->type, path);
+        add_path(command, setup->type, path, file);
     }
     for (int i = 0; i < given->n_words; i++)
         if (given->words[i].option && given->words[i].option->kind == PLIM_OPTION_MODEL)
@@ -129,7 +141,8 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
                                     .command = &r->command };
     for (unsigned i = 0; i < notes->n && answer->n_notes < PLIM_REPORT_MAX_NOTES; i++)
         answer->notes[answer->n_notes++] = notes->text[i];
-    write_command(options, path, &r->setup, &r->command);
+    name_forecast(plim_engine_model(engine), r->file, sizeof r->file);
+    write_command(options, path, r->file, &r->setup, &r->command);
     result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
     if (result < 0 || r->bill.is_contradicted) /* the runtime would not load the file, whatever is changed */
         return result;

@@ -293,8 +293,10 @@ static int answer_all(struct question *q)
 static int no_model(const struct plim_fit_options *options, struct plim_error *err)
 {
     int code = plim_fail(err, PLIM_E_USAGE, PLIM_NO_OFFSET, "no model given");
-    plim_error_hint(err, options->has_command ? "add the model's file to the command, or its name on a hub"
-                                              : "plimsoll fit MODEL.gguf --card 'RTX 4060'");
+    plim_error_hint(
+        err, options->has_command
+                 ? "add the model's file to the command, or its name on a hub"
+                 : "plimsoll fit Qwen3-8B --card 'RTX 4060'; a file, a folder or hf:ORG/REPO is a model as well");
     return code;
 }
 
@@ -329,8 +331,10 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
     result = plim_cli_sources_open(o->paths, (size_t)o->n_paths, o->is_offline, &q->sources, err);
     if (result == 0)
         result = plim_paths_expand(o->paths, (size_t)o->n_paths, &q->sources.roots, &q->paths, err);
-    if (result < 0)
+    if (result < 0) {
+        plim_cli_sources_hint(o->paths, (size_t)o->n_paths, err);
         return result;
+    }
     q->has_models = q->paths.n > 1 || q->paths.has_directory;
     struct plim_path *only = q->paths.n == 1 ? &q->paths.paths[0] : NULL;
     if (only && only->projector)

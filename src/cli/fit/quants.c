@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "engine/option.h"
 
 #include <string.h>
 
@@ -46,10 +47,13 @@ static void report_row(void *data, struct plim_engine *engine, const struct plim
     }
 }
 
-/* The same question about one quantization. */
-static void next_question(const struct plim_quants_question *q, const char *quant, char text[PLIM_COMMAND_BYTES])
+/* The same question about one quantization, with the context that was assumed: alone it would be the model's own. */
+static void next_question(const struct plim_quants_question *q, const struct plim_quant_table *table, const char *quant,
+                          char text[PLIM_COMMAND_BYTES])
 {
     struct plim_command command = { .n_words = 0 };
+    const struct plim_option *context = plim_option_with_key(table->setup.type, "n_ctx");
+    char name[PLIM_OPTION_NAME_BYTES], n_ctx[16];
     plim_command_add(&command, "plimsoll");
     for (int i = 0; i < q->argc && strcmp(q->argv[i], "--") != 0; i++)
         if (!strcmp(q->argv[i], "--quant"))
@@ -58,6 +62,11 @@ static void next_question(const struct plim_quants_question *q, const char *quan
             plim_command_add(&command, q->argv[i]);
     plim_command_add(&command, "--quant");
     plim_command_add(&command, quant);
+    if (table->is_ctx_assumed && context && *plim_option_name(context, name) == '-') {
+        snprintf(n_ctx, sizeof n_ctx, "%u", table->n_ctx);
+        plim_command_add(&command, name);
+        plim_command_add(&command, n_ctx);
+    }
     if (q->options->has_command || !plim_command_text(&command, NULL, 0, text))
         text[0] = '\0';
 }
@@ -92,7 +101,7 @@ int plim_quants_answer(const struct plim_quants_question *question, char ret_bes
         memcpy(ret_best, table->row[table->best].file_type, sizeof table->row[0].file_type);
     if (!question->options->is_json) {
         if (table->best >= 0 && table->row[table->best].recipe)
-            next_question(question, ret_best, command);
+            next_question(question, table, ret_best, command);
         plim_report_quants_end(stdout, table, command, question->style);
     }
     result = table->best >= 0 ? PLIM_EXIT_YES : PLIM_EXIT_NO;

@@ -3,6 +3,7 @@
 
 #include "base/system.h"
 #include "base/units.h"
+#include "plimsoll/catalogue.h"
 #include "source/remote/remote.h"
 #include "source/roots.h"
 
@@ -42,6 +43,16 @@ int plim_cli_sources_open(const char *const *names, size_t n, bool is_offline, s
     if (result < 0 && reterr)
         *reterr = error;
     return result;
+}
+
+void plim_cli_sources_hint(const char *const *names, size_t n, struct plim_error *reterr)
+{
+    struct plim_catalogue_answer found;
+    if (n != 1 || !reterr || reterr->code != PLIM_E_NETWORK || strncmp(names[0], "hf:", 3) != 0 ||
+        plim_catalogue_model_find(names[0] + 3, &found, NULL) < 0)
+        return;
+    reterr->hint[0] = '\0';
+    plim_error_hint(reterr, "its published config is in the catalogue: plimsoll fit %.150s", names[0] + 3);
 }
 
 void plim_cli_sources_done(struct plim_cli_sources *sources)

@@ -18,6 +18,10 @@ struct plim_cli_sources {
 /* A session with servers is made when one of the names needs it; it asks none before. */
 int plim_cli_sources_open(const char *const *names, size_t n, bool is_offline, struct plim_cli_sources *ret_sources,
                           struct plim_error *reterr) PLIM_MUST_CHECK;
+
+/* After an error: where no server answers, a model of the catalogue is a forecast all the same. */
+void plim_cli_sources_hint(const char *const *names, size_t n, struct plim_error *reterr);
+
 void plim_cli_sources_done(struct plim_cli_sources *sources);
 
 /* The files of servers, for those beside a model; NULL: none are asked. */

@@ -9,6 +9,7 @@
 #include "source/remote/remote.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* --- where it comes from --- */
 
@@ -107,6 +108,18 @@ static int convert(struct plim_subject *s, struct plim_error *reterr)
     return 0;
 }
 
+/* A repository whose recipe is not known: its file can be read. */
+static void hint_at_file(const struct plim_path *path, const char *quant, struct plim_error *reterr)
+{
+    const char *slash = strchr(path->text, '/');
+    if (!reterr || !slash || strchr(slash + 1, '/') || strncasecmp(quant, "UD-", 3) != 0)
+        return;
+    reterr->hint[0] = '\0';
+    plim_error_hint(reterr,
+                    "the recipes of UD files are not published; 'plimsoll fit hf:%.150s' reads the file's header",
+                    path->text);
+}
+
 int plim_subject_open(struct plim_subject *subject, const struct plim_path *path, const char *quant,
                       struct plim_error *reterr)
 {
@@ -128,6 +141,8 @@ int plim_subject_open(struct plim_subject *subject, const struct plim_path *path
     result = plim_model_requantize(s->model, quant, &s->made, reterr);
     if (result == 0)
         s->model = s->made;
+    else if (result == PLIM_E_USAGE && path->missing && quant == named)
+        hint_at_file(path, quant, reterr);
     return result;
 }
 

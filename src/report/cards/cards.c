@@ -126,23 +126,33 @@ void plim_report_carriers_text(FILE *out, const struct plim_carriers_answer *ans
 {
     char text[240], name[96];
     print_carriers_head(out, answer, style);
+    const struct plim_carrier *best = smallest(answer);
+    const bool is_beyond = best && best >= &answer->carriers[answer->n_shown]; /* all above it are tight */
     for (size_t i = 0; i < answer->n_shown; i++)
         print_carrier(out, answer, &answer->carriers[i], style);
+    if (is_beyond) {
+        plim_print(out, "...\n");
+        print_carrier(out, answer, best, style);
+    }
     plim_print(out, "\n");
     if (answer->prices)
         plim_print(out, "even at: hours of renting that cost as much as buying.\n");
     if (answer->n > answer->n_shown)
-        plim_print(out, "%zu larger cards and pairs are left out; --all lists them, a word of a name selects.\n",
-                   answer->n - answer->n_shown);
-    const struct plim_carrier *best = smallest(answer);
+        plim_print(out, "%zu more cards and pairs: --all lists them, a word of a name selects.\n",
+                   answer->n - answer->n_shown - is_beyond);
     const enum plim_verdict verdict = best ? PLIM_VERDICT_FITS : answer->n ? PLIM_VERDICT_TIGHT : PLIM_VERDICT_NO;
     const char *word = best ? "FITS:" : answer->n ? "TIGHT:" : "NO:";
     if (!best && answer->n)
         best = &answer->carriers[0];
     if (best)
         carrier_name(best, name, sizeof name);
-    snprintf(text, sizeof text, best ? "%s is the smallest; %zu cards and pairs carry it" : "no card carries it", name,
-             answer->n);
+    if (!best)
+        snprintf(text, sizeof text, "no card carries it");
+    else if (answer->n == 1)
+        snprintf(text, sizeof text, "%s alone carries it", name);
+    else
+        snprintf(text, sizeof text, "%s is the smallest%s; %zu cards and pairs carry it", name,
+                 verdict == PLIM_VERDICT_FITS ? " that fits" : "", answer->n);
     plim_print(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, verdict), word,
                plim_paint(style, PLIM_PLAIN));
     plim_print_wrapped(out, text, (int)strlen(word), 2);
