@@ -3,7 +3,7 @@
 """
 The bill of a config beside the bill of the GGUF file that llama.cpp's converter and quantizer made of it: byte for byte.
 
-    bills.py --plimsoll PROGRAM [--all] [NAME...]
+    bills.py --plimsoll PROGRAM [--all] [--page FILE] [NAME...]
 
 The file is written again from what tests/data/converted recorded of it: its keys, its tensors with their types, a
 vocabulary of its length, and a hole for the data. Every device's every line has to be equal in what it is and in its
@@ -21,6 +21,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import check
+import forecasts
 import truth
 
 sys.path.insert(0, os.path.join(os.path.dirname(check.RECORDED), "..", "gguf"))
@@ -71,11 +72,12 @@ def agrees(of_file: tuple, of_config: tuple) -> bool:
     return what == forecast and lowest <= low and high <= highest
 
 
-def compare(plimsoll: str, path: str, setups: tuple) -> tuple[int, list[str]]:
+def compare(plimsoll: str, path: str, setups: tuple) -> tuple[int, int, list[str]]:
+    """How many bills, how many of them differ, and in what."""
     with open(path, encoding="utf-8") as file:
         recorded = truth.load(file.read())
     name = os.path.basename(path).removesuffix(".txt")
-    n, wrong = 0, []
+    n, n_different, wrong = 0, 0, []
     with tempfile.TemporaryDirectory() as folder:
         config = os.path.join(folder, "config.json")
         with open(config, "w", encoding="utf-8") as file:
@@ -87,13 +89,15 @@ def compare(plimsoll: str, path: str, setups: tuple) -> tuple[int, list[str]]:
             ours = bill(plimsoll, [config, "--quant", recipe, *setup])
             n += 1
             if isinstance(theirs, str) or isinstance(ours, str):
+                n_different += 1
                 wrong += [f"{name} {recipe}: {words}" for words in (theirs, ours) if isinstance(words, str)]
                 continue
             differ = [f"{a} from the file, {b} from the config" for a, b in zip(theirs, ours) if not agrees(a, b)]
             if len(theirs) != len(ours):
                 differ.append(f"{len(theirs)} lines from the file, {len(ours)} from the config")
+            n_different += bool(differ)
             wrong += [f"{name} {recipe}: {words}" for words in differ[:3]]
-    return n, wrong
+    return n, n_different, wrong
 
 
 def main() -> int:
@@ -101,17 +105,23 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="recorded configs whose names begin so")
     parser.add_argument("--plimsoll", required=True)
     parser.add_argument("--all", action="store_true", help="five recipes on one card and on two, and not two bills of each")
+    parser.add_argument("--page", metavar="FILE", help="write the row of docs/accuracy.md there")
     options = parser.parse_args()
     left_out = check.without_rules()
     names = [name for name in check.recorded_names(options.names) if "@mmproj" not in name and name not in left_out]
     paths = [os.path.join(check.RECORDED, name + ".txt") for name in names]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda path: compare(options.plimsoll, path, ALL if options.all else FEW), paths))
-    for _, wrong in found:
+    for _, _, wrong in found:
         for words in wrong:
             print(f"DIFFERENT {words}")
-    n_bad = sum(bool(wrong) for _, wrong in found)
-    print(f"{len(paths)} configs, {sum(n for n, _ in found)} bills: {len(paths) - n_bad} configs equal the file, {n_bad} not")
+    n_bad = sum(bool(wrong) for _, _, wrong in found)
+    n_bills, n_different = sum(n for n, _, _ in found), sum(n for _, n, _ in found)
+    print(f"{len(paths)} configs, {n_bills} bills: {len(paths) - n_bad} configs equal the file, {n_bad} not")
+    if options.page:
+        what = f"{len(paths)} configs, {n_bills // len(paths)} bills of each" if paths else "none"
+        forecasts.write_row(options.page, forecasts.BILLS, what, n_bills - n_different, n_different,
+                            f"{len(left_out)} configs")
     return 1 if n_bad or not paths else 0
 
 

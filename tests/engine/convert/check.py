@@ -4,7 +4,7 @@
 Lay the GGUF that Plimsoll says a config becomes beside the one that llama.cpp's converter and quantizer made of it, as
 recorded in tests/data/converted: every tensor with its dimensions and type, every key, every type of five recipes.
 
-    check.py --list PROGRAM [-v] [FILE...]
+    check.py --list PROGRAM [-v] [--page FILE] [FILE...]
 
 A forecast that calls itself exact is equal; one that calls itself a formula may differ in the tensor it doubts. A config
 whose architecture has no rules is one that tests/data/converted/without-rules.txt names.
@@ -23,6 +23,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import forecasts
 import truth
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,6 +44,7 @@ class Outcome:
     name: str
     has_rules: bool = True
     is_exact: bool = False
+    architecture: str = ""
     n: int = 0  # facts compared
     wrong: list[str] = field(default_factory=list)
     reason: str = ""
@@ -137,6 +139,7 @@ def check(program: str, path: str) -> Outcome:
     with open(path, encoding="utf-8") as file:
         recorded = truth.load(file.read())
     outcome = Outcome(os.path.basename(path).removesuffix(".txt"))
+    outcome.architecture = str(recorded.keys["general.architecture"].value)
     with tempfile.TemporaryDirectory() as folder:
         ours = forecast(program, recorded, folder)
         if isinstance(ours, str):
@@ -164,6 +167,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", metavar="FILE", help="names of recorded configs (default: all)")
     parser.add_argument("--list", required=True, help="convert_list")
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference")
+    parser.add_argument("--page", metavar="FILE", help="write the row of docs/accuracy.md there")
     options = parser.parse_args()
     known = without_rules()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -184,6 +188,12 @@ def main() -> int:
     ruled = [outcome for outcome in outcomes if outcome.has_rules]
     print(f"{len(outcomes)} recorded configs, {len(ruled)} with rules, {sum(o.is_exact for o in ruled)} called exact: "
           f"{sum(o.n for o in ruled)} facts, {sum(len(o.wrong) for o in ruled)} of them wrong")
+    if options.page:
+        n_wrong = sum(len(outcome.wrong) for outcome in ruled)
+        n_architectures = len({outcome.architecture for outcome in ruled} - {"clip", ""})
+        forecasts.write_row(options.page, forecasts.CONVERTED,
+                            f"{len(ruled)} configs, {n_architectures} architectures, 5 recipes",
+                            sum(outcome.n for outcome in ruled) - n_wrong, n_wrong, f"{len(outcomes) - len(ruled)} configs")
     return 1 if n_bad or not ruled else 0
 
 

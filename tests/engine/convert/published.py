@@ -3,7 +3,7 @@
 """
 The sizes of published GGUF files beside those that Plimsoll says the models' configs and the recipes make.
 
-    published.py --list PROGRAM [-v]
+    published.py --list PROGRAM [-v] [--page FILE]
 
 tests/data/published.csv: the model, the recipe, the bytes of the file and the unit they were printed in (0: exact), whose
 rules made it (files of other rules than llama.cpp's are kept and not compared, with the reason), the file, its source.
@@ -23,6 +23,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import cases
+import forecasts
 
 ROOT = cases.ROOT
 VOCABULARY_BYTES = 16 << 20
@@ -70,6 +71,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare published sizes of GGUF files with our forecasts.")
     parser.add_argument("--list", required=True, help="convert_list")
     parser.add_argument("-v", "--verbose", action="store_true", help="every file")
+    parser.add_argument("--page", metavar="FILE", help="write the row of docs/accuracy.md there")
     options = parser.parse_args()
     blocks = block_sizes()
     with open(os.path.join(ROOT, "tests", "data", "published.csv"), encoding="utf-8") as file:
@@ -92,6 +94,10 @@ def main() -> int:
             print(f"DIFFERENT {what}: published {row['bytes']} ({row['file']}), ours {ours}")
     print(f"{len(rows)} published files, {len(rows) - len(compared)} by other rules than llama.cpp's; of the rest "
           f"{n_met} met, {n_wrong} not, {len(compared) - n_met - n_wrong} without a forecast")
+    if options.page:
+        n_models = len({row["id"] for row in compared})
+        forecasts.write_row(options.page, forecasts.PUBLISHED, f"{len(compared)} files of {n_models} models", n_met, n_wrong,
+                            f"{len(compared) - n_met - n_wrong} files")
     return 1 if n_wrong or not n_met else 0
 
 
