@@ -8,8 +8,8 @@
  * bits per weight.
  *
  * The answer is that of llama.cpp's own rules without overrides. An importance matrix is assumed only where
- * llama-quantize demands one. "Q4_K_L" and its like, with both embedding matrices in Q8_0, are known as well; recipes
- * that are not published ("UD-Q4_K_XL") are not: read the file.
+ * llama-quantize demands one, or the name begins with "i1-". "Q4_K_L" and its like, with both embedding matrices in
+ * Q8_0, are known as well; recipes that are not published ("UD-Q4_K_XL") are not: read the file.
  */
 
 #include "plimsoll/error.h"
@@ -35,6 +35,9 @@ const struct plim_quant_recipe *plim_quant_recipe_at(size_t i);
 
 /* The recipe of this name, also one of publishers that plim_quant_recipe_at() has not, in any case; NULL: unknown. */
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name);
+
+/* True when a file of this recipe has other types in some layers where it was made with an importance matrix. */
+bool plim_quant_recipe_differs_with_imatrix(const char *name);
 
 /*
  * The model as llama-quantize --allow-requantize would write it: one file, its tensors in the order, with the types,

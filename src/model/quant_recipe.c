@@ -48,8 +48,23 @@ static const struct variant *variant_named(const char *name)
     return NULL;
 }
 
+/* "i1-IQ4_XS", as on the pages of mradermacher's repositories: the recipe behind it with an importance matrix. */
+static bool take_imatrix(const char **name)
+{
+    const bool has = !strncasecmp(*name, "i1-", 3);
+    *name += has ? 3 : 0;
+    return has;
+}
+
+bool plim_quant_recipe_differs_with_imatrix(const char *name)
+{
+    const struct plim_quant_recipe_rules *rules = plim_quant_recipe_rules(name);
+    return rules && plim_quant_recipe_heeds_imatrix(rules);
+}
+
 const struct plim_quant_recipe *plim_quant_recipe_named(const char *name)
 {
+    take_imatrix(&name);
     const struct variant *variant = variant_named(name);
     return variant ? &variant->recipe : plim_quant_recipe_own(name);
 }
@@ -370,11 +385,13 @@ static int unknown_recipe(const char *name, struct plim_error *reterr)
 int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr)
 {
+    const bool has_imatrix = take_imatrix(&recipe);
     const struct variant *variant = variant_named(recipe);
     struct quantizer q = {
         .model = model,
         .rules = plim_quant_recipe_rules(variant ? variant->base : recipe),
         .variant = variant,
+        .any = { .has_imatrix = has_imatrix },
         .err = reterr,
     };
     if (!q.rules)

@@ -129,6 +129,8 @@ enum condition {
     MORE_BITS = 1 << 9,  /* the outer eighths and every third layer between (use_more_bits) */
     MIDDLE = 1 << 10,    /* not in the outer eighths */
     COUNT_8TH = 1 << 11, /* the first eighth, counting matrices and not layers */
+    IMATRIX = 1 << 12,   /* there is an importance matrix */
+    PLAIN = 1 << 13,     /* there is none */
 };
 
 enum {
@@ -215,7 +217,9 @@ static const struct plim_quant_recipe_rules table[] = {
         { FFN_DOWN, MORE_BITS, Q6_K },
     } },
     { { "Q5_K_S", false }, 16, Q5_K, Q6_K, Q5_K, 0, false, NO_RULES },
-    { { "Q5_0", false }, 8, Q5_0, Q6_K, Q5_0, 0, false, NO_RULES },
+    { { "Q5_0", false }, 8, Q5_0, Q6_K, Q5_0, 0, false, {
+        { FFN_DOWN, IMATRIX | FIRST_8TH, Q5_1 },
+    } },
     { { "Q4_1", false }, 3, Q4_1, Q6_K, Q4_1, 0, false, NO_RULES },
     { { "Q4_K_M", false }, 15, Q4_K, Q6_K, Q4_K, 0, false, {
         { ATTN_V, MORE_BITS, Q6_K },
@@ -226,18 +230,20 @@ static const struct plim_quant_recipe_rules table[] = {
     { { "IQ4_NL", false }, 25, IQ4_NL, Q6_K, IQ4_NL, 0, false, {
         { ATTN_V, GQA_4, Q5_K },
         { ATTN_OUTPUT, NOT_FALCON | EXPERTS_8, Q5_K },
-        { FFN_DOWN, FIRST_8TH, Q5_K },
+        { FFN_DOWN, PLAIN | FIRST_8TH, Q5_K },
     } },
     { { "Q4_K_S", false }, 14, Q4_K, Q6_K, Q4_K, 0, false, {
         { ATTN_V, FIRST_4, Q5_K },
         { ATTN_OUTPUT, NOT_FALCON | EXPERTS_8, Q5_K },
         { FFN_DOWN, NOT_FALCON | FIRST_8TH, Q5_K },
     } },
-    { { "Q4_0", false }, 2, Q4_0, Q6_K, Q4_0, 0, false, NO_RULES },
+    { { "Q4_0", false }, 2, Q4_0, Q6_K, Q4_0, 0, false, {
+        { FFN_DOWN, IMATRIX | FIRST_8TH, Q4_1 },
+    } },
     { { "IQ4_XS", false }, 30, IQ4_XS, Q6_K, IQ4_XS, 0, false, {
         { ATTN_V, GQA_4, Q5_K },
         { ATTN_OUTPUT, NOT_FALCON | EXPERTS_8, Q5_K },
-        { FFN_DOWN, FIRST_8TH, Q5_K },
+        { FFN_DOWN, PLAIN | FIRST_8TH, Q5_K },
     } },
     { { "Q3_K_L", false }, 13, Q3_K, Q6_K, Q3_K, 0, false, {
         { ATTN_V, ALWAYS, Q5_K },
@@ -355,6 +361,14 @@ bool plim_quant_recipe_asks_for_layers(const struct plim_quant_recipe_rules *rul
     return plim_dtype_is_quantized((enum plim_dtype)rules->base) && !rules->is_tiny && !rules->experts;
 }
 
+bool plim_quant_recipe_heeds_imatrix(const struct plim_quant_recipe_rules *rules)
+{
+    for (const struct rule *rule = rules->rules; rule < rules->rules + MAX_RULES && rule->type; rule++)
+        if (rule->when & (IMATRIX | PLAIN))
+            return true;
+    return false;
+}
+
 /* --- decision --- */
 
 static bool has_more_bits(uint32_t i, uint32_t n) { return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2; }
@@ -364,6 +378,7 @@ static unsigned conditions(const struct plim_matrix *matrix)
 {
     const uint32_t i = matrix->place, n = matrix->n_places;
     unsigned holds = matrix->is_falcon ? FALCON : NOT_FALCON;
+    holds |= matrix->has_imatrix ? IMATRIX : PLAIN;
     holds |= matrix->n_gqa >= 4 ? GQA_4 : 0;
     holds |= matrix->n_expert >= 4 ? EXPERTS_4 : 0;
     holds |= matrix->n_expert == 8 ? EXPERTS_8 : 0;

@@ -46,6 +46,7 @@ struct plim_matrix {
     uint32_t n_gqa;    /* heads per KV head, 0 without attention */
     uint32_t n_expert;
     bool is_falcon, is_70b;
+    bool has_imatrix; /* the quantizer is given one */
 };
 
 struct plim_quant_recipe_rules;
@@ -60,6 +61,9 @@ uint32_t plim_quant_recipe_file_type(const struct plim_quant_recipe_rules *rules
 
 /* True when its rules for the FFN go by layer and not by counting: they fail on a tensor without one. */
 bool plim_quant_recipe_asks_for_layers(const struct plim_quant_recipe_rules *rules);
+
+/* True when some matrices get another type where there is an importance matrix. */
+bool plim_quant_recipe_heeds_imatrix(const struct plim_quant_recipe_rules *rules);
 
 /* The type the recipe gives this matrix. */
 enum plim_dtype plim_quant_recipe_type(const struct plim_quant_recipe_rules *rules, const struct plim_matrix *matrix);

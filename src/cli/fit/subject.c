@@ -138,6 +138,8 @@ int plim_subject_open(struct plim_subject *subject, const struct plim_path *path
     s->is_table = quant ? !strcmp(quant, "all") : !is_file;
     if (result < 0 || !quant || s->is_table)
         return result;
+    if (!is_file && plim_quant_recipe_differs_with_imatrix(quant))
+        plim_note(&s->notes, "made with an importance matrix it has other types in some layers: --quant i1-%s", quant);
     result = plim_model_requantize(s->model, quant, &s->made, reterr);
     if (result == 0)
         s->model = s->made;
