@@ -4,9 +4,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/system.h"
 #include "source/file.h"
 #include "source/folder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,6 +180,16 @@ static int read_manifest(struct plim_json *json, void *to)
 
 /* --- */
 
+/*
+ * Whether it cannot even be seen if there is such a file: in the home of another user, as that of Ollama's service
+ * often is. Nothing there is a model of this user's.
+ */
+static bool is_closed(const char *path)
+{
+    struct plim_file_status status;
+    return plim_system_look(path, true, &status) == EACCES;
+}
+
 /* 1, 0 when the store has no such model, or an error when it has one that cannot be read. */
 static int find_in(const char *store, const char *manifest, struct plim_stored_model *model, struct plim_error *reterr)
 {
@@ -187,7 +199,12 @@ static int find_in(const char *store, const char *manifest, struct plim_stored_m
     *model = (struct plim_stored_model){ .engine = "ollama", .num_gpu = -1 };
     if (n <= 0 || (size_t)n >= sizeof path)
         return 0;
-    const int result = read_file(path, read_manifest, &m, reterr);
+    struct plim_error error = { 0 };
+    const int result = read_file(path, read_manifest, &m, &error);
+    if (result == PLIM_E_DENIED && is_closed(path))
+        return 0;
+    if (result < 0 && reterr && !reterr->code)
+        *reterr = error;
     return result < 0 ? result : result && model->model[0];
 }
 

@@ -341,6 +341,31 @@ static void test_manifests(void **state)
     assert_int_equal(ask("m", &model), PLIM_E_CORRUPT);
 }
 
+/* The store of a service whose home is closed to others is passed over; a file that is there and closed is told. */
+static void test_closed_stores(void **state)
+{
+    const uid_t own = geteuid();
+    struct plim_stored_model model;
+    (void)state;
+    write_text(LIBRARY "closed/latest", MODEL("sha256:00ff"));
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(at("store"), 0755), 0);
+    assert_int_equal(chmod(at(LIBRARY "closed/latest"), 0), 0);
+    if (own == 0 && seteuid(65534) != 0) /* root may read everything, and here it cannot be another user */
+        skip();
+    const int of_file = ask("closed", &model);
+    assert_int_equal(seteuid(own), 0);
+    assert_int_equal(chmod(at("store"), 0), 0);
+    if (own == 0)
+        assert_int_equal(seteuid(65534), 0);
+    const int of_store = ask("closed", &model);
+    assert_int_equal(seteuid(own), 0);
+    assert_int_equal(chmod(at("store"), 0755), 0);
+    assert_int_equal(chmod(at(LIBRARY "closed/latest"), 0644), 0);
+    assert_int_equal(of_file, PLIM_E_DENIED);
+    assert_int_equal(of_store, PLIM_E_NOT_FOUND);
+}
+
 static void test_parameters(void **state)
 {
     static const struct {
@@ -405,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_too_many_models),
         cmocka_unit_test(test_names_in_a_store),
         cmocka_unit_test(test_manifests),
+        cmocka_unit_test(test_closed_stores),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_roots),
     };
