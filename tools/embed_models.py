@@ -21,6 +21,10 @@ SHAPE = ("model_type", "num_hidden_layers", "hidden_size", "intermediate_size", 
          "vocab_size", "num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size",
          "kv_lora_rank", "sliding_window", "max_position_embeddings", "n_layer", "n_head", "n_embd", "multi_query", "tie_word_embeddings")
 
+# What shows that a model has the config of another one: an exact size of its published file, its own config or that of a
+# quantized copy, its card or another page; or nothing but its name, so that the forecast is in doubt (src/model/convert).
+BASES = ("size", "config", "card", "name")
+
 
 def read_csv(path):
     with open(path, newline="", encoding="utf-8") as file:
@@ -52,6 +56,8 @@ def read_configs(data):
             raw[ident] = json.load(file)
         if "_source" not in raw[ident]:
             sys.exit(f"{ident}: no _source")
+        if ("_like" in raw[ident]) != (raw[ident].get("_basis") in BASES):
+            sys.exit(f"{ident}: _like and _basis (one of {' '.join(BASES)}) go together")
     return raw
 
 
@@ -80,6 +86,8 @@ def models(data):
     for ident, raw in read_configs(data).items():
         name = ident.replace("/", "__", 1) + ".json"
         config = {key: value for key, value in raw.items() if not key.startswith("_")}
+        if raw.get("_basis") == "name":
+            config["_by_name"] = True
         for row in filled.pop(ident, []):
             try:
                 put(config, row["key"], json.loads(row["value"]), row["how"])

@@ -5,10 +5,10 @@ Fill what the configs of the catalogue leave out: fill_models.py [--check] [--le
 
 data/models-filled.csv has a row for each key that a published config leaves out. Rows with how=source were found in
 another copy and are kept, and so are those with how=instead, which replace a value that a copy has wrong. This program
-adds the others: how=sibling, the value of a model of the same family and shape
-or of the model that this one was trained from, and how=default, the value of the class of transformers for a key that
-the published configs of the family do not have. --check fails when the file is not what this makes; --left lists what
-stays unknown.
+adds the others: how=sibling, the value of a model of the same family and shape or of the model that this one was
+trained from, and how=default, the value of the class of transformers for a key that the published configs of the family
+do not have. --check fails when the file is not what this makes, when a size that shows a model's config is not among
+the published ones, and when docs/models.md miscounts what shows it; --left lists what stays unknown.
 """
 import collections
 import copy
@@ -20,6 +20,8 @@ import embed_models
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
 FILLED = os.path.join(DATA, "models-filled.csv")
+DOCUMENT = os.path.join(DATA, "..", "docs", "models.md")
+PUBLISHED = os.path.join(DATA, "..", "tests", "data", "published.csv")
 COLUMNS = ["id", "key", "value", "how", "source"]
 
 # Models that were trained from another and keep its shape, as their cards say: keys come from there.
@@ -198,6 +200,20 @@ class Catalogue:
             lines.append(",".join('"' + cell.replace('"', '""') + '"' if set(cell) & set(',"') else cell for cell in cells))
         return "\n".join(lines) + "\n"
 
+    def without_size(self):
+        """Models that have the config of another one because of a size that is not among the published ones."""
+        sized = {row["id"] for row in embed_models.read_csv(PUBLISHED)}
+        return (f"{ident}: no size in tests/data/published.csv" for ident, raw in self.raw.items()
+                if raw.get("_basis") == "size" and ident not in sized)
+
+    def miscounted(self):
+        """Rows of the documented table of bases whose number is another one."""
+        counts = collections.Counter(raw["_basis"] for raw in self.raw.values() if "_basis" in raw)
+        with open(DOCUMENT, encoding="utf-8") as file:
+            text = file.read()
+        return (f"docs/models.md: {counts[basis]} models of basis '{basis}'" for basis in embed_models.BASES
+                if f"| `{basis}` | {counts[basis]} |" not in text)
+
     def left(self):
         for ident, config in self.config.items():
             missing = [key for key in ("architectures", "model_type", "tie_word_embeddings", "vocab_size")
@@ -216,7 +232,10 @@ def main(arguments):
     with open(FILLED, encoding="utf-8") as file:
         old = file.read()
     if "--check" in arguments:
-        sys.exit(0 if old == text else "data/models-filled.csv is not what tools/fill_models.py makes")
+        wrong = [*catalogue.without_size(), *catalogue.miscounted()]
+        if old != text:
+            wrong.append("data/models-filled.csv is not what tools/fill_models.py makes")
+        sys.exit("\n".join(wrong) or 0)
     with open(FILLED, "w", encoding="utf-8") as out:
         out.write(text)
 

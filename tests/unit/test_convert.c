@@ -78,6 +78,11 @@ static void test_an_absent_fact_is_a_doubt(void **state)
     assert_int_equal(convert("{" LLAMA "," SIZES ",\"transformers_version\":\"4.40.0\"}"), 0);
     assert_int_equal(plim_model_forecast(gguf), PLIM_FORECAST_EXACT);
     done();
+    /* the catalogue's note that nobody read a config of this model */
+    assert_int_equal(convert("{" LLAMA "," SIZES ",\"tie_word_embeddings\":false,\"_by_name\":true}"), 0);
+    assert_int_equal(plim_model_forecast(gguf), PLIM_FORECAST_FORMULA);
+    assert_non_null(strstr(plim_model_doubt(gguf, 0)->text, "by its name"));
+    done();
     assert_int_equal(convert("{\"model_type\":\"llama\",\"tie_word_embeddings\":true," SIZES "}"), 0);
     assert_int_equal(plim_model_forecast(gguf), PLIM_FORECAST_FORMULA);
     assert_non_null(strstr(plim_model_doubt(gguf, 0)->text, "no architecture"));

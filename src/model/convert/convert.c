@@ -144,8 +144,12 @@ static int add_file(struct plim_conversion *c)
 
 static int settle_doubts(struct plim_conversion *c)
 {
+    bool is_by_name = false;
     if (!c->row->is_proven)
         plim_conversion_doubt(c, "the rules of this architecture are not compared with the converter", NULL);
+    if (plim_model_bool(c->config, "_by_name", &is_by_name) && is_by_name) /* of the catalogue: tools/embed_models.py */
+        plim_conversion_doubt(c, "the config is of a model that this one resembles by its name; its own was not read",
+                              NULL);
     struct plim_doubt *doubts = plim_arena_alloc(&c->made->arena, PLIM_CONVERT_DOUBTS, sizeof *doubts);
     if (!doubts)
         return plim_model_no_room(c->made, c->err);
