@@ -207,7 +207,7 @@ static int read_file(struct plim_file *file, struct plim_prices *ret_prices, str
 
 static void hint_at_form(struct plim_error *reterr)
 {
-    plim_error_hint(reterr, "a list of prices begins with the line card,buy,per_hour; 'RTX 3090',700,0.20 may follow");
+    plim_error_hint(reterr, "a list of prices begins with the line card,buy,per_hour; RTX 3090,700,0.20 may follow");
 }
 
 int plim_prices_open(const char *path, struct plim_prices *ret_prices, struct plim_error *reterr)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll cards --for MODEL: the cards that carry it. */
 #include "base/error.h"
-#include "cli/cards/question.h"
+#include "cli/cards/model.h"
 #include "cli/cli.h"
-#include "cli/fit/sources.h"
-#include "cli/fit/subject.h"
 #include "report/cards/cards.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define USUAL_QUANT "Q4_K_M" /* of the files that are published most */
@@ -26,15 +23,16 @@ static bool is_wanted(size_t card, const void *data)
 }
 
 /* A name without a quantization means the usual one here: the table of all would be one for each card. */
-static int open_subject(struct plim_cards_question *q, const struct plim_paths *paths, struct plim_subject *subject,
-                        struct plim_error *reterr)
+static int open_model(struct plim_cards_question *q, struct plim_cards_model *m, struct plim_error *reterr)
 {
     const char *quant = q->options.quant;
-    int result = plim_subject_open(subject, &paths->paths[0], quant, reterr);
-    if (result < 0 || !subject->is_table)
+    int result = quant && !strcmp(quant, "all")
+                     ? plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--for takes one quantization, not all")
+                     : plim_cards_model_open(q, q->model, quant, m, reterr);
+    if (result < 0 || !m->subject.is_table)
         return result;
-    plim_subject_done(subject);
-    return plim_subject_open(subject, &paths->paths[0], USUAL_QUANT, reterr);
+    plim_subject_done(&m->subject);
+    return plim_subject_open(&m->subject, &m->paths.paths[0], USUAL_QUANT, reterr);
 }
 
 /* The machine decides no context: any card will do to read it from the model. */
@@ -78,29 +76,17 @@ static int answer_for(struct plim_cards_question *q, const struct plim_subject *
 int plim_cards_for_model(struct plim_cards_question *question, struct plim_error *reterr)
 {
     struct plim_cards_question *q = question;
-    struct plim_paths paths = { .n = 0 };
-    struct plim_cli_sources sources;
-    struct plim_subject subject = { .model = NULL };
-    int result = plim_cli_sources_open(&q->model, 1, q->options.is_offline, &sources, reterr);
-    if (result == 0)
-        result = plim_paths_expand(&q->model, 1, &sources.roots, &paths, reterr);
-    if (result == 0 && paths.n != 1)
-        result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--for takes one model, and this is a folder of %zu",
-                           paths.n);
-    if (result == 0)
-        result = open_subject(q, &paths, &subject, reterr);
-    plim_progress_clear(&sources.progress);
+    struct plim_cards_model model = { .paths = { .n = 0 } };
+    int result = open_model(q, &model, reterr);
     if (result == 0 && q->prices.of_card && !q->is_all)
-        plim_note(&subject.notes, "cards without a price are left out; --all lists them too");
+        plim_note(&model.subject.notes, "cards without a price are left out; --all lists them too");
     if (result == 0 && q->prices.n_unknown)
-        plim_note(&subject.notes, "prices without a card of the catalogue: %u, the first of '%.60s'",
+        plim_note(&model.subject.notes, "prices without a card of the catalogue: %u, the first of '%.60s'",
                   q->prices.n_unknown, q->prices.unknown);
     if (result == 0)
-        result = answer_for(q, &subject, reterr);
+        result = answer_for(q, &model.subject, reterr);
     if (result < 0 && result != PLIM_E_USAGE)
         plim_error_where(reterr, q->model);
-    plim_subject_done(&subject);
-    plim_paths_done(&paths);
-    plim_cli_sources_done(&sources);
+    plim_cards_model_done(&model);
     return result;
 }

@@ -2,14 +2,11 @@
 /* plimsoll cards --compare A B: two cards, by what they carry of models of three sizes. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/cards/question.h"
+#include "cli/cards/model.h"
 #include "cli/cli.h"
 #include "cli/fit/machine.h"
-#include "cli/fit/subject.h"
 #include "report/cards/cards.h"
-#include "source/roots.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of one family, so that the size alone differs. */
@@ -55,21 +52,17 @@ static int best_on(struct plim_cards_question *q, const struct plim_model *model
 static int compare_model(struct plim_cards_question *q, const char *name, struct plim_cards_comparison *c,
                          struct plim_quant_table *table, struct plim_error *reterr)
 {
-    struct plim_paths paths;
-    struct plim_subject subject = { .model = NULL };
-    int result = plim_paths_expand(&name, 1, plim_source_roots(getenv), &paths, reterr);
-    if (result == 0 && paths.n == 1)
-        result = plim_subject_open(&subject, &paths.paths[0], "all", reterr);
-    for (int i = 0; i < 2 && result == 0 && subject.model; i++)
-        result = best_on(q, subject.model, c->card[i], table, &c->model[c->n_models].best[i], reterr);
-    if (result == 0 && subject.model) {
+    struct plim_cards_model model;
+    int result = plim_cards_model_open(q, name, "all", &model, reterr);
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = best_on(q, model.subject.model, c->card[i], table, &c->model[c->n_models].best[i], reterr);
+    if (result == 0) {
         snprintf(c->model[c->n_models].name, sizeof c->model[0].name, "%s", name);
         c->model[c->n_models++].n_ctx = table->n_ctx;
     }
     if (result < 0 && result != PLIM_E_USAGE)
         plim_error_where(reterr, name);
-    plim_subject_done(&subject);
-    plim_paths_done(&paths);
+    plim_cards_model_done(&model);
     return result;
 }
 
