@@ -69,13 +69,19 @@ static void add_model(struct plim_command *command, const struct plim_engine_typ
     }
 }
 
-/* A runtime takes no name of the catalogue: the file that such a model becomes is called so where it is published. */
-static void name_forecast(const struct plim_model *model, char *file, size_t size)
+/*
+ * A model that no file holds yet, as a runtime takes no name of the catalogue and no other quantization: its file is
+ * called so where it is published.
+ */
+static void name_file_to_be(const struct plim_model *model, char *file, size_t size)
 {
     const char *type = plim_model_file_type(model);
     file[0] = '\0';
-    if (plim_model_forecast(model) != PLIM_FORECAST_NONE && type)
-        snprintf(file, size, "%s-%s.gguf", plim_model_name(model), type);
+    if (*plim_model_path(model) || !type)
+        return;
+    snprintf(file, size, "%s-%s.gguf", plim_model_name(model), type);
+    for (char *blank = file; (blank = strchr(blank, ' '));)
+        *blank = '-';
 }
 
 static void add_path(struct plim_command *command, const struct plim_engine_type *type, const struct plim_path *path,
@@ -141,7 +147,7 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
                                     .command = &r->command };
     for (unsigned i = 0; i < notes->n && answer->n_notes < PLIM_REPORT_MAX_NOTES; i++)
         answer->notes[answer->n_notes++] = notes->text[i];
-    name_forecast(plim_engine_model(engine), r->file, sizeof r->file);
+    name_file_to_be(plim_engine_model(engine), r->file, sizeof r->file);
     write_command(options, path, r->file, &r->setup, &r->command);
     result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
     if (result < 0 || r->bill.is_contradicted) /* the runtime would not load the file, whatever is changed */

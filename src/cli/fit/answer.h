@@ -17,7 +17,7 @@ struct plim_result {
     struct plim_fix fixes[PLIM_MAX_FIXES];
     struct plim_room room;
     struct plim_command command;
-    char file[160];            /* the name that a forecast's file has where it is published */
+    char file[160];            /* the name of the file that the model is to become; "" */
     struct plim_answer answer; /* points into the others */
 };
 
