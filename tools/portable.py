@@ -26,7 +26,8 @@ FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "plan
 # And sessions with servers, for which other systems have source/remote/absent.c.
 LINUX_ONLY = {"src/cli/rehearse.c", "src/cli/rehearse_options.c", "src/cli/main.c",
               "src/cli/receipt_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
-              "src/emit/hollow_write.c", *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
+              "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
+              *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
 HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h"]
 FLAGS = ["-std=c11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-DPLIM_VGPU_FOLDER=\"\""]
 

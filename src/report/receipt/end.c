@@ -6,10 +6,11 @@
 #include "report/columns.h"
 #include "report/print.h"
 
-#include <signal.h>
 #include <string.h>
 
 /* --- the line --- */
+
+enum { SIGNAL_KILL = 9 /* SIGKILL of Linux, where the program ran; <signal.h> here may be of another system */ };
 
 static void oom_text(const struct plim_rehearsal_oom *oom, char *ret_text, size_t size)
 {
@@ -45,7 +46,7 @@ static void failed_text(const struct plim_rehearsal *rehearsal, char *ret_text, 
     const char *rest = rehearsal->oom.has_gone_on     ? "; out of memory before, but it went on"
                        : plim_end_has_card(rehearsal) ? ""
                                                       : ", and no card was used";
-    if (plim_end_of(rehearsal) == PLIM_END_SIGNAL && rehearsal->host.kill && rehearsal->exit_code == 128 + SIGKILL)
+    if (plim_end_of(rehearsal) == PLIM_END_SIGNAL && rehearsal->host.kill && rehearsal->exit_code == 128 + SIGNAL_KILL)
         host_memory_text(rehearsal, ret_text, size);
     else if (plim_end_of(rehearsal) == PLIM_END_SIGNAL)
         snprintf(ret_text, size, "ended by signal %d after %.1f s%s%s", rehearsal->exit_code - 128, rehearsal->seconds,
