@@ -89,6 +89,9 @@ static void test_disputed_sizes_are_in_doubt(void **state)
         enum plim_model_forecast forecast;
     } rows[] = { { "Mixtral-8x22B-v0.1", PLIM_FORECAST_FORMULA },
                  { "Qwen2-7B", PLIM_FORECAST_EXACT },
+                 { "DeepSeek-R1-Zero", PLIM_FORECAST_EXACT },
+                 { "DeepSeek-V3-0324", PLIM_FORECAST_FORMULA }, /* by its name alone as DeepSeek-V3 */
+                 { "DeepSeek-Coder-V2-Lite-Instruct", PLIM_FORECAST_EXACT },
                  { "Qwen1.5-1.8B-Chat", PLIM_FORECAST_EXACT } };
     struct plim_catalogue_answer answer;
     struct plim_error error = { 0 };
