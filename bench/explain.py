@@ -75,7 +75,7 @@ def stream(a):
         for _ in range(STREAM_BYTES // len(block) + 1):
             child.stdin.write(block)
         child.stdin.close()
-        _, wall_ms, peak_kib = child.stdout.read().split()
+        _, wall_ms, peak_kib, _ = child.stdout.read().split()
     print(f"  a stream of {STREAM_BYTES / 1e9:.0f} GB: {int(peak_kib) / 1024:.1f} MiB at most, {float(wall_ms) / 1e3:.0f} s")
     return int(peak_kib) / 1024
 

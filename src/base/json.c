@@ -210,6 +210,46 @@ static unsigned take_character(const unsigned char *p, uint64_t left, char to[4]
     return n;
 }
 
+/* ASCII that stands for itself. */
+static bool is_plain(unsigned char c) { return c >= ' ' && c < 0x80 && c != '"' && c != '\\'; }
+
+/* Whether all of eight bytes are plain. Each term has a high bit set when some byte has: that of the lowest is exact.
+ */
+static bool are_plain(const unsigned char p[static 8])
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    const uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+    const uint64_t below = (word - ones * ' ') | (quote - ones) | (backslash - ones);
+    return !((below | word) & ones * 0x80);
+}
+
+/* Bytes at p that are plain, at most `most`. */
+static size_t plain_bytes(const unsigned char *p, size_t most)
+{
+    size_t n = 0;
+    while (most - n >= 8 && are_plain(p + n))
+        n += 8;
+    while (n < most && is_plain(p[n]))
+        n++;
+    return n;
+}
+
+/* Take the plain bytes that are at hand: most strings are nothing else. */
+static void take_plain(struct plim_json *j, struct plim_json_text *text)
+{
+    const size_t room = PLIM_MAX_JSON_TEXT_BYTES - text->length;
+    if (text->is_cut || next_byte(j) < 0)
+        return;
+    const uint64_t end = j->c.data_end < j->c.size ? j->c.data_end : j->c.size, at_hand = end - j->c.at;
+    const unsigned char *p = j->c.data + (j->c.at - j->c.data_at);
+    const size_t n = plain_bytes(p, at_hand < room ? (size_t)at_hand : room);
+    memcpy(j->text + text->length, p, n);
+    text->length += n;
+    j->c.at += n;
+}
+
 int plim_json_string(struct plim_json *j, struct plim_json_text *ret_text)
 {
     enum { MOST = 12 }; /* an escape of two halves */
@@ -217,6 +257,7 @@ int plim_json_string(struct plim_json *j, struct plim_json_text *ret_text)
     if (!take(j, '"'))
         return unexpected(j, "a string");
     struct plim_json_text text = { .text = j->text, .at = j->c.at };
+    take_plain(j, &text);
     for (int c = next_byte(j); c != '"'; c = next_byte(j)) {
         size_t length;
         const uint64_t left = plim_cursor_left(&j->c);
@@ -229,6 +270,7 @@ int plim_json_string(struct plim_json *j, struct plim_json_text *ret_text)
         text.is_cut |= text.length + length > PLIM_MAX_JSON_TEXT_BYTES;
         text.length += text.is_cut ? 0 : length;
         j->c.at += n;
+        take_plain(j, &text);
     }
     j->c.at++;
     *ret_text = text;

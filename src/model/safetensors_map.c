@@ -42,8 +42,9 @@ static int check_entry(struct checker *c, const struct plim_json_text *key)
 {
     char name[NAME_BYTES];
     struct plim_json_text file;
-    const int length = key->is_cut || key->length >= sizeof name ? 0 : (int)key->length;
-    snprintf(name, sizeof name, "%.*s", length, key->text);
+    const size_t length = key->is_cut || key->length >= sizeof name ? 0 : key->length;
+    memcpy(name, key->text, length);
+    name[length] = '\0';
     int result = plim_json_string(&c->json, &file);
     if (result < 0)
         return result;

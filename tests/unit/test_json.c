@@ -107,6 +107,54 @@ static void test_long_strings(void **state)
         }
 }
 
+/* Plain characters are read several at a time: a character that is not plain, at any place among them. */
+static void test_places(void **state)
+{
+    static const struct {
+        const char *json, *text; /* NULL: refused */
+    } rows[] = {
+        { "\x7f", "\x7f" },
+        { " ", " " },
+        { "!", "!" },
+        { "#", "#" },
+        { "[", "[" },
+        { "]", "]" },
+        { "\\\"", "\"" },
+        { "\\\\", "\\" },
+        { "\\u00e9", "\xc3\xa9" },
+        { "\xc3\xa9", "\xc3\xa9" },
+        { "\x1f", NULL },
+        { "\x01", NULL },
+        { "\x80", NULL },
+        { "\xff", NULL },
+        { "\xa0", NULL },
+        { "\xa2", NULL },
+        { "\xdc", NULL },
+        { "\\x", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (int before = 0; before < 20; before++)
+            for (int after = 0; after < 20; after++) {
+                char text[64], wanted[64];
+                struct plim_json json;
+                struct plim_json_text found;
+                const int n = snprintf(text, sizeof text, "\"%.*s%s%.*s\"", before, "abcdefghijklmnopqrst",
+                                       rows[i].json, after, "ABCDEFGHIJKLMNOPQRST");
+                start(&json, text, (size_t)n);
+                const int result = plim_json_string(&json, &found);
+                assert_int_equal(result == 0, rows[i].text != NULL);
+                if (result < 0) {
+                    assert_int_equal(error.at, 1 + before);
+                    continue;
+                }
+                snprintf(wanted, sizeof wanted, "%.*s%s%.*s", before, "abcdefghijklmnopqrst", rows[i].text, after,
+                         "ABCDEFGHIJKLMNOPQRST");
+                assert_true(plim_json_is(&found, wanted));
+                assert_int_equal(plim_json_end(&json), 0);
+            }
+}
+
 static void test_numbers(void **state)
 {
     static const struct {
@@ -228,9 +276,9 @@ static int free_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strings), cmocka_unit_test(test_long_strings),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_what_is_no_json),
+        cmocka_unit_test(test_strings),         cmocka_unit_test(test_long_strings),  cmocka_unit_test(test_places),
+        cmocka_unit_test(test_numbers),         cmocka_unit_test(test_whole_numbers), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_what_is_no_json),
     };
     return cmocka_run_group_tests(tests, NULL, free_bytes);
 }
