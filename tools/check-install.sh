@@ -23,6 +23,9 @@ lib=$(dirname "$PKG_CONFIG_PATH")
 for program in shared cpp static; do
     LD_LIBRARY_PATH=$lib "$stage/$program"
 done
+for header in include/plimsoll/*.h; do
+    find "$stage" -path "*/$header" | grep -q . || { echo "not installed: $header" >&2; exit 1; }
+done
 for file in bin/plimsoll share/man/man1/plimsoll.1 share/man/man1/plimsoll-fit.1 share/man/man1/plimsoll-cards.1 \
     share/man/man1/plimsoll-check.1 share/bash-completion/completions/plimsoll share/zsh/site-functions/_plimsoll \
     share/fish/vendor_completions.d/plimsoll.fish; do
