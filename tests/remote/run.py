@@ -105,6 +105,10 @@ def in_parts(world: World) -> str | None:
     return None
 
 
+def no_secret(world: World) -> str | None:
+    return world.result.stderr if "secret" in world.result.stderr else None
+
+
 def no_server_again(world: World) -> str | None:
     n = len(world.here.requests)
     again = world.run(world.result.args[2], "--offline", "--json")
@@ -330,6 +334,7 @@ CASES = [
     Case("a redirect without encryption", "{here}/down/" + Q4, 5, "redirects to an address that is not encrypted"),
     Case("a redirect to a file", "{here}/file/" + Q4, 5, "redirects to what is no address of a file"),
     Case("a redirect to nowhere", "{here}/nowhere/" + Q4, 5, "redirects to what is no address of a file"),
+    Case("a redirect with a key", "{here}/signed/" + Q4, 3, "404) ({here}/404/" + Q4 + ")", check=no_secret),
     Case("addresses that do not last", "{here}/short-lived/vocabulary.gguf", out="FITS"),
     # --- refusals ---
     Case("401", "{here}/401/" + Q4, 3, "does not show it without a token (status 401, RepoNotFound)"),

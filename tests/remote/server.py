@@ -174,6 +174,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_file(self, name: str) -> None:
         self.redirect("file:///etc/passwd")
 
+    def do_signed(self, name: str) -> None:
+        self.redirect(f"/404/{name}?signature=secret")
+
     def do_nowhere(self, name: str) -> None:
         self.answer(302, b"")
 

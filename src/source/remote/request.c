@@ -256,6 +256,7 @@ int plim_request_send(struct plim_requests *requests, const struct plim_request 
     if (result == 0)
         result = send_to(&a, url, ret_received);
     if (result < 0) {
+        url[strcspn(url, "?")] = '\0'; /* what follows may be a key to the file: of a user, or of a redirect */
         plim_error_where(&error, url);
         if (reterr && !reterr->code)
             *reterr = error;
