@@ -24,39 +24,37 @@ DOCUMENT = os.path.join(DATA, "..", "docs", "models.md")
 PUBLISHED = os.path.join(DATA, "..", "tests", "data", "published.csv")
 COLUMNS = ["id", "key", "value", "how", "source"]
 
-# Models that were trained from another and keep its shape, as their cards say: keys come from there.
+# Models that were trained from another and keep its shape: where that was read, or the published size that shows it.
+SIZED = "its size in tests/data/published.csv"
+R1 = "deepseek-ai/DeepSeek-R1 README.md@0cf7856"
+VICUNA = "lm-sys/FastChat docs/vicuna_weights_version.md@0e6d3e4"
+PLATYPUS = "arielnlee/Platypus README.md@dc90c1a"
+PHI = "gigazine.net/gsc_news/en/20250501-microsoft-phi-4-reasoning"
 TRAINED_FROM = {
-    "deepseek-ai/DeepSeek-R1-Distill-Llama-8B": "meta-llama/Meta-Llama-3.1-8B",
-    "deepseek-ai/DeepSeek-R1-Distill-Llama-70B": "meta-llama/Meta-Llama-3.1-70B-Instruct",
-    "meta-llama/Llama-3.3-70B-Instruct": "meta-llama/Meta-Llama-3.1-70B-Instruct",
-    "nvidia/Llama-3.1-Nemotron-70B-Instruct-HF": "meta-llama/Meta-Llama-3.1-70B-Instruct",
-    "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2": "meta-llama/Meta-Llama-3.1-8B",
-    "microsoft/Phi-4-reasoning": "microsoft/phi-4",
-    "microsoft/Phi-4-reasoning-plus": "microsoft/phi-4",
-    "microsoft/Phi-4-mini-reasoning": "microsoft/Phi-4-mini-instruct",
-    "lmsys/vicuna-7b-v1.5": "meta-llama/Llama-2-7b-hf",
-    "lmsys/vicuna-13b-v1.5": "meta-llama/Llama-2-13b-hf",
-    "lmsys/vicuna-13b-v1.5-16k": "meta-llama/Llama-2-13b-hf",
-    "lmsys/vicuna-33b-v1.3": "huggyllama/llama-30b",
-    "garage-bAInd/Platypus-30B": "huggyllama/llama-30b",
-    "garage-bAInd/Platypus2-7B": "meta-llama/Llama-2-7b-hf",
-    "garage-bAInd/Platypus2-13B": "meta-llama/Llama-2-13b-hf",
-    "garage-bAInd/Camel-Platypus2-13B": "meta-llama/Llama-2-13b-hf",
-    "garage-bAInd/Stable-Platypus2-13B": "meta-llama/Llama-2-13b-hf",
-    "garage-bAInd/Platypus2-70B": "meta-llama/Llama-2-70b-hf",
-    "garage-bAInd/Platypus2-70B-instruct": "meta-llama/Llama-2-70b-hf",
-    "garage-bAInd/Camel-Platypus2-70B": "meta-llama/Llama-2-70b-hf",
-    "stabilityai/FreeWilly2": "meta-llama/Llama-2-70b-hf",
-    "codellama/CodeLlama-70b-hf": "meta-llama/Llama-2-70b-hf",
-    "codellama/CodeLlama-70b-Instruct-hf": "meta-llama/Llama-2-70b-hf",
-    "codellama/CodeLlama-70b-Python-hf": "meta-llama/Llama-2-70b-hf",
-    "togethercomputer/LLaMA-2-7B-32K": "meta-llama/Llama-2-7b-hf",
-    "Trelis/Llama-2-7b-chat-hf-function-calling-v2": "meta-llama/Llama-2-7b-chat-hf",
-    "Qwen/QwQ-32B": "Qwen/Qwen2.5-32B",
-    "Qwen/QwQ-32B-Preview": "Qwen/Qwen2.5-32B",
-    "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B": "Qwen/Qwen2.5-Math-7B",
-    "databricks/dolly-v2-12b": "EleutherAI/pythia-12b",
-    "togethercomputer/GPT-NeoXT-Chat-Base-20B": "EleutherAI/gpt-neox-20b",
+    "deepseek-ai/DeepSeek-R1-Distill-Llama-8B": ("meta-llama/Meta-Llama-3.1-8B", R1),
+    "deepseek-ai/DeepSeek-R1-Distill-Llama-70B": ("meta-llama/Meta-Llama-3.1-70B-Instruct", SIZED),
+    "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B": ("Qwen/Qwen2.5-Math-7B", R1),
+    "meta-llama/Llama-3.3-70B-Instruct": ("meta-llama/Meta-Llama-3.1-70B-Instruct", SIZED),
+    "nvidia/Llama-3.1-Nemotron-70B-Instruct-HF": ("meta-llama/Meta-Llama-3.1-70B-Instruct", SIZED),
+    "microsoft/Phi-4-reasoning": ("microsoft/phi-4", PHI),
+    "microsoft/Phi-4-reasoning-plus": ("microsoft/phi-4", PHI),
+    "lmsys/vicuna-7b-v1.5": ("meta-llama/Llama-2-7b-hf", SIZED),
+    "lmsys/vicuna-13b-v1.5": ("meta-llama/Llama-2-13b-hf", SIZED),
+    "lmsys/vicuna-13b-v1.5-16k": ("meta-llama/Llama-2-13b-hf", VICUNA),
+    "lmsys/vicuna-33b-v1.3": ("huggyllama/llama-30b", SIZED),
+    "garage-bAInd/Platypus-30B": ("huggyllama/llama-30b", PLATYPUS),
+    "garage-bAInd/Platypus2-7B": ("meta-llama/Llama-2-7b-hf", PLATYPUS),
+    "garage-bAInd/Platypus2-13B": ("meta-llama/Llama-2-13b-hf", PLATYPUS),
+    "garage-bAInd/Camel-Platypus2-13B": ("meta-llama/Llama-2-13b-hf", PLATYPUS),
+    "garage-bAInd/Stable-Platypus2-13B": ("meta-llama/Llama-2-13b-hf", PLATYPUS),
+    "garage-bAInd/Platypus2-70B": ("meta-llama/Llama-2-70b-hf", PLATYPUS),
+    "garage-bAInd/Platypus2-70B-instruct": ("meta-llama/Llama-2-70b-hf", PLATYPUS),
+    "garage-bAInd/Camel-Platypus2-70B": ("meta-llama/Llama-2-70b-hf", PLATYPUS),
+    "codellama/CodeLlama-70b-Instruct-hf": ("meta-llama/Llama-2-70b-hf", SIZED),
+    "Qwen/QwQ-32B": ("Qwen/Qwen2.5-32B", SIZED),
+    "databricks/dolly-v2-12b": ("EleutherAI/pythia-12b", "databrickslabs/dolly README.md@e2d664d"),
+    "togethercomputer/GPT-NeoXT-Chat-Base-20B": ("EleutherAI/gpt-neox-20b",
+                                                 "togethercomputer/OpenChatKit docs/GPT-NeoXT-Chat-Base-20B.md@a7094aa"),
 }
 
 # The same values make two models of one family siblings.
@@ -152,12 +150,12 @@ class Catalogue:
                 for ident in members:
                     if known[ident] is None:
                         self.put(ident, key, json.loads(next(iter(values))), "sibling", self.nearest(ident, givers, key))
-        for ident, base in TRAINED_FROM.items():
+        for ident, (base, why) in TRAINED_FROM.items():
             for key in keys:
                 if ident in self.config and base in self.config and value_of(self.config[ident], key) is None:
                     value = value_of(self.config[base], key)
                     if value is not None:
-                        self.put(ident, key, value, "sibling", base)
+                        self.put(ident, key, value, "sibling", f"{base}: {why}")
 
     def nearest(self, ident, givers, key):
         """Of several siblings the one that has the key itself, is of the same publisher, and has the most similar name."""
@@ -203,8 +201,9 @@ class Catalogue:
     def without_size(self):
         """Models that have the config of another one because of a size that is not among the published ones."""
         sized = {row["id"] for row in embed_models.read_csv(PUBLISHED)}
-        return (f"{ident}: no size in tests/data/published.csv" for ident, raw in self.raw.items()
-                if raw.get("_basis") == "size" and ident not in sized)
+        shown = [ident for ident, raw in self.raw.items() if raw.get("_basis") == "size"]
+        shown += [ident for ident, (_, why) in TRAINED_FROM.items() if why == SIZED]
+        return (f"{ident}: no size in tests/data/published.csv" for ident in shown if ident not in sized)
 
     def miscounted(self):
         """Rows of the documented table of bases whose number is another one."""
