@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import subprocess
+import time
 
 ENGINE_TIMEOUT_S = 120
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", required=True, help="folder of llama.cpp's libraries")
     parser.add_argument("--models-dir", required=True, help="folder of models (tests/gguf/make.py --all -o DIR)")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="one of N models, other ones each day")
     parser.add_argument("-v", "--verbose", action="store_true")
 
 
@@ -48,6 +50,11 @@ def models(options: argparse.Namespace) -> list[str]:
     names = [name for name in names if name.split("-")[0] not in NOT_ALONE]
     if options.models:
         names = [name for name in names if any(name.startswith(prefix) for prefix in options.models)]
+    part = getattr(options, "part", 1)
+    if part > 1:
+        first = int(time.time()) // 86400 % part
+        print(f"one of {part} models, from the {first + 1}. on: another part each day, all of them in make test-engines")
+        names = names[first::part]
     return [os.path.join(options.models_dir, name) for name in names]
 
 
