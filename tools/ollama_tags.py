@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Make data/ollama.csv, the tags of Ollama's library: ollama_tags.py LIBRARY.json
+Make data/ollama.csv, the tags of Ollama's library: ollama_tags.py LIBRARY.json; or its sizes anew: ollama_tags.py
 
 data/ollama-library.csv says which model a size of a library entry is. LIBRARY.json is the list of the library's tags
 with their digests, ollama_models/ollama_models.json of github.com/MarkWard0110/ollama-models. A tag that names no
-quantization has the one of a tag with the same digest.
+quantization has the one of a tag with the same digest. `bytes` is the size of the file where tests/data/published.csv has it.
 """
 import collections
 import csv
@@ -67,15 +67,31 @@ def rows(library_json):
                 yield f"{entry['name']}:{tag['name']}".lower(), ident, recipe(found or stated)
 
 
-def main(path):
-    with open(path, encoding="utf-8") as file:
-        made = dict((tag, (ident, quant)) for tag, ident, quant in rows(json.load(file)))
+def read_sizes():
+    """Bytes of files of the library, by its entry, the model and the quantization."""
+    sizes = {}
+    with open(os.path.join(DATA, "..", "tests", "data", "published.csv"), newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            found = re.match(r"([^ :]+):\S+ sha256", row["file"])
+            if found:
+                sizes[found[1], row["id"], row["quant"]] = row["bytes"]
+    return sizes
+
+
+def main(path=None):
+    if path:
+        with open(path, encoding="utf-8") as file:
+            made = dict((tag, (ident, quant)) for tag, ident, quant in rows(json.load(file)))
+    else:
+        with open(os.path.join(DATA, "ollama.csv"), newline="", encoding="utf-8") as file:
+            made = {row["tag"]: (row["id"], row["quant"]) for row in csv.DictReader(file)}
+    sizes = read_sizes()
     for (library, tag), ident in read_library().items():  # of tags that are spelled with a type only
         made.setdefault(f"{library}:{tag}", (ident, ""))
     with open(os.path.join(DATA, "ollama.csv"), "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["tag", "id", "quant"])
-        writer.writerows((tag, *made[tag]) for tag in sorted(made))
+        writer.writerow(["tag", "id", "quant", "bytes"])
+        writer.writerows((tag, *made[tag], sizes.get((tag.partition(":")[0], *made[tag]), "")) for tag in sorted(made))
 
 
 if __name__ == "__main__":

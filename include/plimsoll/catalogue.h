@@ -70,6 +70,8 @@ struct plim_catalogue_answer {
     char quant[24];       /* the quantization in the name, as recipes are spelled: "Q4_K_M"; "" without one */
     bool is_quant_of_tag; /* it is what a tag of Ollama stands for: the name does not spell it */
     const char *tag;      /* the tag when the name is one of Ollama's: "qwen3:8b"; NULL otherwise */
+    bool is_file_of_tag;  /* with this quantization the tag is a file of Ollama's, made by rules that may be its own */
+    uint64_t file_bytes;  /* the size of that file, where it is published; 0: unknown */
     char passed_over[48]; /* words of the name that say nothing about the shape: "AWQ", another organisation */
     size_t others[PLIM_CATALOGUE_MAX_OTHERS];
     size_t n_others; /* listed */

@@ -57,6 +57,7 @@ struct plim_doubt {
     const char *text; /* one sentence without a full stop */
     const char
         *tensor; /* the one that the file may have or lack, whichever the forecast has not; NULL: no single one */
+    int64_t more_bytes; /* what the file has more than the forecast, where that is known; 0: it is not */
 };
 
 enum { PLIM_MAX_DIMS = 8 };

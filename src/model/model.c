@@ -381,6 +381,22 @@ uint32_t plim_model_n_shards(const struct plim_model *model) { return model->n_s
 
 enum plim_model_forecast plim_model_forecast(const struct plim_model *model) { return model->forecast; }
 
+int plim_model_add_doubt(struct plim_model *model, const struct plim_doubt *doubt, struct plim_error *reterr)
+{
+    struct plim_doubt *doubts = plim_arena_alloc(&model->arena, model->n_doubts + 1, sizeof *doubts);
+    const char *text = plim_arena_copy(&model->arena, doubt->text, strlen(doubt->text));
+    if (!doubts || !text)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    if (model->n_doubts)
+        memcpy(doubts, model->doubts, model->n_doubts * sizeof *doubts);
+    doubts[model->n_doubts] = *doubt;
+    doubts[model->n_doubts].text = text;
+    model->doubts = doubts;
+    model->n_doubts++;
+    model->forecast = PLIM_FORECAST_FORMULA;
+    return 0;
+}
+
 const struct plim_doubt *plim_model_doubt(const struct plim_model *model, size_t i)
 {
     return i < model->n_doubts ? &model->doubts[i] : NULL;

@@ -62,6 +62,10 @@ struct plim_model {
     size_t n_doubts;
 };
 
+/* One more reason why a forecast may miss the file. The text is copied. */
+int plim_model_add_doubt(struct plim_model *model, const struct plim_doubt *doubt,
+                         struct plim_error *reterr) PLIM_MUST_CHECK;
+
 /* A model of this path without keys and tensors, or NULL; freed with plim_model_free(). */
 struct plim_model *plim_model_new(const char *path);
 

@@ -89,8 +89,8 @@ static void test_other_machines(void **state)
 
 static void test_forecasts(void **state)
 {
-    static const struct plim_doubt output = { "the output is open", "output.weight" },
-                                   open = { "a size is open", NULL };
+    static const struct plim_doubt output = { "the output is open", "output.weight", 0 },
+                                   open = { "a size is open", NULL, 0 };
     const struct plim_doubt both[] = { output, open };
     const struct plim_llamacpp_setup cuda = { 0 };
     char why[PLIM_WHY_BYTES];
@@ -113,6 +113,19 @@ static void test_forecasts(void **state)
     assert_non_null(strstr(plim_line_why(line, why), "layers and the output layer; forecast from a config: a size is"));
     assert_non_null(strstr(bill.caveat, "a size is open"));
 
+    const struct plim_doubt more = { "the file is larger", NULL, 3 * (int64_t)PLIM_GIB };
+    model->doubts = &more;
+    bill = bill_of(model, 1, &cuda);
+    line = line_of(&bill.device[0], "model buffer");
+    assert_int_equal(line->bytes, bytes);
+    assert_int_equal(line->low_bytes, bytes - bytes / 50);
+    assert_true(line->high_bytes >= bytes + 3 * PLIM_GIB);
+    const struct plim_doubt less = { "the file is smaller", NULL, -3 * (int64_t)PLIM_GIB };
+    model->doubts = &less;
+    bill = bill_of(model, 1, &cuda);
+    line = line_of(&bill.device[0], "model buffer");
+    assert_true(line->low_bytes <= bytes - 3 * PLIM_GIB && line->high_bytes == bytes + bytes / 50);
+
     model->doubts = both;
     model->n_doubts = 2;
     bill = bill_of(model, 1, &cuda);
@@ -128,7 +141,7 @@ static void test_forecasts(void **state)
 
 static void test_forecasts_of_tied_ones(void **state)
 {
-    static const struct plim_doubt output = { "the output is open", "output.weight" };
+    static const struct plim_doubt output = { "the output is open", "output.weight", 0 };
     struct plim_model *model = zoo_model("llama-3.2-1b-Q4_K_M");
     (void)state;
     model->forecast = PLIM_FORECAST_FORMULA;

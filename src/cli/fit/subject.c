@@ -2,6 +2,7 @@
 #include "cli/fit/subject.h"
 
 #include "base/units.h"
+#include "model/catalogue/tag.h"
 #include "model/open.h"
 #include "plimsoll/catalogue.h"
 #include "plimsoll/convert.h"
@@ -39,21 +40,20 @@ static int not_found(const struct plim_error *search, struct plim_error *reterr)
 }
 
 /* A name that no file has. The error of the search for a file stays where the name looks like a path. */
-static int open_named(struct plim_subject *s, const struct plim_path *path, char quant[32], struct plim_error *reterr)
+static int open_named(struct plim_subject *s, const struct plim_path *path, struct plim_catalogue_answer *ret_found,
+                      struct plim_error *reterr)
 {
-    struct plim_catalogue_answer found;
     struct plim_error error = { 0 };
-    const int result = plim_catalogue_model_find(path->text, &found, &error);
+    const int result = plim_catalogue_model_find(path->text, ret_found, &error);
     if (result == PLIM_E_NOT_FOUND && !path->looks_like_path)
         return not_found(&error, reterr);
     if (result < 0) {
         *reterr = result == PLIM_E_NOT_FOUND ? *path->missing : error;
         return result;
     }
-    snprintf(quant, 32, "%s", found.quant);
-    const int opened = plim_catalogue_model_open(found.model, &s->given, reterr);
+    const int opened = plim_catalogue_model_open(ret_found->model, &s->given, reterr);
     if (opened == 0)
-        note_catalogue(s, &found);
+        note_catalogue(s, ret_found);
     return opened;
 }
 
@@ -78,13 +78,14 @@ static void note_source(struct plim_subject *s, const struct plim_path *path)
         plim_note(&s->notes, "with its projector: %.150s", slash + 1);
 }
 
-static int open_given(struct plim_subject *s, const struct plim_path *path, char quant[32], struct plim_error *reterr)
+static int open_given(struct plim_subject *s, const struct plim_path *path, struct plim_catalogue_answer *ret_found,
+                      struct plim_error *reterr)
 {
-    quant[0] = '\0';
+    *ret_found = (struct plim_catalogue_answer){ .outcome = PLIM_CATALOGUE_NOT_FOUND };
     if (path->error)
         return plim_fail_errno(reterr, path->text, "open", path->error);
     if (path->missing)
-        return open_named(s, path, quant, reterr);
+        return open_named(s, path, ret_found, reterr);
     const int result =
         plim_model_open_in(path->remote ? plim_remote_files(path->remote) : NULL, path->text, &s->given, reterr);
     if (result == 0 && path->given)
@@ -120,30 +121,49 @@ static void hint_at_file(const struct plim_path *path, const char *quant, struct
                     path->text);
 }
 
+/* A tag's file with the checkpoint's own types (gpt-oss: MXFP4 beside BF16) is not quantized again. */
+static bool is_as_it_is(const struct plim_subject *s, const struct plim_catalogue_answer *found)
+{
+    const char *type = plim_model_file_type(s->model);
+    return found->is_quant_of_tag && s->full && type && !strcmp(type, found->quant);
+}
+
+static int quantize(struct plim_subject *s, const char *quant, const struct plim_catalogue_answer *found, bool is_named,
+                    struct plim_error *reterr)
+{
+    struct plim_model *model = s->full;
+    if (!is_named || !is_as_it_is(s, found)) {
+        const int result = plim_model_requantize(s->model, quant, &s->made, reterr);
+        if (result < 0)
+            return result;
+        s->model = model = s->made;
+    }
+    return is_named && found->is_file_of_tag ? plim_catalogue_tag_doubt(found, model, reterr) : 0;
+}
+
 int plim_subject_open(struct plim_subject *subject, const struct plim_path *path, const char *quant,
                       struct plim_error *reterr)
 {
     struct plim_subject *s = subject;
-    char named[32];
+    struct plim_catalogue_answer found;
     *s = (struct plim_subject){ .model = NULL };
-    int result = open_given(s, path, named, reterr);
+    int result = open_given(s, path, &found, reterr);
     if (result < 0)
         return result;
     s->model = s->given;
     const bool is_file = plim_model_format(s->given) == PLIM_FORMAT_GGUF;
     if (!is_file)
         result = convert(s, reterr);
-    if (!quant && *named)
-        quant = named;
+    const bool is_named = !quant && *found.quant;
+    if (is_named)
+        quant = found.quant;
     s->is_table = quant ? !strcmp(quant, "all") : !is_file;
     if (result < 0 || !quant || s->is_table)
         return result;
     if (!is_file && plim_quant_recipe_differs_with_imatrix(quant))
         plim_note(&s->notes, "made with an importance matrix it has other types in some layers: --quant i1-%s", quant);
-    result = plim_model_requantize(s->model, quant, &s->made, reterr);
-    if (result == 0)
-        s->model = s->made;
-    else if (result == PLIM_E_USAGE && path->missing && quant == named)
+    result = quantize(s, quant, &found, is_named, reterr);
+    if (result == PLIM_E_USAGE && path->missing && is_named)
         hint_at_file(path, quant, reterr);
     return result;
 }

@@ -53,8 +53,8 @@ size_t plim_catalogue_model_fills(size_t i, struct plim_catalogue_fill *ret_fill
 /* What sources differ on decides tensors, unless it is the context; the tensors of this config may be wrong then. */
 static void doubt_disputed(size_t i, struct plim_model *model)
 {
-    static const struct plim_doubt vocabulary = { "sources differ on the size of the vocabulary", NULL };
-    static const struct plim_doubt other = { "sources differ on a size of the model", NULL };
+    static const struct plim_doubt vocabulary = { "sources differ on the size of the vocabulary", NULL, 0 };
+    static const struct plim_doubt other = { "sources differ on a size of the model", NULL, 0 };
     const char *disputed = plim_models_cell(i, PLIM_MODELS_DISPUTED);
     if (!*disputed || !strcmp(disputed, "max_position_embeddings"))
         return;

@@ -267,6 +267,8 @@ static int by_tag(const struct plim_name *name, struct plim_catalogue_answer *an
         snprintf(answer->quant, sizeof answer->quant, "%s", tag.quant);
         answer->is_quant_of_tag = true;
     }
+    answer->is_file_of_tag = *tag.quant && !strcmp(answer->quant, tag.quant);
+    answer->file_bytes = answer->is_file_of_tag ? tag.file_bytes : 0;
     return 1;
 }
 

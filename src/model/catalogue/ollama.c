@@ -11,10 +11,11 @@
 #include "base/table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The columns of data/ollama.csv. */
-enum { TAG, ID, QUANT };
+enum { TAG, ID, QUANT, BYTES };
 
 static bool find(const char *tag, struct plim_ollama_tag *ret_tag)
 {
@@ -24,9 +25,11 @@ static bool find(const char *tag, struct plim_ollama_tag *ret_tag)
         const size_t middle = low + (high - low) / 2;
         const int order = strcmp(tag, plim_table_cell(table, middle, TAG));
         if (order == 0) {
-            *ret_tag = (struct plim_ollama_tag){ .tag = plim_table_cell(table, middle, TAG),
-                                                 .id = plim_table_cell(table, middle, ID),
-                                                 .quant = plim_table_cell(table, middle, QUANT) };
+            *ret_tag =
+                (struct plim_ollama_tag){ .tag = plim_table_cell(table, middle, TAG),
+                                          .id = plim_table_cell(table, middle, ID),
+                                          .quant = plim_table_cell(table, middle, QUANT),
+                                          .file_bytes = strtoull(plim_table_cell(table, middle, BYTES), NULL, 10) };
             return true;
         }
         if (order < 0)

@@ -167,7 +167,7 @@ void plim_conversion_doubt(struct plim_conversion *c, const char *text, const ch
         if (!strcmp(c->doubts[i].text, text))
             return;
     if (c->n_doubts < PLIM_CONVERT_DOUBTS)
-        c->doubts[c->n_doubts++] = (struct plim_doubt){ text, tensor };
+        c->doubts[c->n_doubts++] = (struct plim_doubt){ text, tensor, 0 };
 }
 
 /* --- writing metadata --- */

@@ -96,6 +96,16 @@ static void widen(const struct band *band, int n_gpu, uint64_t share)
     }
 }
 
+/* The file has so much more, or less, and nobody says where: it may be on any device that has weights. */
+static void shift(const struct band *band, int n_gpu, int64_t more_bytes)
+{
+    for (int i = 0; i <= n_gpu; i++)
+        if (*on_backend(band->high, i, band->cpu) && more_bytes > 0)
+            raise(band, i, (uint64_t)more_bytes);
+        else if (more_bytes < 0)
+            lower(band, i, (uint64_t)-more_bytes);
+}
+
 void plim_forecast_weights(const struct plim_llama *llama, const struct plim_placement *p,
                            const struct plim_weights *weights, struct plim_weights *ret_low,
                            struct plim_weights *ret_high)
@@ -106,7 +116,10 @@ void plim_forecast_weights(const struct plim_llama *llama, const struct plim_pla
     *ret_low = *ret_high = *weights;
     for (size_t i = 0; (doubt = plim_model_doubt(llama->model, i)); i++) {
         if (!doubt->tensor) {
-            share = OPEN_SHARE;
+            if (doubt->more_bytes)
+                shift(&band, p->n_gpu, doubt->more_bytes);
+            else
+                share = OPEN_SHARE;
             continue;
         }
         const size_t n = tensor_named(llama, doubt->tensor);
