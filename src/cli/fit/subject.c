@@ -45,10 +45,11 @@ static int open_named(struct plim_subject *s, const struct plim_path *path, stru
 {
     struct plim_error error = { 0 };
     const int result = plim_catalogue_model_find(path->text, ret_found, &error);
-    if (result == PLIM_E_NOT_FOUND && !path->looks_like_path)
+    const bool is_lacking = result == PLIM_E_NOT_FOUND && !ret_found->tag; /* a tag's model is known, and missing */
+    if (is_lacking && !path->looks_like_path)
         return not_found(&error, reterr);
     if (result < 0) {
-        *reterr = result == PLIM_E_NOT_FOUND ? *path->missing : error;
+        *reterr = is_lacking ? *path->missing : error;
         return result;
     }
     const int opened = plim_catalogue_model_open(ret_found->model, &s->given, reterr);

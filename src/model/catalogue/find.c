@@ -253,6 +253,7 @@ static int by_tag(const struct plim_name *name, struct plim_catalogue_answer *an
     size_t model;
     if (!plim_ollama_tag_find(name->given, &tag) && !plim_ollama_tag_find(name->text, &tag))
         return 0;
+    answer->tag = tag.tag;
     if (!find_id(tag.id, &model)) {
         int code = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
                              "Ollama's '%s' is %s, which is not in the catalogue", tag.tag, tag.id);
@@ -262,7 +263,6 @@ static int by_tag(const struct plim_name *name, struct plim_catalogue_answer *an
     answer->outcome = PLIM_CATALOGUE_FOUND;
     answer->is_exact = true;
     answer->model = model;
-    answer->tag = tag.tag;
     if (!answer->quant[0] && *tag.quant) {
         snprintf(answer->quant, sizeof answer->quant, "%s", tag.quant);
         answer->is_quant_of_tag = true;
