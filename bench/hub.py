@@ -12,6 +12,7 @@ COMMIT = "0" * 40
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else the second write of an answer waits for the client's acknowledgement
 
     def log_message(self, *_):
         pass

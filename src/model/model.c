@@ -266,11 +266,37 @@ int plim_model_copy_text(struct plim_model *model, const char *text, const char 
     return 0;
 }
 
+static const char *folder_start(const char *path, const char *end)
+{
+    while (end && end > path && end[-1] != '/')
+        end--;
+    return end;
+}
+
+/* Hubs have files at REPO/resolve/REVISION/, their caches at models--ORG--REPO/snapshots/REVISION/: step up to REPO. */
+static void leave_revision(const char *path, const char **start, const char **end)
+{
+    static const char *const marks[] = { "/resolve/", "/snapshots/" };
+    static const char stored[] = "models--";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t n = strlen(marks[i]);
+        if ((size_t)(*start - path) <= n || memcmp(*start - n, marks[i], n) != 0)
+            continue;
+        *end = *start - n;
+        *start = folder_start(path, *end);
+        const bool is_stored = !strncmp(*start, stored, sizeof stored - 1);
+        for (const char *p = *start; is_stored && p + 2 < *end; p++)
+            if (p[0] == '-' && p[1] == '-')
+                *start = p + 2;
+        return;
+    }
+}
+
 int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
-    const char *end = strrchr(path, '/'), *start = end;
-    while (start && start > path && start[-1] != '/')
-        start--;
+    const char *end = strrchr(path, '/'), *start = folder_start(path, end);
+    if (start)
+        leave_revision(path, &start, &end);
     const size_t n = end ? (size_t)(end - start) : 0;
     if (n == 0 || (n <= 2 && !strncmp(start, "..", n)))
         return 0;

@@ -90,7 +90,7 @@ int plim_keys_sort(struct plim_key *keys, size_t n, struct plim_error *reterr) P
 int plim_model_copy_text(struct plim_model *model, const char *text, const char **ret_copy,
                          struct plim_error *reterr) PLIM_MUST_CHECK;
 
-/* Name a model after the folder that `path` lies in; it keeps its name when the path has none. */
+/* Name a model after the folder or hub's repository that `path` lies in; it keeps its name when the path has none. */
 int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr) PLIM_MUST_CHECK;
 
 /* Fill by_name and the sums from the tensors. Fails when two have one name. */

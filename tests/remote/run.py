@@ -301,6 +301,7 @@ CASES = [
     Case("a name out of the API", "hf:a/b?x=y", 2, "does not name", check=no_request),
     Case("a user in an address", "http://me:secret@127.0.0.1/x.gguf", 2, "user names in addresses are not taken"),
     Case("weights with their index", "hf:ok/tensors", out="headers only"),
+    Case("weights are named after their repository", "hf:ok/tensors", out='"name": "tensors"', options=("--json",)),
     Case("weights with their index, at a URL", "{here}/ok/model.safetensors.index.json", out="headers only"),
     Case("llama.cpp's own words", "", command=("llama-server", "-hf", "ok/gguf:Q8_0"), out="llama-3.2-1b"),
     Case("its default", "", command=("llama-server", "-c", "4096", "-hf", "ok/gguf"), out="llama-3.2-1b"),

@@ -387,22 +387,44 @@ static void test_index_of_many_files(void **state)
     plim_safetensors_index_done(&index);
 }
 
+/* The folder; in a hub or the cache of one, the repository. */
+static void test_names_by_folder(void **state)
+{
+    static const char *const rows[][2] = {
+        { "a/Qwen3-14B/model.safetensors", "Qwen3-14B" },
+        { "Qwen3-14B/config.json", "Qwen3-14B" },
+        { "http://host/Qwen/Qwen3-14B/resolve/main/model.safetensors", "Qwen3-14B" },
+        { "http://host/Qwen/Qwen3-14B/resolve/main/text_encoder/model.safetensors", "text_encoder" },
+        { "/c/models--Qwen--Qwen3-14B/snapshots/0123/model.safetensors", "Qwen3-14B" },
+        { "models--gpt2/snapshots/0123/model.safetensors", "gpt2" },
+        { "/a--b/snapshots/0123/model.safetensors", "a--b" },
+        { "/snapshots/0123/model.safetensors", "0123" },
+        { "snapshots/0123/model.safetensors", "0123" },
+        { "model.safetensors", "before" },
+        { "../model.safetensors", "before" },
+        { "/model.safetensors", "before" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        model = plim_model_new("");
+        assert_non_null(model);
+        model->name = "before";
+        assert_int_equal(plim_model_name_by_folder(model, rows[i][0], &error), 0);
+        assert_string_equal(model->name, rows[i][1]);
+        done();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_numbers_are_exact),
-        cmocka_unit_test(test_wrong_headers),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_many_names),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_many_tensors),
-        cmocka_unit_test(test_one_ceiling),
-        cmocka_unit_test(test_index),
-        cmocka_unit_test(test_index_of_many_files),
+        cmocka_unit_test(test_reads),         cmocka_unit_test(test_numbers_are_exact),
+        cmocka_unit_test(test_wrong_headers), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_damage),        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_many_tensors),
+        cmocka_unit_test(test_one_ceiling),   cmocka_unit_test(test_names_by_folder),
+        cmocka_unit_test(test_index),         cmocka_unit_test(test_index_of_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
