@@ -125,7 +125,7 @@ struct plim_quant_wish {
 /*
  * The quantizations of a model that are worth choosing (each is smaller than all that lose less), each with its verdict
  * and the largest context that fits. `model` is in full or half precision; what llama-quantize refuses to make is left
- * out. Where the setup leaves the context open, it gets one for a conversation.
+ * out. Where the setup leaves the context open, it gets one for a conversation. PLIM_E_UNSUPPORTED as below.
  */
 int plim_plan_quant_table(const struct plim_model *model, const struct plim_setup *setup,
                           const struct plim_machine *machine, const struct plim_margin *margin,
@@ -146,8 +146,9 @@ struct plim_carrier {
 
 /*
  * The cards that carry a setup, smallest first: each alone, or where one is not enough two of it. `wanted` says which
- * of the catalogue count (NULL: all). The list is the caller's to free with plim_carriers_free(); it is empty when none
- * carries it. The host has RAM enough: the question is about cards.
+ * of the catalogue count (NULL: all); PLIM_E_NOT_FOUND when none does. The list is the caller's to free with
+ * plim_carriers_free(); it is empty when none carries it. PLIM_E_UNSUPPORTED when the engine refuses the setup or its
+ * rules are not known. The host has RAM enough: the question is about cards.
  */
 int plim_plan_carriers(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_margin *margin,
                        bool (*wanted)(size_t card, const void *data), const void *data,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cards of the catalogue that carry a setup, alone or in pairs. */
-#include "plimsoll/plan.h"
+#include "plan/planner.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -16,7 +16,8 @@ struct search {
     const struct plim_setup *setup;
     const struct plim_margin *margin;
     struct plim_machine machine;
-    struct plim_bill bill;
+    struct plim_bill bill; /* the last */
+    size_t n_tried, n_decided;
     struct plim_error *err;
 };
 
@@ -53,6 +54,8 @@ static int try_cards(struct search *s, size_t card, uint32_t n, struct plim_carr
     if (result < 0)
         return result;
     const struct plim_bill *b = &s->bill;
+    s->n_tried++;
+    s->n_decided += !b->is_refused && b->verdict != PLIM_VERDICT_UNKNOWN;
     if (b->verdict != PLIM_VERDICT_FITS && b->verdict != PLIM_VERDICT_TIGHT)
         return 0;
     *ret = (struct plim_carrier){
@@ -103,6 +106,10 @@ int plim_plan_carriers(struct plim_engine *engine, const struct plim_setup *setu
             result = try_cards(s, card, k, &carriers[n]);
         n += result == 1;
     }
+    if (result >= 0 && s->n_tried == 0)
+        result = plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "no card of the catalogue is among those wanted");
+    else if (result >= 0 && s->n_decided == 0)
+        result = plim_need_verdict(&s->bill, reterr);
     if (result < 0)
         goto out;
     qsort(carriers, n, sizeof *carriers, by_size);

@@ -21,6 +21,9 @@ struct plim_planner {
 /* The verdict on a setup, whose bill is then in p->bill. */
 enum plim_verdict plim_try(struct plim_planner *p, const struct plim_setup *setup);
 
+/* An error for a bill that memory does not decide: the engine refuses the setup, or its rules are not known. */
+int plim_need_verdict(const struct plim_bill *bill, struct plim_error *reterr);
+
 /*
  * The value of a lever that costs least and fits, in a setup in which others may have been pulled already. When no
  * value fits: 0, but of PLIM_LEVER_SMALLEST the largest.

@@ -45,6 +45,8 @@ static void fill(struct table *t, struct plim_quant_row *row)
     }
     row->verdict = plim_try(p, &t->q->setup);
     *bill = *p->bill;
+    if (p->result >= 0 && !row->recipe && (bill->is_refused || bill->is_bound || bill->is_contradicted))
+        p->result = plim_need_verdict(bill, p->err); /* the same of all rows */
     if (p->result >= 0 && bill->limiting_device < bill->n_devices) {
         const struct plim_device_bill *device = &bill->device[bill->limiting_device];
         row->left_bytes = device->total_bytes ? plim_device_left_bytes(device) : 0;

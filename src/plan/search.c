@@ -18,6 +18,17 @@ enum plim_verdict plim_try(struct plim_planner *p, const struct plim_setup *setu
     return p->result < 0 ? PLIM_VERDICT_UNKNOWN : p->bill->verdict;
 }
 
+int plim_need_verdict(const struct plim_bill *bill, struct plim_error *reterr)
+{
+    if (!bill->is_refused && bill->verdict != PLIM_VERDICT_UNKNOWN)
+        return 0;
+    const char *why = bill->is_refused ? bill->refusal : bill->caveat;
+    const int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "there is no verdict on it: %s",
+                               why ? why : "the figures are not known");
+    plim_error_hint(reterr, "the bill on one card: plimsoll fit MODEL --quant NAME --card CARD");
+    return code;
+}
+
 /* --- searching --- */
 
 static bool fits_at(struct plim_planner *p, const struct plim_lever *lever, uint32_t value,

@@ -107,6 +107,15 @@ static const struct plim_quant_row *nearest(const struct plim_quant_table *table
     return best;
 }
 
+/* Whether a row may fit all the same: the engine has figures that are at most so large. */
+static bool has_unknown(const struct plim_quant_table *table)
+{
+    bool has = false;
+    for (size_t i = 0; i < table->n; i++)
+        has = has || table->row[i].verdict == PLIM_VERDICT_UNKNOWN;
+    return has;
+}
+
 static void print_best(FILE *out, const struct plim_quant_table *table, const struct plim_style *style)
 {
     const struct plim_quant_row *row = table->best >= 0 ? &table->row[table->best] : NULL;
@@ -118,14 +127,19 @@ static void print_best(FILE *out, const struct plim_quant_table *table, const st
     else if (row)
         snprintf(text, sizeof text, "%s is the best that fits a context of %u tokens%s", row->file_type, table->n_ctx,
                  more);
+    else if (has_unknown(table))
+        snprintf(text, sizeof text, "of no quantization it is certain that it fits with a context of %u tokens",
+                 table->n_ctx);
     else if ((row = nearest(table)) && row->n_ctx)
         snprintf(text, sizeof text, "none fits with a context of %u tokens; %s does with %u", table->n_ctx,
                  row->file_type, row->n_ctx);
     else
         snprintf(text, sizeof text, "no quantization of this model fits with a context of %u tokens%s", table->n_ctx,
                  table->least_bits_per_weight > 0 ? " and 8 bits per weight or more" : "");
-    const enum plim_verdict verdict = table->best >= 0 ? PLIM_VERDICT_FITS : PLIM_VERDICT_NO;
-    const char *word = verdict == PLIM_VERDICT_FITS ? "FITS:" : "NO:";
+    const enum plim_verdict verdict = table->best >= 0     ? PLIM_VERDICT_FITS
+                                      : has_unknown(table) ? PLIM_VERDICT_UNKNOWN
+                                                           : PLIM_VERDICT_NO;
+    const char *word = verdict == PLIM_VERDICT_FITS ? "FITS:" : verdict == PLIM_VERDICT_NO ? "NO:" : "UNKNOWN:";
     plim_print(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, verdict), word,
                plim_paint(style, PLIM_PLAIN));
     plim_print_wrapped(out, text, (int)strlen(word), 2);
