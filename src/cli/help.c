@@ -9,7 +9,7 @@
 
 enum { HELP_COLUMN = 30 };
 
-static const char usage[] = "usage: plimsoll fit MODEL.gguf [--card NAME] [options]\n"
+static const char usage[] = "usage: plimsoll fit MODEL [--card NAME] [options]\n"
                             "       plimsoll fit [--card NAME] -- llama-server -m MODEL.gguf ...\n"
                             "       plimsoll cards [QUERY]\n"
                             "       plimsoll models [QUERY]\n"
@@ -35,7 +35,7 @@ void plim_help_main(FILE *out, const struct plim_cli_command *const *commands)
         plim_print(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
     plim_print(out, "\n'plimsoll COMMAND --help' lists the options of a command.\n"
                     "exit status: 0 yes, 1 no or unknown, 2 usage, 3 unreadable input, 4 no driver,\n"
-                    "70 internal error\n");
+                    "5 no answer from a server, 70 internal error\n");
 }
 
 /* "-c, --ctx-size, --no-x" from the lists of a row. */
