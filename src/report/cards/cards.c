@@ -151,7 +151,7 @@ void plim_report_carriers_text(FILE *out, const struct plim_carriers_answer *ans
     else if (answer->n == 1)
         snprintf(text, sizeof text, "%s alone carries it", name);
     else
-        snprintf(text, sizeof text, "%s is the smallest%s; %zu cards and pairs carry it", name,
+        snprintf(text, sizeof text, "%s is the smallest%s; %zu carry it", name,
                  verdict == PLIM_VERDICT_FITS ? " that fits" : "", answer->n);
     plim_print(out, "%s%s%s%s", plim_paint(style, PLIM_BOLD), plim_paint_verdict(style, verdict), word,
                plim_paint(style, PLIM_PLAIN));
