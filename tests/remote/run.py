@@ -283,7 +283,7 @@ CASES = [
     Case("the page of a repository", "{here}/ok/single", out="qwen3, "),
     Case("one model is enough", "hf:ok/single", out="qwen3, "),
     Case("a projector", "hf:ok/vision:Q4_K_M", options=("--json",), check=has_projector),
-    Case("several models", "hf:ok/gguf", 2, "add the quantization, as in hf:ORG/REPO:Q4_K_M: Q4_K_M, Q8_0"),
+    Case("several models", "hf:ok/gguf", 2, "add the quantization, as in hf:ORG/REPO:Q4_K_M; there are Q4_K_M, Q8_0"),
     Case("several files of a quantization", "hf:ok/twins:Q4_K_M", 2, "2 files are Q4_K_M"),
     Case("none of a quantization", "hf:ok/gguf:Q9_K", 3, "there are Q4_K_M, Q8_0"),
     Case("no such repository", "hf:ok/nothing:Q4_K_M", 3, "does not show it without a token (status 401, RepoNotFound)"),

@@ -110,8 +110,8 @@ static int say_several(const struct plim_listing *listing, const char *quantizat
     int code = *quantization ? plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%zu files are %s", n, quantization)
                              : plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "there are %zu models in it", n);
     plim_error_hint(reterr,
-                    *quantization ? "add the file, as in hf:ORG/REPO/FILE: %s"
-                                  : "add the quantization, as in hf:ORG/REPO:Q4_K_M: %s",
+                    *quantization ? "add the file, as in hf:ORG/REPO/FILE; there are %s"
+                                  : "add the quantization, as in hf:ORG/REPO:Q4_K_M; there are %s",
                     list);
     return code;
 }
