@@ -10,7 +10,7 @@
 
 enum { NAME_WIDTH = 10, CELL_BYTES = 24 };
 
-/* "12288", "40960 all": the largest context that fits. */
+/* "12288", "40960*": the largest context that fits, and that it is all there is. */
 static void context_text(const struct plim_quant_row *row, char cell[CELL_BYTES])
 {
     snprintf(cell, CELL_BYTES, "-");

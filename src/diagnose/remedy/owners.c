@@ -57,9 +57,11 @@ static bool fits(size_t row, const char *text, const char *framework)
 static bool has_word(const char *text, const char *word)
 {
     const size_t n = strlen(word);
+    if (n == 0)
+        return false;
+    const bool is_open = !isalnum((unsigned char)word[n - 1]); /* "VLLM_": any name that begins so */
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
         const bool is_start = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '-');
-        const bool is_open = !isalnum((unsigned char)word[n - 1]); /* "VLLM_": any name that begins so */
         if (is_start && (is_open || !isalnum((unsigned char)at[n])))
             return true;
     }
