@@ -79,20 +79,29 @@ static void add(struct candidates *list, const struct candidate *candidate)
         list->at[list->n++] = *candidate;
 }
 
+static bool is_named(const char *name, size_t length, const char *key)
+{
+    const char *slash = memchr(name, '/', length);
+    const size_t before = slash ? (size_t)(slash - name) + 1 : 0;
+    return plim_name_is_key(name, length, key) || (slash && plim_name_is_key(name + before, length - before, key));
+}
+
 /* Models that have this key as one of their names. */
 static void by_key(const char *text, struct candidates *list)
 {
-    char key[PLIM_NAME_BYTES], name[PLIM_NAME_BYTES], other[PLIM_NAME_BYTES];
+    char key[PLIM_NAME_BYTES];
     plim_name_key(text, key);
-    for (size_t i = 0; *key && i < plim_catalogue_model_count(); i++)
-        for (size_t at = 0; next_name(i, &at, name);) {
-            plim_name_key(name, other);
-            if (!strcmp(key, other))
-                add(list, &(struct candidate){ .model = i });
-            const char *slash = strchr(name, '/');
-            if (slash && (plim_name_key(slash + 1, other), !strcmp(key, other)))
-                add(list, &(struct candidate){ .model = i });
+    for (size_t i = 0; *key && i < plim_catalogue_model_count(); i++) {
+        const char *name = cell(i, PLIM_MODELS_NAME), *id = cell(i, PLIM_MODELS_ID);
+        bool is = is_named(name, strlen(name), key) || is_named(id, strlen(id), key);
+        for (const char *other = cell(i, PLIM_MODELS_OTHER_NAMES); *other && !is; other += *other == ';') {
+            const size_t n = strcspn(other, ";");
+            is = is_named(other, n, key);
+            other += n;
         }
+        if (is)
+            add(list, &(struct candidate){ .model = i });
+    }
 }
 
 /* The name has this word, or one that means the same. */

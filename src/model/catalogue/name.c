@@ -240,6 +240,17 @@ size_t plim_name_key(const char *text, char ret_key[PLIM_NAME_BYTES])
     return n;
 }
 
+bool plim_name_is_key(const char *text, size_t length, const char *key)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool is_counted = is_alnum(text[i]) || text[i] == '+' ||
+                                (text[i] == '.' && i && is_digit(text[i - 1]) && is_digit(text[i + 1]));
+        if (is_counted && *key++ != lower(text[i]))
+            return false;
+    }
+    return *key == '\0';
+}
+
 /* A word ends at a separator, and where a number follows letters ("llama3"); single letters stay with it ("a3b"). */
 static size_t word_length(const char *text)
 {

@@ -27,6 +27,9 @@ bool plim_name_quant(const char *text, char ret_quant[24]);
 /* Letters, digits and '+' in lower case, and points between digits: "Llama-3.1 8B" is "llama3.18b". */
 size_t plim_name_key(const char *text, char ret_key[PLIM_NAME_BYTES]);
 
+/* True when that is the key of the text, which is shorter than PLIM_NAME_BYTES; at the first difference it is not. */
+bool plim_name_is_key(const char *text, size_t length, const char *key);
+
 /* The words of a name: "Llama3.1-8B-Instruct" is llama, 3.1, 8b, instruct. Further ones than there is room for are
  * left out. */
 struct plim_name_words {
