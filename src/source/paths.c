@@ -202,9 +202,10 @@ static int add_ollama(struct plim_paths *paths, const char *name, const struct p
 
 static int copy_text(struct plim_paths *paths, const char *text, const char **ret_copy, struct plim_error *reterr)
 {
-    if (*text)
-        *ret_copy = plim_arena_copy(&paths->arena, text, strlen(text));
-    return *text && !*ret_copy ? out_of_memory(reterr) : 0;
+    if (!*text)
+        return 0;
+    *ret_copy = plim_arena_copy(&paths->arena, text, strlen(text));
+    return *ret_copy ? 0 : out_of_memory(reterr);
 }
 
 static int add_named(struct plim_paths *paths, const char *given, const char *model, const char *projector,
@@ -224,8 +225,8 @@ static int add_address(struct plim_paths *paths, const char *given, const struct
                        struct plim_error *reterr)
 {
     struct plim_remote_address address;
-    struct plim_hub_files files;
-    struct plim_remote_model model;
+    struct plim_hub_files files = { .model = "" };
+    struct plim_remote_model model = { .url = "" };
     int result = plim_remote_address_read(given, PLIM_HUB_ENDPOINT, &address, reterr);
     if (result == 0)
         result = plim_hub_store_find(&address, roots, &files, reterr);

@@ -361,7 +361,7 @@ static void read_lfm2(struct plim_conversion *c)
     n[N_CONV] = plim_config_number(c, "conv_L_cache", MAX_STATE, 3);
     n[N_FF] = plim_config_number(c, "block_ff_dim|intermediate_size", MAX_WIDTH, n[N_FF]);
     if (plim_config_truth(c, "block_auto_adjust_ff_dim", true) && multiple && times > 0 && times < 16 && !n[N_EXPERT]) {
-        const uint64_t width = (uint64_t)(times * (double)(2 * n[N_FF] / 3));
+        const uint64_t two_thirds = 2 * n[N_FF] / 3, width = (uint64_t)(times * (double)two_thirds);
         n[N_FF] = (width + multiple - 1) / multiple * multiple;
     }
     n[N_DENSE_LEAD] = plim_config_number(c, "num_dense_layers", PLIM_MAX_LAYERS, 0);

@@ -53,6 +53,7 @@ struct plim_convert_row {
     const char *types[PLIM_CONVERT_TYPES]; /* in "model_type", for a config without architectures */
     const char *arch;                      /* general.architecture */
     const char *source;                    /* file and class of the converter */
+    const char *encoder;                   /* class of a projector's encoder, for a config that lacks its numbers */
     const struct plim_convert_rule *whole[6];
     const struct plim_convert_rule *layer[PLIM_CONVERT_GROUPS];
     const char *prefix;                                   /* of layers; NULL: "blk" */
@@ -71,7 +72,6 @@ struct plim_convert_row {
     bool has_no_file_type; /* its converter forgets general.file_type */
     bool is_bare;          /* the converter writes `keys` alone, not those of every text model */
     bool has_usual_names;  /* its checkpoints name their tensors as Llama does */
-    const char *encoder;   /* class of a projector\'s encoder, for a config that lacks its numbers */
     bool is_projector;     /* the mmproj of these architectures */
     bool is_proven;
 };

@@ -118,7 +118,7 @@ int plim_remote_find(struct plim_remote *remote, const char *name, struct plim_r
                      struct plim_error *reterr)
 {
     struct plim_remote_address address;
-    const struct plim_listed_file *model, *projector;
+    const struct plim_listed_file *model = NULL, *projector = NULL;
     if (!remote)
         return plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "this model is not on this machine");
     int result = plim_remote_address_read(name, remote->endpoint, &address, reterr);
@@ -132,7 +132,7 @@ int plim_remote_find(struct plim_remote *remote, const char *name, struct plim_r
     result = plim_remote_list(remote, address.repository, reterr);
     if (result == 0)
         result = plim_listing_choose(&remote->listing, address.quantization, address.file, &model, &projector, reterr);
-    if (result < 0) {
+    if (result < 0 || !model) {
         plim_error_where(reterr, name);
         return result;
     }
