@@ -8,7 +8,8 @@ it says, its rehearsal must end as it says, and a card must have been used.
 
 cuda.json has an entry for each program, cuda/PROGRAM.py:
     group     the packages it needs; fetch.sh brings them to DIR/programs-GROUP
-    file      of another name than the program; *.mjs is for Node. Of the group rust it is a crate, built there
+    file      of another name than the program; *.mjs is for Node. Of the group rust it is a crate, of go an input for the
+              command, built there
     card      default: RTX 4090
     says      a pattern that a line of its output must match
     last      a pattern that the last line of plimsoll must match
@@ -45,6 +46,8 @@ def command_of(cache: str, name: str, entry: dict, folder: str) -> list[str]:
         tiny_llama.write(model)
     if entry["group"] == "rust":
         return [str(packages / "release/program")]
+    if entry["group"] == "go":
+        return [str(packages / "program"), "-o", os.path.join(folder, "out"), str(HERE / "cuda" / file)]
     if not file.endswith(".mjs"):
         return [str(packages / "bin/python"), str(HERE / "cuda" / file), model]
     program, modules = pathlib.Path(folder, file), pathlib.Path(folder, "node_modules")
