@@ -16,7 +16,7 @@ sh tests/engine/fetch_torch.sh small .cache/torch
 sh tests/engine/fetch_torch.sh whole .cache/torch-whole
 sh tests/engine/fetch_torch.sh cu12 .cache/torch-cu12
 sh tests/engine/fetch_torch.sh old .cache/torch-old
-for group in trl unsloth field cuda11 jax12 jax13 tf cuda small rust go node; do
+for group in trl unsloth field recipes cuda11 jax12 jax13 tf cuda small rust go node; do
     sh tests/engine/programs/fetch.sh .cache/programs-$group $group
 done
 sh tests/engine/fetch_vllm.sh .cache/vllm

@@ -11,7 +11,8 @@ ledger must equal what PyTorch says that it has reserved, and the receipt must s
 manifest.json has an entry for each program:
     group     the packages it needs: pins/GROUP.txt; fetch.sh brings them
     card      default: RTX 4090
-    run       torchrun: one process per card; default: one process
+    run       torchrun: one process per card; notebook: PROGRAM.ipynb is executed; default: one process
+    host_gib  so much memory of the host is enough: it runs in a control group of this size, where one can be made
     path      the verdict of the receipt: exact, guessed_harmless, guessed, incomplete
     last      a pattern that the line of its end must match; default: ^completed in
     gate      the exit status with --gate; default: 1 where the path is guessed, else 0
@@ -37,6 +38,7 @@ from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "torch"), os.path.join(HERE, "..")]
+import host  # noqa: E402
 import page  # noqa: E402
 import suite  # noqa: E402  (how a ledger is compared with what PyTorch tells)
 
@@ -50,6 +52,7 @@ class Program:
     path: str
     card: str = "RTX 4090"
     run: str = ""
+    host_gib: float = 0
     guesses: dict[str, str] = field(default_factory=dict)
     says: list[str] = field(default_factory=list)
     last: str = "^completed in"
@@ -64,7 +67,7 @@ class Program:
 
     @property
     def file(self) -> str:
-        return os.path.join(HERE, self.name + ".py")
+        return os.path.join(HERE, self.name + (".ipynb" if self.run == "notebook" else ".py"))
 
 
 def read_manifest() -> dict[str, Program]:
@@ -73,16 +76,19 @@ def read_manifest() -> dict[str, Program]:
 
 
 def command_of(python: str, program: Program) -> list[str]:
+    if program.run == "notebook":
+        return [python, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", program.file]
     if program.run != "torchrun":
         return [python, program.file]
     n_cards = int(program.card.split("x ")[0]) if "x " in program.card else 1
     return [python, "-m", "torch.distributed.run", "--nproc_per_node", str(n_cards), program.file]
 
 
-def environment_of(program: Program) -> dict[str, str]:
+def environment_of(program: Program, work: str) -> dict[str, str]:
+    """`work` is a folder that is its own."""
     paths = [os.path.join(HERE, "hook"), HERE, os.environ.get("PYTHONPATH", "")]
-    return dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="2", PLIM_TEST_TELL="1",
-                PYTHONPATH=os.pathsep.join(filter(None, paths)), **program.environment)
+    return dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="2",
+                PLIM_TEST_TELL=os.path.join(work, "told"), TMPDIR=work, PYTHONPATH=os.pathsep.join(filter(None, paths)), **program.environment)
 
 
 def check_path(receipt: dict, program: Program) -> list[str]:
@@ -95,16 +101,27 @@ def check_path(receipt: dict, program: Program) -> list[str]:
     return wrong + ([f"{path['more_places']} more places than the receipt lists"] if path["more_places"] else [])
 
 
+def check_host(receipt: dict, program: Program) -> list[str]:
+    """What is the program's own; pages of its files are given back when memory is short."""
+    held = receipt["host"]["peak_anonymous_bytes"] / 2**30
+    return [f"it held {held:.1f} GiB of the host"] if program.host_gib and held > program.host_gib else []
+
+
+def text_of(path: str) -> str:
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def rehearse(options: argparse.Namespace, program: Program, folder: str) -> tuple[int, str, dict]:
     """Its exit status, what it said, its receipt ({}: none)."""
     receipt_path, log_path = (os.path.join(folder, program.name + ending) for ending in (".json", ".log"))
     command = [options.plimsoll, "rehearse", "--card", program.card, "--until", "exit", "--gate", "--timeout", str(TIMEOUT_S), "--receipt",
                receipt_path, "--log", log_path, "--", *command_of(options.python, program)]
-    with tempfile.TemporaryDirectory() as work:  # some leave caches where they are run, all of them temporary files
-        environment = dict(environment_of(program), TMPDIR=work)
-        done = subprocess.run(command, env=environment, cwd=work, capture_output=True, text=True, errors="replace")
-    with open(log_path, encoding="utf-8", errors="replace") as file:
-        said = file.read()
+    with tempfile.TemporaryDirectory() as work, host.of_gib(program.host_gib) as limit:  # some leave caches where they are run
+        done = subprocess.run([*limit, *command], env=environment_of(program, work), cwd=work, capture_output=True, text=True, errors="replace")
+        said = text_of(log_path) + text_of(os.path.join(work, "told"))
     if not os.path.exists(receipt_path):
         return done.returncode, said + done.stderr, {}
     with open(receipt_path, encoding="utf-8") as file:
@@ -118,7 +135,7 @@ def check(options: argparse.Namespace, program: Program, folder: str) -> tuple[l
         return [f"no receipt: {said[-500:]}"], {}
     if status != program.status or not re.search(program.last, receipt["end_line"]):
         return [f"exit {status}, not {program.status}: {receipt['end_line']}: {said.strip()[-1500:]}"], receipt
-    wrong = suite.check_memory(receipt, said) + check_path(receipt, program)
+    wrong = suite.check_memory(receipt, said) + check_path(receipt, program) + check_host(receipt, program)
     wrong += [f"it does not say '{pattern}'" for pattern in program.says if not re.search(pattern, said)]
     return wrong, receipt
 
@@ -158,10 +175,16 @@ def chosen(options: argparse.Namespace) -> list[Program]:
     return [manifest[name] for name in names]
 
 
+def title_of(program: Program) -> str:
+    """The first line of its documentation; of a notebook, its heading."""
+    if program.run == "notebook":
+        return "".join(json.loads(text_of(program.file))["cells"][0]["source"]).lstrip("# ")
+    return next(line for line in text_of(program.file).splitlines() if line.startswith('"""')).strip('"').rstrip(".")
+
+
 def row_of(program: Program, receipt: dict) -> list[str]:
     path = receipt["path"]
-    with open(program.file, encoding="utf-8") as file:
-        what = next(line for line in file if line.startswith('"""')).strip().strip('"').rstrip(".")
+    what = title_of(program)
     words = {"exact": "exact", "guessed_harmless": "guessed, does not matter",
              "incomplete": "it fails, as it would on a card"}
     n = sum(place["matters"] for place in path["places"])
