@@ -268,7 +268,7 @@ int plim_model_copy_text(struct plim_model *model, const char *text, const char 
 
 static const char *folder_start(const char *path, const char *end)
 {
-    while (end && end > path && end[-1] != '/')
+    while (end > path && end[-1] != '/')
         end--;
     return end;
 }
@@ -294,10 +294,12 @@ static void leave_revision(const char *path, const char **start, const char **en
 
 int plim_model_name_by_folder(struct plim_model *model, const char *path, struct plim_error *reterr)
 {
-    const char *end = strrchr(path, '/'), *start = folder_start(path, end);
-    if (start)
-        leave_revision(path, &start, &end);
-    const size_t n = end ? (size_t)(end - start) : 0;
+    const char *end = strrchr(path, '/');
+    if (!end)
+        return 0;
+    const char *start = folder_start(path, end);
+    leave_revision(path, &start, &end);
+    const size_t n = (size_t)(end - start);
     if (n == 0 || (n <= 2 && !strncmp(start, "..", n)))
         return 0;
     char *name = plim_arena_copy(&model->arena, start, n);
