@@ -159,3 +159,11 @@ void plim_print_last(FILE *out, const char *text, int width)
         plim_print(out, "%s", text);
     plim_print(out, "\n");
 }
+
+char *plim_speed_text(double low, double high, char cell[PLIM_SPEED_TEXT])
+{
+    snprintf(cell, PLIM_SPEED_TEXT, "-");
+    if (high > 0)
+        snprintf(cell, PLIM_SPEED_TEXT, "%.*f-%.*f", low < 9.5, low, high < 9.5, high);
+    return cell;
+}

@@ -29,4 +29,8 @@ void plim_print_padded(FILE *out, const char *text, int width);
 /* The last column of a line: at most `width` characters, as above. Ends the line. */
 void plim_print_last(FILE *out, const char *text, int width);
 
+/* "22-44", "9.1-16": tokens per second in a cell; "-" when they are unknown. Returns cell. */
+enum { PLIM_SPEED_TEXT = 40 };
+char *plim_speed_text(double low, double high, char cell[PLIM_SPEED_TEXT]);
+
 #endif

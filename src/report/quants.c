@@ -18,14 +18,6 @@ static void context_text(const struct plim_quant_row *row, char cell[CELL_BYTES]
         snprintf(cell, CELL_BYTES, "%u%s", row->n_ctx, row->is_ctx_all ? "*" : "");
 }
 
-static void speed_text(const struct plim_quant_row *row, char cell[CELL_BYTES])
-{
-    const double low = row->tokens_per_s_low, high = row->tokens_per_s_high;
-    snprintf(cell, CELL_BYTES, "-");
-    if (high > 0)
-        snprintf(cell, CELL_BYTES, "%.*f-%.*f", low < 9.5, low, high < 9.5, high);
-}
-
 static void loss_text(const struct plim_quant_row *row, char cell[CELL_BYTES])
 {
     snprintf(cell, CELL_BYTES, row->has_loss ? "+%.*f" : "-", row->loss < 0.01 ? 3 : 2, row->loss);
@@ -49,10 +41,10 @@ void plim_report_quants_head(FILE *out, const struct plim_answer *answer, bool h
 
 void plim_report_quants_row(FILE *out, const struct plim_quant_row *row, const struct plim_style *style)
 {
-    char file[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], context[CELL_BYTES], speed[CELL_BYTES], loss[CELL_BYTES];
+    char file[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], context[CELL_BYTES], speed[PLIM_SPEED_TEXT], loss[CELL_BYTES];
     plim_size_text_signed(left, row->left_bytes);
     context_text(row, context);
-    speed_text(row, speed);
+    plim_speed_text(row->tokens_per_s_low, row->tokens_per_s_high, speed);
     loss_text(row, loss);
     plim_print(out, "%-*s %11s %11s  %s%-7s%s %9s %9s  %s\n", NAME_WIDTH, row_name(row),
                plim_size_text(file, row->file_bytes), row->left_bytes < 0 ? left : left + 1,

@@ -17,13 +17,6 @@ static void bandwidth_text(const struct plim_card *card, char cell[CELL_BYTES])
         snprintf(cell, CELL_BYTES, "%.0f GB/s", card->bandwidth_bytes_per_s / 1e9);
 }
 
-static void speed_text(double low, double high, char cell[CELL_BYTES])
-{
-    snprintf(cell, CELL_BYTES, "-");
-    if (high > 0)
-        snprintf(cell, CELL_BYTES, "%.*f-%.*f", low < 9.5, low, high < 9.5, high);
-}
-
 /* --- the catalogue --- */
 
 void plim_report_catalogue_text(FILE *out, const size_t *rows, size_t n, const struct plim_style *style)
@@ -78,7 +71,7 @@ static void print_carrier(FILE *out, const struct plim_carriers_answer *answer, 
 {
     char name[96], total[PLIM_SIZE_TEXT], left[PLIM_SIZE_TEXT], speed[CELL_BYTES];
     carrier_name(carrier, name, sizeof name);
-    speed_text(carrier->tokens_per_s_low, carrier->tokens_per_s_high, speed);
+    plim_speed_text(carrier->tokens_per_s_low, carrier->tokens_per_s_high, speed);
     plim_size_text_signed(left, carrier->left_bytes);
     plim_print_padded(out, name, answer->prices ? NAME_WIDTH_PRICED : NAME_WIDTH);
     if (!answer->prices)
@@ -171,10 +164,11 @@ static void best_text(const struct plim_quant_row *row, char cell[CELL_BYTES], c
     speed[0] = '\0';
     if (row->verdict != PLIM_VERDICT_FITS)
         return;
-    snprintf(cell, CELL_BYTES, "%s, context %u", row->file_type, row->n_ctx);
-    speed_text(row->tokens_per_s_low, row->tokens_per_s_high, speed);
-    const size_t n = strlen(speed);
-    snprintf(speed + n, CELL_BYTES - n, " tokens/s");
+    char rate[PLIM_SPEED_TEXT];
+    snprintf(cell, CELL_BYTES, row->n_ctx ? "%s, context %u" : "%s", row->file_type, row->n_ctx);
+    if (row->tokens_per_s_high > 0)
+        snprintf(speed, CELL_BYTES, "%.20s tokens/s",
+                 plim_speed_text(row->tokens_per_s_low, row->tokens_per_s_high, rate));
 }
 
 static void print_figures(FILE *out, const struct plim_card card[2], const size_t row[2])
