@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { MAX_WORDS = 48, MAX_TEXT = 4096, MAX_OUTPUT = 4 << 20, MAX_WORLD_BYTES = 16 << 20 };
-enum { YES, NO, USAGE, INPUT, NO_CARD, N_STATUSES };
+enum { YES, NO, USAGE, INPUT, NO_CARD, NETWORK, N_STATUSES };
 
 int plimsoll_main(int argc, char **argv); /* cli/main.c */
 
@@ -202,6 +202,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     setenv("PLIMSOLL_NVML", "nowhere", 1);
     setenv("OLLAMA_MODELS", "ollama", 1);
     setenv("HOME", "nowhere", 1);
+    setenv("PLIMSOLL_CURL", "nowhere", 1); /* no server is asked: fuzz_remote reads what one answers */
+    setenv("XDG_CACHE_HOME", "nowhere", 1);
     setenv("COLUMNS", "80", 1);
     setenv("TERM", "dumb", 1);
     keep_answer("b.json", "fit\n--json\nm.gguf\n--card\nRTX 4060\n-c\n8192");
