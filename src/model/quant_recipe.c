@@ -40,6 +40,48 @@ static const struct variant {
     { { "Q3_K_XL", false }, "Q3_K_L" }, { { "Q2_K_L", false }, "Q2_K" },
 };
 
+/*
+ * Unsloth's "dynamic" files, whose recipes are not published: the recipe of llama-quantize that comes nearest, and a
+ * band around it. Nine files UD-Q4_K_XL have 0.897 to 1.053 of Q4_K_M (Qwen 3.5 of 0.8 to 397 B and 3.6 of 35 B;
+ * ggml-org/Llama-macOS pull request 63, joryirving/home-ops 9398), UD-Q2_K_XL and UD-IQ2_XXS of Llama 4 Scout 1.08 and
+ * 1.35 of theirs (ikawrakow/ik_llama.cpp pull request 321).
+ */
+static const struct dynamic {
+    struct plim_quant_recipe recipe;
+    const char *base;
+    uint8_t less_percent, more_percent;
+} dynamics[] = {
+    { { "UD-Q6_K_XL", false }, "Q6_K", 15, 25 },   { { "UD-Q5_K_XL", false }, "Q5_K_M", 15, 15 },
+    { { "UD-Q4_K_XL", false }, "Q4_K_M", 15, 10 }, { { "UD-Q3_K_XL", false }, "Q3_K_M", 15, 25 },
+    { { "UD-Q2_K_XL", false }, "Q2_K", 15, 25 },   { { "UD-IQ3_XXS", false }, "i1-IQ3_XXS", 15, 50 },
+    { { "UD-IQ2_M", false }, "i1-IQ2_M", 15, 50 }, { { "UD-IQ2_XXS", false }, "i1-IQ2_XXS", 15, 50 },
+    { { "UD-IQ1_M", false }, "i1-IQ1_M", 15, 50 }, { { "UD-IQ1_S", false }, "i1-IQ1_S", 15, 50 },
+};
+
+static const struct dynamic *dynamic_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof dynamics / sizeof *dynamics; i++)
+        if (!strcasecmp(dynamics[i].recipe.name, name))
+            return &dynamics[i];
+    return NULL;
+}
+
+/* The model of the nearest recipe, with its band as two doubts. */
+static int widen(struct plim_model *made, const struct dynamic *dynamic, struct plim_error *reterr)
+{
+    char text[160];
+    const int64_t percent_bytes = (int64_t)(made->tensor_bytes / 100);
+    snprintf(text, sizeof text, "the recipe of %s is not published: taken as %s, with a band of -%u to +%u %%",
+             dynamic->recipe.name, dynamic->base, dynamic->less_percent, dynamic->more_percent);
+    const struct plim_doubt more = { .text = text, .more_bytes = percent_bytes * dynamic->more_percent };
+    const struct plim_doubt less = { .text = "its files are smaller than that for some models",
+                                     .more_bytes = -percent_bytes * dynamic->less_percent };
+    made->forecast = PLIM_FORECAST_FORMULA;
+    made->file_type = dynamic->recipe.name;
+    const int result = plim_model_add_doubt(made, &more, reterr);
+    return result < 0 ? result : plim_model_add_doubt(made, &less, reterr);
+}
+
 static const struct variant *variant_named(const char *name)
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
@@ -66,7 +108,8 @@ const struct plim_quant_recipe *plim_quant_recipe_named(const char *name)
 {
     take_imatrix(&name);
     const struct variant *variant = variant_named(name);
-    return variant ? &variant->recipe : plim_quant_recipe_own(name);
+    const struct dynamic *dynamic = dynamic_named(name);
+    return variant ? &variant->recipe : dynamic ? &dynamic->recipe : plim_quant_recipe_own(name);
 }
 
 /* --- the model --- */
@@ -385,6 +428,8 @@ static int unknown_recipe(const char *name, struct plim_error *reterr)
 int plim_model_requantize(const struct plim_model *model, const char *recipe, struct plim_model **ret_model,
                           struct plim_error *reterr)
 {
+    const struct dynamic *dynamic = dynamic_named(recipe);
+    recipe = dynamic ? dynamic->base : recipe;
     const bool has_imatrix = take_imatrix(&recipe);
     const struct variant *variant = variant_named(recipe);
     struct quantizer q = {
@@ -400,6 +445,8 @@ int plim_model_requantize(const struct plim_model *model, const char *recipe, st
     if (!made)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     int result = fill(&q, made);
+    if (result == 0 && dynamic)
+        result = widen(made, dynamic, reterr);
     if (result < 0) {
         plim_error_where(reterr, model->path);
         plim_model_free(made);

@@ -123,8 +123,28 @@ static void test_carriers(void **state)
     plim_model_free(model);
 }
 
+/* A recipe that nobody published is another one with a band, and never exact. */
+static void test_unpublished(void **state)
+{
+    struct plim_model *model = zoo_model("llama-3.1-8b-Q4_K_M"), *made = NULL, *nearest = NULL;
+    (void)state;
+    assert_int_equal(plim_model_requantize(model, "ud-q4_k_xl", &made, NULL), 0);
+    assert_int_equal(plim_model_requantize(model, "Q4_K_M", &nearest, NULL), 0);
+    assert_int_equal(plim_model_tensor_bytes(made), plim_model_tensor_bytes(nearest));
+    assert_string_equal(plim_model_file_type(made), "UD-Q4_K_XL");
+    assert_int_equal(plim_model_forecast(made), PLIM_FORECAST_FORMULA);
+    assert_int_equal(plim_model_forecast(nearest), PLIM_FORECAST_NONE);
+    assert_true(plim_model_doubt(made, 0)->more_bytes > 0 && plim_model_doubt(made, 1)->more_bytes < 0);
+    assert_null(plim_model_doubt(nearest, 0));
+    plim_model_free(made);
+    plim_model_free(nearest);
+    assert_int_equal(plim_model_requantize(model, "UD-Q8_K_XL", &made, NULL), PLIM_E_USAGE);
+    plim_model_free(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_carriers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_carriers),
+                                        cmocka_unit_test(test_unpublished) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
