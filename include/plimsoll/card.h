@@ -104,6 +104,12 @@ struct plim_machine {
 int plim_cards_live(const char *library, struct plim_card *ret_cards, uint32_t max, uint32_t *ret_n,
                     struct plim_error *reterr);
 
+/*
+ * A host for a question about cards alone: RAM that no model fills; with a card that shares its host's memory, that
+ * memory.
+ */
+void plim_host_of_card(const struct plim_card *card, struct plim_host *ret_host);
+
 /* This machine's memory, from /proc/meminfo and the control groups under `root` (NULL: "/"). Unknown figures stay 0. */
 void plim_host_live(const char *root, struct plim_host *ret_host);
 

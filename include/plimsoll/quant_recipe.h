@@ -9,7 +9,8 @@
  *
  * The answer is that of llama.cpp's own rules without overrides. An importance matrix is assumed only where
  * llama-quantize demands one, or the name begins with "i1-". "Q4_K_L" and its like, with both embedding matrices in
- * Q8_0, are known as well; recipes that are not published ("UD-Q4_K_XL") are not: read the file.
+ * Q8_0, are known as well. Recipes that are not published ("UD-Q4_K_XL") are the nearest one: such a model is a
+ * forecast with a band (plim_model_doubt()).
  */
 
 #include "plimsoll/error.h"

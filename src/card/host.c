@@ -137,3 +137,9 @@ void plim_host_live(const char *root, struct plim_host *ret_host)
     host->free_bytes = left_bytes < host->free_bytes ? left_bytes : host->free_bytes;
     host->is_limited = true;
 }
+
+void plim_host_of_card(const struct plim_card *card, struct plim_host *ret_host)
+{
+    const uint64_t plenty_bytes = UINT64_C(16) << 40, bytes = card->shared_bytes ? card->shared_bytes : plenty_bytes;
+    *ret_host = (struct plim_host){ .total_bytes = bytes, .free_bytes = bytes, .is_assumed = true };
+}

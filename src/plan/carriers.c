@@ -21,15 +21,6 @@ struct search {
     struct plim_error *err;
 };
 
-/* Offloaded layers may need RAM; how much the user has is not asked here. */
-static void set_host(const struct plim_card *card, struct plim_host *host)
-{
-    const uint64_t plenty_bytes = UINT64_C(16) << 40;
-    *host = (struct plim_host){ .total_bytes = plenty_bytes, .free_bytes = plenty_bytes, .is_assumed = true };
-    if (card->shared_bytes)
-        host->total_bytes = host->free_bytes = card->shared_bytes;
-}
-
 /* Laptops and boards of one piece have one card, a slice of MIG is a part of one; shared memory is the machine's. */
 static bool comes_alone(const struct plim_card *card)
 {
@@ -49,7 +40,7 @@ static int try_cards(struct search *s, size_t card, uint32_t n, struct plim_carr
     const struct plim_card *first = &s->machine.card[0];
     if (n > 1 && comes_alone(first))
         return 0;
-    set_host(first, &s->machine.host);
+    plim_host_of_card(first, &s->machine.host);
     const int result = plim_engine_bill(s->engine, s->setup, &s->machine, s->margin, &s->bill, s->err);
     if (result < 0)
         return result;

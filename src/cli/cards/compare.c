@@ -32,14 +32,12 @@ static int best_on(struct plim_cards_question *q, const struct plim_model *model
                    struct plim_quant_table *table, struct plim_quant_row *ret_best, struct plim_error *reterr)
 {
     const struct plim_quant_wish wish = { .version = q->options.version, .has_contexts = true };
-    const uint64_t plenty_bytes = UINT64_C(16) << 40;
     struct plim_machine *machine = plim_alloc(1, sizeof *machine);
     if (!machine)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     machine->n_cards = 1;
     plim_catalogue_card(card, &machine->card[0]);
-    const uint64_t host_bytes = machine->card[0].shared_bytes ? machine->card[0].shared_bytes : plenty_bytes;
-    machine->host = (struct plim_host){ .total_bytes = host_bytes, .free_bytes = host_bytes, .is_assumed = true };
+    plim_host_of_card(&machine->card[0], &machine->host);
     const int result =
         plim_plan_quant_table(model, &q->options.arguments.setup, machine, &q->options.margin, &wish, table, reterr);
     *ret_best = (struct plim_quant_row){ .verdict = PLIM_VERDICT_UNKNOWN };
