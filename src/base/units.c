@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +11,8 @@
 
 /* The longest number we read: 18 digits before the point and 9 after keep the arithmetic below in range. */
 enum { MAX_WHOLE_DIGITS = 18, MAX_FRACTION_DIGITS = 9 };
+
+enum { MINUTE_S = 60, HOUR_S = 60 * MINUTE_S, DAY_S = 24 * HOUR_S };
 
 bool plim_size_parse(const char *text, uint64_t *ret_bytes)
 {
@@ -70,5 +74,60 @@ char *plim_size_text_signed(char buffer[PLIM_SIZE_TEXT], int64_t bytes)
     uint64_t magnitude = bytes < 0 ? (uint64_t)0 - (uint64_t)bytes : (uint64_t)bytes;
     plim_size_text(plain, magnitude);
     snprintf(buffer, PLIM_SIZE_TEXT, "%c%.22s", bytes < 0 ? '-' : '+', plain);
+    return buffer;
+}
+
+/* One number and its unit; *text moves behind it. A number without a unit is seconds, and the last. */
+static bool read_part(const char **text, double *ret_seconds)
+{
+    static const struct {
+        const char *name;
+        int seconds;
+    } units[] = { { "min", MINUTE_S }, { "d", DAY_S }, { "h", HOUR_S }, { "m", MINUTE_S }, { "s", 1 } };
+    const char *rest;
+    const double value = plim_decimal(*text, &rest);
+    if (rest == *text || !isdigit((unsigned char)**text))
+        return false;
+    *ret_seconds = value;
+    *text = rest;
+    if (*rest == ' ')
+        rest++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i].name);
+        if (strncasecmp(rest, units[i].name, n))
+            continue;
+        *ret_seconds = value * units[i].seconds;
+        *text = rest + n;
+        return true;
+    }
+    return **text == '\0';
+}
+
+bool plim_span_parse(const char *text, int64_t *ret_seconds)
+{
+    static const double longest_s = 1e4 * 365 * DAY_S;
+    double sum = 0, part = 0;
+    do {
+        if (!read_part(&text, &part) || part > longest_s)
+            return false;
+        sum += part;
+    } while (*text);
+    if (sum > longest_s)
+        return false;
+    *ret_seconds = (int64_t)(sum + 0.5);
+    return true;
+}
+
+const char *plim_span_text(char buffer[PLIM_SPAN_TEXT_BYTES], int64_t seconds)
+{
+    if (seconds < 2 * MINUTE_S)
+        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " s", seconds);
+    else if (seconds < 2 * HOUR_S)
+        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " min", (seconds + 30) / MINUTE_S);
+    else if (seconds < 2 * DAY_S)
+        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " h %" PRId64 " min", seconds / HOUR_S,
+                 seconds % HOUR_S / MINUTE_S);
+    else
+        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%.1f days", (double)seconds / DAY_S);
     return buffer;
 }

@@ -186,6 +186,43 @@ static void test_slips(void **state)
     assert_true(plim_text_is_near(longest + 1, longest + 1));
 }
 
+static void test_spans(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds; /* -1: refused */
+        const char *written;
+    } rows[] = {
+        { "0", 0, "0 s" },
+        { "90", 90, "90 s" },
+        { "90s", 90, "90 s" },
+        { "10m", 600, "10 min" },
+        { "10 min", 600, "10 min" },
+        { "2h", 7200, "2 h 0 min" },
+        { "1.5H", 5400, "90 min" },
+        { "1h30m", 5400, "90 min" },
+        { "2d4h", 187200, "2.2 days" },
+        { "", -1, "" },
+        { "h", -1, "" },
+        { "-2h", -1, "" },
+        { "2x", -1, "" },
+        { "2h-1m", -1, "" },
+        { "5m3x", -1, "" },
+        { "2 hours", -1, "" },
+        { "99999999999999d", -1, "" },
+        { "nan", -1, "" },
+    };
+    char text[PLIM_SPAN_TEXT_BYTES];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int64_t seconds = -1;
+        assert_int_equal(plim_span_parse(rows[i].text, &seconds), rows[i].seconds >= 0);
+        assert_int_equal(seconds, rows[i].seconds);
+        if (seconds >= 0)
+            assert_string_equal(plim_span_text(text, seconds), rows[i].written);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_decimals),
         cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

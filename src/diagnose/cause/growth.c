@@ -4,9 +4,6 @@
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/stamp.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum {
     HOUR_S = 3600,
     DAY_S = 24 * HOUR_S,
@@ -72,18 +69,4 @@ int64_t plim_lifetime(const struct plim_finding *finding)
         __builtin_sub_overflow(value[PLIM_N_FINISHED_AT], value[PLIM_N_STARTED_AT], &seconds))
         return PLIM_UNKNOWN;
     return seconds >= 0 && seconds <= LONGEST_LIFE_S ? seconds : PLIM_UNKNOWN;
-}
-
-const char *plim_span_text(char buffer[PLIM_SPAN_TEXT_BYTES], int64_t seconds)
-{
-    if (seconds < 2 * 60)
-        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " s", seconds);
-    else if (seconds < 2 * HOUR_S)
-        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " min", (seconds + 30) / 60);
-    else if (seconds < 2 * DAY_S)
-        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%" PRId64 " h %" PRId64 " min", seconds / HOUR_S,
-                 seconds % HOUR_S / 60);
-    else
-        snprintf(buffer, PLIM_SPAN_TEXT_BYTES, "%.1f days", (double)seconds / DAY_S);
-    return buffer;
 }

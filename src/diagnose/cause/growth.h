@@ -24,8 +24,4 @@ int64_t plim_rise_lasts(const struct plim_log_context *context, int64_t total_by
 /* Seconds that what was killed had run; PLIM_UNKNOWN when the log does not say. */
 int64_t plim_lifetime(const struct plim_finding *finding);
 
-/* "6 h 20 min", "3.5 days", "40 s" */
-enum { PLIM_SPAN_TEXT_BYTES = 32 };
-const char *plim_span_text(char buffer[PLIM_SPAN_TEXT_BYTES], int64_t seconds);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules by the traceback, by a series of memory figures, and the rule for the rest. */
+#include "base/units.h"
 #include "diagnose/cause/growth.h"
 #include "diagnose/cause/rules.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Remedies for a program that needs more than the card has: a step, the optimizer, the weights, growth. */
+#include "base/units.h"
 #include "diagnose/cause/growth.h"
 #include "diagnose/remedy/advice.h"
 
