@@ -91,10 +91,26 @@ struct plim_host {
     double bandwidth_bytes_per_s; /* 0: unknown */
 };
 
+/* A process that holds memory of a card now. */
+struct plim_holder {
+    uint32_t card; /* of the machine */
+    int64_t pid;
+    uint64_t bytes;
+    char name[48];   /* "python train.py" */
+    char why[200];   /* what is known of its use: "idle for 3 h, and its parent is gone"; "" */
+    bool is_stale;   /* nobody waits for it */
+    bool is_endable; /* stale, there, and this user may end it */
+};
+
+enum { PLIM_MAX_HOLDERS = 64 };
+
 struct plim_machine {
     uint32_t n_cards;
     struct plim_card card[PLIM_MAX_DEVICES];
     struct plim_host host;
+    /* Of others_bytes what is known, by card and then largest first; they must outlive the machine. */
+    const struct plim_holder *holders;
+    uint32_t n_holders;
 };
 
 /*

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { PLIM_MAX_FIXES = 12, PLIM_FIX_MAX_CHANGES = 8 };
+enum { PLIM_MAX_FIXES = 12, PLIM_FIX_MAX_CHANGES = 8, PLIM_FIX_MAX_ENDS = 8 };
 
 /* An option of the engine with its new value; a switch has none. */
 struct plim_change {
@@ -24,10 +24,11 @@ struct plim_change {
 struct plim_lever;
 
 enum plim_fix_kind {
-    PLIM_FIX_OTHERS = 0, /* free what other processes hold */
+    PLIM_FIX_OTHERS = 0, /* free what other processes hold, where nobody knows which */
     PLIM_FIX_LEVER,      /* change one thing */
     PLIM_FIX_TOGETHER,   /* several at once, when no single one is enough */
     PLIM_FIX_QUANT,      /* another quantization of the same model: another file */
+    PLIM_FIX_END,        /* end processes that nobody waits for */
     PLIM_FIX_MAX_
 };
 
@@ -42,10 +43,12 @@ struct plim_fix {
     double tokens_per_s_low, tokens_per_s_high; /* after it; 0: unknown */
     uint32_t n_changes;
     struct plim_change changes[PLIM_FIX_MAX_CHANGES];
-    struct plim_setup setup;  /* after it (but for another quantization: that is another file) */
-    const char *quant_recipe; /* PLIM_FIX_QUANT: by llama-quantize's name, "Q3_K_M"; else NULL */
-    bool is_from_quantized;   /* the file at hand is quantized itself: making another of it loses more quality */
-    bool needs_imatrix;       /* llama-quantize wants an importance matrix for it */
+    struct plim_setup setup;         /* after it (but for another quantization: that is another file) */
+    const char *quant_recipe;        /* PLIM_FIX_QUANT: by llama-quantize's name, "Q3_K_M"; else NULL */
+    bool is_from_quantized;          /* the file at hand is quantized itself: making another of it loses more quality */
+    bool needs_imatrix;              /* llama-quantize wants an importance matrix for it */
+    uint32_t n_ends;                 /* PLIM_FIX_END: */
+    int64_t ends[PLIM_FIX_MAX_ENDS]; /* pids */
 };
 
 /* "context", "cache_type", "together" ...: the kind of a fix, as tests and programs name it. */
@@ -58,6 +61,14 @@ const char *plim_fix_name(const struct plim_fix *fix);
 int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                     const struct plim_margin *margin, const struct plim_bill *bill, struct plim_fix *ret_fixes,
                     uint32_t max, uint32_t *ret_n, struct plim_error *reterr);
+
+/*
+ * The verdict with the memory of all other processes back. PLIM_VERDICT_UNKNOWN when there are none on the device that
+ * decides.
+ */
+int plim_plan_alone(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                    const struct plim_margin *margin, const struct plim_bill *bill, enum plim_verdict *ret_verdict,
+                    struct plim_error *reterr);
 
 /* The room in a setup that fits, each figure with everything else left as it is; 0: cannot be told. */
 struct plim_room {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fixes in the order they are offered: the engine's levers one by one, then several at once, then another quantization.
- * A lever with many values (context, layers, experts) gets the least change that makes the setup fit; when even the
- * largest does not, it is offered with the verdict it gets.
+ * Fixes in the order they are offered: other processes, the engine's levers one by one, then several at once, then
+ * another quantization. A lever with many values (context, layers, experts) gets the least change that makes the setup
+ * fit; when even the largest does not, it is offered with the verdict it gets.
  */
 #include "plan/planner.h"
 
@@ -16,31 +16,8 @@
 
 const char *plim_fix_name(const struct plim_fix *fix)
 {
-    static const char *const names[PLIM_FIX_MAX_] = { "others", "lever", "together", "quant" };
+    static const char *const names[PLIM_FIX_MAX_] = { "others", "lever", "together", "quant", "end" };
     return fix->lever ? fix->lever->name : names[fix->kind < PLIM_FIX_MAX_ ? fix->kind : PLIM_FIX_OTHERS];
-}
-
-static void free_others(struct plim_planner *p)
-{
-    const struct plim_device_bill *device = &p->at.before->device[p->at.before->limiting_device];
-    if (device->is_host || p->machine->card[device->index].others_bytes == 0)
-        return;
-    const struct plim_machine *before = p->machine;
-    struct plim_machine machine = *before;
-    const uint32_t n_others = machine.card[device->index].n_others;
-    machine.card[device->index].others_bytes = 0;
-    p->machine = &machine;
-    plim_try(p, p->at.setup);
-    p->machine = before;
-    struct plim_fix *fix = plim_offer(p, PLIM_FIX_OTHERS, NULL, p->at.setup);
-    if (!fix)
-        return;
-    if (n_others)
-        snprintf(fix->change, sizeof fix->change, "the %u other process%s on this GPU stopped", n_others,
-                 n_others == 1 ? "" : "es");
-    else
-        snprintf(fix->change, sizeof fix->change, "the other programs on this GPU stopped");
-    snprintf(fix->costs, sizeof fix->costs, "the work of those programs");
 }
 
 static void pull(struct plim_planner *p, const struct plim_lever *lever)
@@ -126,7 +103,7 @@ int plim_plan_fixes(struct plim_engine *engine, const struct plim_setup *setup, 
     p.bill = plim_alloc(1, sizeof *p.bill);
     if (!p.bill)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    free_others(&p);
+    plim_fix_others(&p);
     for (const struct plim_lever *const *lever = setup->type->levers; lever && *lever && p.result >= 0; lever++)
         pull(&p, *lever);
     if (p.result >= 0)

@@ -46,6 +46,7 @@ bool plim_has_fix(const struct plim_planner *p);
 
 /* --- fixes with a file of their own --- */
 
+void plim_fix_others(struct plim_planner *p);   /* other processes ended */
 void plim_fix_together(struct plim_planner *p); /* two changes, or all, when no single one is enough */
 void plim_fix_quant(struct plim_planner *p);    /* another quantization of the same model */
 

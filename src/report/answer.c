@@ -3,6 +3,7 @@
 #include "engine/type.h"
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 char *plim_report_adjustment(const struct plim_answer *answer, char buffer[PLIM_ADJUSTMENT_BYTES])
@@ -19,6 +20,12 @@ bool plim_report_paste(const struct plim_answer *answer, const struct plim_fix *
     *ret_is_unsupported = false;
     if (type->paste_quant && type->paste_quant(plim_engine_model(answer->engine), fix, buffer, PLIM_COMMAND_BYTES))
         return true;
+    if (fix->n_ends) {
+        size_t length = (size_t)snprintf(buffer, PLIM_COMMAND_BYTES, "plimsoll free");
+        for (uint32_t i = 0; i < fix->n_ends; i++)
+            length += (size_t)snprintf(buffer + length, PLIM_COMMAND_BYTES - length, " %" PRId64, fix->ends[i]);
+        return true;
+    }
     if (fix->n_changes == 0)
         return false;
     if (!type->paste)

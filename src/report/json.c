@@ -175,7 +175,7 @@ static json_t *command_json(const struct plim_answer *answer, const struct plim_
 {
     char command[PLIM_COMMAND_BYTES];
     bool is_unsupported;
-    const bool is_flags = !fix->quant_recipe && !answer->setup->type->paste;
+    const bool is_flags = !fix->quant_recipe && !fix->n_ends && !answer->setup->type->paste;
     if ((is_flags && answer->command->is_flags_only) || !plim_report_paste(answer, fix, command, &is_unsupported))
         return json_null();
     return plim_text_json(command);
@@ -203,6 +203,15 @@ static void add_pastes(const struct plim_answer *answer, const struct plim_fix *
     }
 }
 
+/* The processes that a fix ends. */
+static json_t *ends_json(const struct plim_fix *fix)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < fix->n_ends; i++)
+        json_array_append_new(list, json_integer(fix->ends[i]));
+    return list;
+}
+
 static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix *fix)
 {
     json_t *object = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "change", plim_text_json(fix->change), "frees_bytes",
@@ -210,6 +219,8 @@ static json_t *fix_json(const struct plim_answer *answer, const struct plim_fix 
                                plim_verdict_name(fix->verdict_after), "command", command_json(answer, fix), "flags",
                                flags_json(fix));
     add_pastes(answer, fix, object);
+    if (fix->n_ends)
+        json_object_set_new(object, "ends", ends_json(fix));
     json_object_set_new(object, "speed", speed_json(fix->tokens_per_s_low, fix->tokens_per_s_high));
     return object;
 }
@@ -245,6 +256,27 @@ static json_t *quant_json(const struct plim_quant_row *row)
                      "largest_n_ctx_is_all", row->is_ctx_all);
 }
 
+/* The processes that hold memory of the cards now. */
+static json_t *holders_json(const struct plim_machine *machine)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < machine->n_holders; i++) {
+        const struct plim_holder *holder = &machine->holders[i];
+        char id[PLIM_DEVICE_ID_BYTES];
+        snprintf(id, sizeof id, "gpu%u", holder->card);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:o, s:o, s:b, s:o}", "device", id, "pid", (json_int_t)holder->pid,
+                                        "name", plim_text_json(holder->name), "bytes", bytes(holder->bytes), "stale",
+                                        holder->is_stale, "why", plim_text_or_null_json(holder->why)));
+    }
+    return list;
+}
+
+static json_t *verdict_or_null_json(enum plim_verdict verdict)
+{
+    return verdict == PLIM_VERDICT_UNKNOWN ? json_null() : plim_text_json(plim_verdict_name(verdict));
+}
+
 static json_t *answer_json(const struct plim_answer *answer)
 {
     const struct plim_bill *bill = answer->bill;
@@ -262,6 +294,10 @@ static json_t *answer_json(const struct plim_answer *answer)
                   devices, "verdict", plim_verdict_name(bill->verdict), "would_start_with", adjustment_json(answer),
                   "limiting", limiting_json(bill), "fixes", fixes, "room", room_json(answer->room), "notes", notes,
                   "refusal", bill->is_refused ? plim_text_json(bill->refusal) : json_null());
+    if (answer->machine->n_holders) {
+        json_object_set_new(object, "holders", holders_json(answer->machine));
+        json_object_set_new(object, "verdict_alone", verdict_or_null_json(answer->verdict_alone));
+    }
     if (answer->quant)
         json_object_set_new(object, "quantization", quant_json(answer->quant));
     if (bill->is_contradicted)

@@ -33,6 +33,7 @@ struct plim_answer {
     const struct plim_command *command;       /* the command line that the fixes change */
     const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
     const struct plim_bill *adjusted_bill;
+    enum plim_verdict verdict_alone; /* without other processes, where they hold memory that is missing; or unknown */
     const char *notes[PLIM_REPORT_MAX_NOTES]; /* assumptions and omissions */
     uint32_t n_notes;
 };

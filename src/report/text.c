@@ -6,9 +6,10 @@
 #include "report/paint.h"
 #include "report/print.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { BAR_WIDTH = 56, LABEL_WIDTH = 22 };
+enum { BAR_WIDTH = 56, LABEL_WIDTH = 22, MAX_HOLDERS = 4 };
 
 /* --- bar --- */
 
@@ -181,6 +182,32 @@ static bool does_any_help(const struct plim_answer *answer)
     return does;
 }
 
+/* --- other processes --- */
+
+/* "   10.2 GiB  4711 llama-server: a server waits for requests" for each that is not for ending. */
+static void print_holders(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
+{
+    const struct plim_device_bill *device = &answer->bill->device[answer->bill->limiting_device];
+    char text[320], size[PLIM_SIZE_TEXT], id[PLIM_DEVICE_ID_BYTES];
+    unsigned n = 0;
+    for (uint32_t i = 0; i < answer->machine->n_holders && !device->is_host; i++) {
+        const struct plim_holder *holder = &answer->machine->holders[i];
+        if (holder->card != device->index || holder->is_endable || n++ >= MAX_HOLDERS)
+            continue;
+        if (n == 1)
+            plim_print(out, "Held on %s by other processes:\n", plim_report_device_id(device, id));
+        snprintf(text, sizeof text, "%" PRId64 " %s%s%s", holder->pid, holder->name, *holder->why ? ": " : "",
+                 holder->why);
+        plim_print(out, "%11s  ", plim_size_text(size, holder->bytes));
+        plim_print_wrapped(out, text, 13, 13);
+    }
+    if (n > MAX_HOLDERS)
+        plim_print(out, "%11s  %u more: plimsoll ps\n", "", n - MAX_HOLDERS);
+    if (n && answer->verdict_alone != PLIM_VERDICT_UNKNOWN)
+        plim_print(out, "Without any other process: %s%s%s.\n", plim_paint_verdict(style, answer->verdict_alone),
+                   plim_verdict_name(answer->verdict_alone), plim_paint(style, PLIM_PLAIN));
+}
+
 /* --- the last lines --- */
 
 static void print_speed(FILE *out, const struct plim_bill *bill)
@@ -290,6 +317,7 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
     for (uint32_t i = 0; i < answer->n_fixes; i++)
         print_fix(out, answer, &answer->fixes[i], i + 1, style);
     plim_print(out, "\n");
+    print_holders(out, answer, style);
     print_speed(out, bill);
     print_adjustment(out, answer, style);
     print_room(out, answer);

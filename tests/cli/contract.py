@@ -76,6 +76,9 @@ def check_fix(fix: object, where: str) -> None:
     row = fields(fix, where, change=str, frees_bytes=int, costs=str, verdict_after=VERDICTS, command=(str, NULL))
     need(row["frees_bytes"] > 0, f"{where}.frees_bytes is {row['frees_bytes']}")
     need("\n" not in row["change"] + row["costs"], f"{where} has a line break")
+    if "ends" in row:
+        pids = " ".join(str(pid) for pid in row["ends"])
+        need(row["command"] == f"plimsoll free {pids}", f"{where} ends {pids} by {row['command']}")
 
 
 def check_fit(answer: object) -> None:
@@ -95,6 +98,13 @@ def check_fit(answer: object) -> None:
     fields(root["limiting"], "limiting", device={device["id"] for device in root["devices"]}, label=(str, NULL))
     for i, fix in enumerate(root["fixes"]):
         check_fix(fix, f"fixes[{i}]")
+    for i, holder in enumerate(root.get("holders", [])):
+        fields(holder, f"holders[{i}]", device={device["id"] for device in root["devices"]}, pid=int, name=str, bytes=int, stale=bool,
+               why=(str, NULL))
+    if "holders" in root:
+        fields(root, "answer", verdict_alone=VERDICTS | {None})
+        stale = {holder["pid"] for holder in root["holders"] if holder["stale"]}
+        need(all(set(fix.get("ends", [])) <= stale for fix in root["fixes"]), "a fix ends a process that is not stale")
     if root["room"]:
         need(root["verdict"] == "fits", "room where it does not fit")
         fields(root["room"], "room", n_ctx=(int, NULL), n_ctx_is_all=bool, n_slots=(int, NULL), n_ctx_slot=(int, NULL))

@@ -26,6 +26,10 @@ static struct plim_bill bill_after(const struct plan *plan, const struct plim_fi
     struct plim_bill bill;
     if (fix->kind == PLIM_FIX_OTHERS)
         machine.card[plan->bill.limiting_device].others_bytes = 0;
+    for (uint32_t i = 0; i < fix->n_ends; i++) /* by hand: what each of them holds, on every card */
+        for (uint32_t k = 0; k < machine.n_holders; k++)
+            if (machine.holders[k].pid == fix->ends[i])
+                machine.card[machine.holders[k].card].others_bytes -= machine.holders[k].bytes;
     if (fix->quant_recipe) {
         assert_int_equal(plim_model_requantize(plan->model, fix->quant_recipe, &made, NULL), 0);
         engine = engine_of(made);
@@ -42,7 +46,7 @@ static struct plim_bill bill_after(const struct plan *plan, const struct plim_fi
 static int rank_of(const struct plim_fix *fix)
 {
     int rank = 1;
-    if (fix->kind == PLIM_FIX_OTHERS)
+    if (fix->kind == PLIM_FIX_OTHERS || fix->kind == PLIM_FIX_END)
         return 0;
     for (const struct plim_lever *const *lever = fix->setup.type->levers; *lever; lever++, rank++)
         if (*lever == fix->lever)
@@ -122,7 +126,8 @@ static void check(const struct plan *plan)
         assert_true(i == 0 || rank_of(fix) > rank_of(&plan->fixes[i - 1]));
         assert_true(plim_fix_name(fix)[0]);
         assert_true(fix->change[0] && fix->costs[0]);
-        assert_true(fix->n_changes > 0 || fix->kind == PLIM_FIX_OTHERS || fix->kind == PLIM_FIX_QUANT);
+        assert_true(fix->n_changes > 0 || fix->n_ends > 0 || fix->kind == PLIM_FIX_OTHERS ||
+                    fix->kind == PLIM_FIX_QUANT);
         assert_false(has_fit && fix->verdict_after == PLIM_VERDICT_NO);
         assert_false(bill.is_refused);
         if (has_fit && plan->bill.verdict == PLIM_VERDICT_TIGHT) /* what stays tight has gained nothing */
@@ -216,6 +221,73 @@ static void test_others_come_first(void **state)
     find(&plan);
     assert_int_equal(plan.fixes[0].kind, PLIM_FIX_OTHERS);
     assert_int_equal(plan.fixes[0].frees_bytes, 3 * PLIM_GIB);
+    done(&plan);
+}
+
+static struct plim_holder holder(int64_t pid, double gib, bool is_endable)
+{
+    struct plim_holder one = { .pid = pid, .bytes = (uint64_t)(gib * (double)PLIM_GIB), .is_endable = is_endable };
+    one.is_stale = is_endable;
+    snprintf(one.name, sizeof one.name, "python");
+    snprintf(one.why, sizeof one.why, is_endable ? "idle for 3 h" : "a server");
+    return one;
+}
+
+/* The model fits into 8 GiB and not into 5; `held` are the processes that hold the other 3. */
+static const struct plim_fix *end_among(const struct plim_holder *held, uint32_t n, struct plan *plan)
+{
+    struct plim_setup setup = plain_setup();
+    setup.llamacpp.n_ctx = 8192;
+    make_plan("llama-3.1-8b-Q4_K_M", 8, &setup, plan);
+    plan->machine.holders = held;
+    plan->machine.n_holders = n;
+    for (uint32_t i = 0; i < n; i++)
+        plan->machine.card[0].others_bytes += held[i].bytes;
+    find(plan);
+    done(plan);
+    assert_int_equal(plan->bill.verdict, PLIM_VERDICT_NO);
+    assert_null(fix_of(plan, PLIM_FIX_OTHERS));
+    return fix_of(plan, PLIM_FIX_END);
+}
+
+/* Processes that nobody waits for: the smallest that is enough, else no more of the largest than are needed. */
+static void test_ends(void **state)
+{
+    static struct plan plan;
+    (void)state;
+    const struct plim_holder one_of_two[] = { holder(41233, 2.5, true), holder(900, 0.5, false) };
+    const struct plim_fix *fix = end_among(one_of_two, 2, &plan);
+    assert_int_equal(fix->n_ends, 1);
+    assert_int_equal(fix->ends[0], 41233);
+    assert_int_equal(fix->verdict_after, PLIM_VERDICT_FITS);
+    assert_non_null(strstr(fix->change, "41233"));
+    assert_non_null(strstr(fix->change, "idle for 3 h"));
+    const struct plim_holder smallest[] = { holder(1, 2.9, true), holder(2, 2.8, true), holder(3, 0.1, true) };
+    fix = end_among(smallest, 3, &plan);
+    assert_int_equal(fix->n_ends, 2); /* neither alone */
+    const struct plim_holder enough[] = { holder(1, 1.6, true), holder(2, 1.4, true), holder(3, 0.1, true) };
+    fix = end_among(enough, 3, &plan);
+    assert_true(fix->n_ends >= 1 && fix->ends[fix->n_ends - 1] != 3);
+}
+
+/* Processes in use are no fix, whatever they hold; and one of another card frees nothing here. */
+static void test_no_ends(void **state)
+{
+    static struct plan plan;
+    enum plim_verdict verdict;
+    (void)state;
+    const struct plim_holder in_use[] = { holder(4711, 3, false) };
+    assert_null(end_among(in_use, 1, &plan));
+    struct plim_holder elsewhere[] = { holder(4711, 3, false), holder(41233, 3, true) };
+    elsewhere[1].card = 1;
+    assert_null(end_among(elsewhere, 2, &plan));
+    struct plim_setup setup = plain_setup();
+    setup.llamacpp.n_ctx = 8192;
+    make_plan("llama-3.1-8b-Q4_K_M", 8, &setup, &plan);
+    plan.machine.card[0].others_bytes = 3 * PLIM_GIB;
+    find(&plan);
+    assert_int_equal(plim_plan_alone(plan.engine, &setup, &plan.machine, NULL, &plan.bill, &verdict, NULL), 0);
+    assert_int_equal(verdict, PLIM_VERDICT_FITS);
     done(&plan);
 }
 
@@ -446,6 +518,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_keeps_its_promise),
         cmocka_unit_test(test_others_come_first),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_no_ends),
         cmocka_unit_test(test_a_pair),
         cmocka_unit_test(test_a_pair_keeps_a_context),
         cmocka_unit_test(test_halves),
