@@ -22,6 +22,43 @@ struct process {
     unsigned gpu_instance, compute_instance;
 };
 
+struct old_process {
+    unsigned pid;
+    unsigned long long used;
+};
+struct detail {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+    unsigned long long protected_bytes;
+};
+struct details {
+    unsigned version, mode, n;
+    struct detail *process;
+};
+struct utilization {
+    unsigned gpu, memory;
+};
+struct load {
+    unsigned pid;
+    unsigned long long time_us;
+    unsigned sm, memory, encoder, decoder;
+};
+struct load_v1 {
+    unsigned long long time_us;
+    unsigned pid, sm, memory, encoder, decoder, jpeg, ofa;
+};
+struct loads_v1 {
+    unsigned version, n;
+    unsigned long long last_seen_us;
+    struct load_v1 *process;
+};
+struct accounting {
+    unsigned gpu, memory;
+    unsigned long long max_bytes, time_ms, start_us;
+    unsigned is_running, reserved[5];
+};
+
 static struct {
     int (*init)(void);
     int (*count)(unsigned *);
@@ -34,7 +71,17 @@ static struct {
     int (*memory)(void *, struct memory *);
     int (*memory_v2)(void *, struct memory_v2 *);
     int (*processes)(void *, unsigned *, struct process *);
+    int (*serial)(void *, char *, unsigned);
     int (*power)(void *, unsigned *);
+    int (*old_processes)(void *, unsigned *, struct old_process *);
+    int (*details)(void *, struct details *);
+    int (*load)(void *, struct utilization *);
+    int (*loads)(void *, struct load *, unsigned *, unsigned long long);
+    int (*loads_v1)(void *, struct loads_v1 *);
+    int (*encoder)(void *, unsigned *, unsigned *);
+    int (*accounted)(void *, unsigned *, unsigned *);
+    int (*accounting)(void *, unsigned, struct accounting *);
+    int (*is_instance)(void *, unsigned *);
     const char *(*text)(int);
 } nvml;
 
@@ -56,9 +103,19 @@ static int set_up(void **state)
     take(library, "nvmlDeviceGetMemoryInfo", &nvml.memory);
     take(library, "nvmlDeviceGetMemoryInfo_v2", &nvml.memory_v2);
     take(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
-    take(library, "nvmlDeviceGetPowerUsage", &nvml.power); /* without a body */
+    take(library, "nvmlDeviceGetComputeRunningProcesses", &nvml.old_processes);
+    take(library, "nvmlDeviceGetRunningProcessDetailList", &nvml.details);
+    take(library, "nvmlDeviceGetUtilizationRates", &nvml.load);
+    take(library, "nvmlDeviceGetProcessUtilization", &nvml.loads);
+    take(library, "nvmlDeviceGetProcessesUtilizationInfo", &nvml.loads_v1);
+    take(library, "nvmlDeviceGetEncoderUtilization", &nvml.encoder);
+    take(library, "nvmlDeviceGetAccountingPids", &nvml.accounted);
+    take(library, "nvmlDeviceGetAccountingStats", &nvml.accounting);
+    take(library, "nvmlDeviceIsMigDeviceHandle", &nvml.is_instance);
+    take(library, "nvmlDeviceGetPowerUsage", &nvml.power);
+    take(library, "nvmlDeviceGetSerial", &nvml.serial); /* without a body */
     take(library, "nvmlErrorString", &nvml.text);
-    assert_int_equal(nvml.power(NULL, NULL), UNINITIALIZED);
+    assert_int_equal(nvml.serial(NULL, NULL, 0), UNINITIALIZED);
     const int fd = memfd_create("ledger", 0);
     ledger = plim_ledger_create(fd);
     assert_non_null(ledger);
@@ -196,23 +253,201 @@ static void test_processes(void **state)
         plim_ledger_give(ledger, record[i]);
 }
 
+/* The same list in the layouts of other functions. */
+static void test_layouts_of_the_list(void **state)
+{
+    struct old_process old[2];
+    struct detail detail[2];
+    struct details list = { .version = sizeof list | 1u << 24, .n = 2, .process = detail };
+    uint32_t record;
+    unsigned n = 2;
+    (void)state;
+    const int slot = plim_ledger_join(ledger);
+    assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 7 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(nvml.old_processes(card(1), &n, old), OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(old[0].pid, getpid());
+    assert_int_equal(old[0].used, 7 * MIB);
+    assert_int_equal(nvml.details(card(1), &list), OK);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(detail[0].pid, getpid());
+    assert_int_equal(detail[0].used, 7 * MIB);
+    assert_int_equal(detail[0].gpu_instance, UINT32_MAX);
+    assert_int_equal(detail[0].protected_bytes, 0);
+    list.mode = 1; /* graphics */
+    assert_int_equal(nvml.details(card(1), &list), OK);
+    assert_int_equal(list.n, 0);
+    list.version = 1;
+    assert_int_equal(nvml.details(card(1), &list), OTHER_VERSION);
+    assert_int_equal(nvml.old_processes(card(1), NULL, old), INVALID);
+    plim_ledger_give(ledger, record);
+}
+
+/* A process that holds memory on card 0 and ran work in these ticks, counted back from now. */
+static int busy_process(const uint64_t *ticks_ago, size_t n, uint32_t *ret_record)
+{
+    const int slot = plim_ledger_join(ledger);
+    assert_int_equal(plim_ledger_take(ledger, slot, 0, PLIM_KIND_VMM, 9 * MIB, 0, ret_record), PLIM_LEDGER_TAKEN);
+    const uint64_t now = plim_activity_tick_of(plim_ledger_now_us(ledger));
+    for (size_t i = 0; i < n; i++)
+        plim_activity_note(&ledger->process[slot].activity[0], plim_activity_tick_start_us(now - ticks_ago[i]));
+    return slot;
+}
+
+/* As long ago as the clock of the ledger allows it to be told: it began an hour ago. */
+static void start_an_hour_ago(void) { ledger->start_us -= 3600ull * 1000000; }
+
+/* Work of the last second is the load of the card; of a process, that since the time that the caller names. */
+static void test_load(void **state)
+{
+    static const uint64_t ago[] = { 1, 2, 3, 100, 200, 300 };
+    struct utilization load;
+    struct load found[2];
+    struct load_v1 found_v1[2];
+    struct loads_v1 list = { .version = sizeof list | 1u << 24, .n = 2, .process = found_v1 };
+    uint32_t record;
+    unsigned n = 2;
+    (void)state;
+    start_an_hour_ago();
+    assert_int_equal(nvml.loads(card(0), found, &n, 0), NOT_FOUND);
+    assert_int_equal(nvml.load(card(0), &load), OK);
+    assert_int_equal(load.gpu, 0);
+    const int slot = busy_process(ago, COUNT(ago), &record);
+    ledger->process[slot].joined_us = 0;
+    assert_int_equal(nvml.load(card(0), &load), OK);
+    assert_int_equal(load.gpu, 7); /* 3 of 48 ticks, rounded up */
+    assert_int_equal(load.memory, 0);
+    assert_int_equal(nvml.load(card(1), &load), OK);
+    assert_int_equal(load.gpu, 0);
+    n = 0;
+    assert_int_equal(nvml.loads(card(0), NULL, &n, 0), TOO_SMALL);
+    assert_int_equal(n, 1);
+    n = 2;
+    assert_int_equal(nvml.loads(card(0), found, &n, 0), OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(found[0].pid, getpid());
+    assert_int_equal(found[0].sm, 1); /* 6 of 3,024 ticks */
+    assert_int_equal(nvml.loads_v1(card(0), &list), OK);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(found_v1[0].pid, getpid());
+    assert_int_equal(found_v1[0].sm, 1);
+    /* The wall's clock is asked for each call: a tick of 20 ms does not notice. */
+    assert_true(found_v1[0].time_us / 20000 - found[0].time_us / 20000 <= 1);
+    n = 2;
+    assert_int_equal(nvml.loads(card(0), found, &n, found[0].time_us), NOT_FOUND);
+    assert_int_equal(n, 0);
+    list.version = 2;
+    assert_int_equal(nvml.loads_v1(card(0), &list), OTHER_VERSION);
+    plim_ledger_give(ledger, record);
+    n = 2;
+    assert_int_equal(nvml.loads(card(0), found, &n, 0), NOT_FOUND); /* it holds nothing any more */
+}
+
+/* The peak of a process stays when its memory is given back, and when it has ended. */
+static void test_accounting(void **state)
+{
+    struct accounting stats;
+    uint32_t record;
+    unsigned n = 0, pids[PLIM_LEDGER_MAX_PROCESSES];
+    (void)state;
+    const int slot = plim_ledger_join(ledger);
+    struct plim_ledger_process *process = &ledger->process[slot];
+    process->pid = 0x7ffffffe;
+    process->pid_namespace = 1; /* so that nobody looks for it here */
+    assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 30 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    plim_ledger_give(ledger, record);
+    assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 20 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(nvml.accounted(card(1), &n, NULL), TOO_SMALL);
+    const unsigned n_all = n;
+    n = COUNT(pids);
+    assert_int_equal(nvml.accounted(card(1), &n, pids), OK);
+    assert_int_equal(n, n_all);
+    unsigned n_times = 0;
+    for (unsigned i = 0; i < n; i++)
+        n_times += pids[i] == 0x7ffffffe;
+    assert_int_equal(n_times, 1);
+    assert_int_equal(nvml.accounting(card(1), 0x7ffffffe, &stats), OK);
+    assert_int_equal(stats.max_bytes, 30 * MIB);
+    assert_int_equal(stats.is_running, 1);
+    assert_int_equal(stats.time_ms, 0);
+    assert_int_equal(stats.gpu, 0);
+    assert_int_equal(stats.memory, UINT32_MAX); /* not available */
+    assert_int_equal(nvml.accounting(card(0), 0x7ffffffe, &stats), NOT_FOUND);
+    process->is_ended = 1;
+    assert_int_equal(nvml.accounting(card(1), 0x7ffffffe, &stats), OK);
+    assert_int_equal(stats.max_bytes, 30 * MIB);
+    assert_int_equal(stats.is_running, 0);
+    assert_int_equal(ledger->card[1].used_bytes, 0);
+}
+
+/* A virtual card has no sensors and no parts, and the receipt does not remark on it. */
+static void test_what_a_card_lacks(void **state)
+{
+    unsigned value = 7, period_us = 0;
+    (void)state;
+    assert_int_equal(nvml.power(card(0), &value), NOT_SUPPORTED);
+    assert_int_equal(value, 7);
+    assert_int_equal(nvml.power(card(0), NULL), INVALID);
+    assert_int_equal(nvml.is_instance(card(0), &value), OK);
+    assert_int_equal(value, 0);
+    assert_int_equal(nvml.encoder(card(0), &value, &period_us), OK);
+    assert_int_equal(value, 0);
+    assert_int_equal(period_us, 1000000);
+    assert_int_equal(ledger->n_warnings, 0);
+}
+
+/* The ticks that are remembered are those of the last 64 seconds. */
+static void test_activity(void **state)
+{
+    static struct plim_activity activity;
+    uint64_t latest = 0;
+    (void)state;
+    plim_activity_note(&activity, 0);
+    plim_activity_note(&activity, 20000); /* in the same tick of 20,833 us */
+    plim_activity_note(&activity, 20834);
+    plim_activity_note(&activity, 999999);
+    plim_activity_note(&activity, 1000000);
+    assert_int_equal(activity.n_ticks, 4);
+    assert_int_equal(plim_activity_count(&activity, 0, 48, &latest), 4);
+    assert_int_equal(latest, 48);
+    assert_int_equal(plim_activity_count(&activity, 1, 47, &latest), 2);
+    assert_int_equal(latest, 47);
+    assert_int_equal(plim_activity_count(&activity, 2, 46, &latest), 0);
+    plim_activity_note(&activity, 64 * 1000000ull); /* where second 0 was */
+    assert_int_equal(plim_activity_of_second(&activity, 0), 0);
+    assert_int_equal(plim_activity_of_second(&activity, 64), 1);
+    assert_int_equal(plim_activity_count(&activity, 0, 64 * 48, &latest), 2); /* tick 48 and the new one */
+    for (uint64_t tick = 0; tick < 100; tick++) {
+        assert_int_equal(plim_activity_tick_of(plim_activity_tick_start_us(tick)), tick);
+        assert_int_equal(plim_activity_tick_of(plim_activity_tick_start_us(tick + 1) - 1), tick);
+    }
+}
+
 /* A function without a body says so, to the program and in the receipt. */
 static void test_functions_without_a_body(void **state)
 {
-    unsigned watts = 7;
+    char text[8] = "7";
     (void)state;
-    assert_int_equal(nvml.power(card(0), &watts), NOT_SUPPORTED);
-    assert_int_equal(watts, 7);
+    assert_int_equal(nvml.serial(card(0), text, sizeof text), NOT_SUPPORTED);
+    assert_string_equal(text, "7");
     assert_int_equal(ledger->n_warnings, 1);
-    assert_string_equal(ledger->warning[0].what, "nvmlDeviceGetPowerUsage");
+    assert_string_equal(ledger->warning[0].what, "nvmlDeviceGetSerial");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cards),     cmocka_unit_test(test_what_is_no_card),
-        cmocka_unit_test(test_texts),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_processes), cmocka_unit_test(test_functions_without_a_body),
+        cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_what_is_no_card),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_layouts_of_the_list),
+        cmocka_unit_test(test_activity),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_accounting),
+        cmocka_unit_test(test_what_a_card_lacks),
+        cmocka_unit_test(test_functions_without_a_body),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

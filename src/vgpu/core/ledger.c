@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t magic = 0x706c696d76677539; /* "plimvgu9": changes with the layout */
+static const uint64_t magic = 0x706c696d76677561; /* "plimvgua": changes with the layout */
 static const uint64_t chunk_bytes = (uint64_t)2 << 20, small_max_bytes = (uint64_t)1 << 20, small_unit_bytes = 512;
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -387,6 +387,7 @@ int plim_ledger_join(struct plim_ledger *ledger)
         ledger->process[slot].pid = self.pid;
         ledger->process[slot].start_ticks = self.start_ticks;
         ledger->process[slot].pid_namespace = plim_process_pid_namespace(0);
+        ledger->process[slot].joined_us = plim_ledger_now_us(ledger);
     }
     plim_ledger_unlock(ledger);
     return slot;
@@ -535,6 +536,8 @@ static enum plim_ledger_result take_locked(struct plim_ledger *ledger, int slot,
     if (is_in_chunk)
         process->small_bytes[device] += round_up(size, small_unit_bytes);
     process->used_bytes[device] += charge;
+    if (process->used_bytes[device] > process->peak_bytes[device])
+        process->peak_bytes[device] = process->used_bytes[device];
     card->used_bytes += charge;
     card->kind_bytes[kind] += size;
     card->n_taken++;

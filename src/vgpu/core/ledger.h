@@ -11,6 +11,8 @@
  * Links libc only: this code runs inside programs that it knows nothing of.
  */
 
+#include "vgpu/core/activity.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,6 +129,7 @@ struct plim_ledger_process {
     uint64_t start_ticks, pid_namespace; /* 0: unknown */
     uint64_t small_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t used_bytes[PLIM_LEDGER_MAX_CARDS], pinned_bytes;
+    uint64_t joined_us, peak_bytes[PLIM_LEDGER_MAX_CARDS];
     uint64_t ended_us; /* when the launcher saw that it had ended; 0: not yet */
     uint64_t left_us;  /* when its memory was freed for it, and what it was: has_left */
     uint64_t left_bytes[PLIM_LEDGER_MAX_CARDS];
@@ -141,6 +144,7 @@ struct plim_ledger_process {
     _Atomic uint32_t has_last_peaks;     /* they were noted as it ended */
     _Atomic uint32_t has_missed_peaks;   /* PyTorch forgot peaks, or could not be asked, before they were noted */
     struct plim_ledger_pytorch pytorch[PLIM_LEDGER_MAX_CARDS];
+    struct plim_activity activity[PLIM_LEDGER_MAX_CARDS];
 };
 
 struct plim_ledger_warning {

@@ -15,6 +15,14 @@ static struct plim_ledger_process *process(void)
     return found;
 }
 
+void plim_vgpu_ran(int device)
+{
+    struct plim_ledger_process *p = process();
+    const int card = plim_vgpu_card_of(device);
+    if (p && card >= 0)
+        plim_activity_note(&p->activity[card], plim_vgpu_now_us());
+}
+
 void plim_vgpu_launched(const void *what)
 {
     struct plim_ledger_process *p = process();

@@ -17,6 +17,9 @@ PLIM_VGPU_EXPORT void plim_vgpu_launched(const void *what);
 /* A graph of so many nodes was launched. */
 PLIM_VGPU_EXPORT void plim_vgpu_launched_graph(const void *what, size_t n_nodes);
 
+/* Work ran on a device of this process: its card was busy at this moment (activity.h). */
+PLIM_VGPU_EXPORT void plim_vgpu_ran(int device);
+
 /* The program waited for a card, or copied from or to the host. */
 PLIM_VGPU_EXPORT void plim_vgpu_waited(void);
 

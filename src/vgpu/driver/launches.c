@@ -91,8 +91,10 @@ static status put(void *stream, const struct pointers *found)
     if (plim_capture_is_on(stream))
         return capture(stream, plim_work_make(&kind, found, sizeof *found));
     status error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
-    if (!error)
+    if (!error) {
+        plim_vgpu_ran(plim_context_device());
         doubt_pointers(found);
+    }
     return error;
 }
 
@@ -183,8 +185,10 @@ status plim_vgpu_launch_kernel(void *stream, const struct plim_meaning *kernel, 
     if (plim_capture_is_on(stream))
         return capture_kernel(stream, kernel, parameters, grid, block);
     error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
-    if (!error)
+    if (!error) {
+        plim_vgpu_ran(plim_context_device());
         plim_meaning_apply(kernel, parameters, grid, block);
+    }
     return error;
 }
 
@@ -212,6 +216,8 @@ status plim_vgpu_launch(void *stream, void (*run)(const void *context), const vo
         return capture(stream, plim_work_make(&kind, &work, sizeof work));
     }
     error = plim_capture_work(stream, PLIM_NODE_KERNEL, NULL, NULL, NULL);
+    if (!error && !plim_capture_is_on(stream))
+        plim_vgpu_ran(plim_context_device());
     if (!error && run)
         run(context);
     return error;

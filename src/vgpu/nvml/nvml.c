@@ -27,6 +27,8 @@ int plim_vgpu_unsupported(const char *function, const void *caller)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+struct plim_ledger *plim_nvml_ledger(void) { return ledger; }
+
 /* --- library and system --- */
 
 status nvmlInit_v2(void)
@@ -181,7 +183,7 @@ status nvmlDeviceGetUUID(device card, char *text, unsigned size)
 status nvmlDeviceGetPciInfo_v3(device card, struct nvml_pci *pci)
 {
     const int index = plim_nvml_index(card);
-    if (index < 0)
+    if (index < 0 || !pci)
         return INVALID_ARGUMENT;
     *pci = (struct nvml_pci){ .bus = (unsigned)index + 1, .device_id = card->pci_id };
     plim_card_pci(index, pci->legacy_id);
@@ -198,12 +200,6 @@ status nvmlDeviceGetCudaComputeCapability(device card, int *major, int *minor)
     return SUCCESS;
 }
 
-status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
-{
-    (void)card, (void)current, (void)pending;
-    return NOT_SUPPORTED;
-}
-
 /* --- memory --- */
 
 enum { MEMORY_V2 = sizeof(struct nvml_memory_info_v2) | 2u << 24 };
@@ -211,7 +207,7 @@ enum { MEMORY_V2 = sizeof(struct nvml_memory_info_v2) | 2u << 24 };
 /* The older call counts the driver's reserve as used. */
 status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory)
 {
-    if (plim_nvml_index(card) < 0)
+    if (plim_nvml_index(card) < 0 || !memory)
         return INVALID_ARGUMENT;
     plim_ledger_reap(ledger);
     memory->total = card->total_bytes;
@@ -223,6 +219,8 @@ status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory)
 status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_info_v2 *memory)
 {
     struct nvml_memory_info plain;
+    if (!memory)
+        return INVALID_ARGUMENT;
     if (memory->version != MEMORY_V2)
         return VERSION_MISMATCH;
     status error = nvmlDeviceGetMemoryInfo(card, &plain);
@@ -233,51 +231,4 @@ status nvmlDeviceGetMemoryInfo_v2(device card, struct nvml_memory_info_v2 *memor
     memory->reserved = card->reserved_bytes;
     memory->used = plain.used - card->reserved_bytes;
     return SUCCESS;
-}
-
-static status running(device card, unsigned *count, struct nvml_process_info *processes,
-                      struct nvml_process_info_v1 *old)
-{
-    const int index = plim_nvml_index(card);
-    const unsigned room = processes || old ? *count : 0;
-    unsigned n = 0;
-    if (index < 0)
-        return INVALID_ARGUMENT;
-    plim_ledger_reap(ledger);
-    plim_ledger_lock(ledger);
-    for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
-        const struct plim_ledger_process *p = &ledger->process[i];
-        if (!p->pid || !p->used_bytes[index])
-            continue;
-        if (n < room && processes)
-            processes[n] = (struct nvml_process_info){ (unsigned)p->pid, p->used_bytes[index], 0xffffffff, 0xffffffff };
-        if (n < room && old)
-            old[n] = (struct nvml_process_info_v1){ (unsigned)p->pid, p->used_bytes[index] };
-        n++;
-    }
-    plim_ledger_unlock(ledger);
-    *count = n;
-    return n > room ? INSUFFICIENT_SIZE : SUCCESS;
-}
-
-status nvmlDeviceGetComputeRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes)
-{
-    return running(card, count, processes, NULL);
-}
-
-status nvmlDeviceGetComputeRunningProcesses_v2(device card, unsigned *count, struct nvml_process_info *processes)
-{
-    return running(card, count, processes, NULL);
-}
-
-status nvmlDeviceGetComputeRunningProcesses(device card, unsigned *count, struct nvml_process_info_v1 *processes)
-{
-    return running(card, count, NULL, processes);
-}
-
-status nvmlDeviceGetGraphicsRunningProcesses_v3(device card, unsigned *count, struct nvml_process_info *processes)
-{
-    (void)processes;
-    *count = 0;
-    return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : SUCCESS;
 }

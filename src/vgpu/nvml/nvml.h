@@ -20,8 +20,14 @@ enum {
     VERSION_MISMATCH = 25,
 };
 
+/* NULL before nvmlInit(). */
+struct plim_ledger *plim_nvml_ledger(void);
+
 /* The number of a card; -1: not a device. */
 int plim_nvml_index(device card);
+
+/* Whether a process of the ledger is on the lists of a card: it lives, and holds memory there. */
+bool plim_nvml_is_listed(const struct plim_ledger_process *process, int card);
 
 int plim_vgpu_unsupported(const char *function, const void *caller);
 

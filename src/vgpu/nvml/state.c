@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a card that monitors show beside its memory. A virtual card is idle: its loads are zero, its clocks are
- * that of the memory, cards are connected by PCIe only. Temperature and power are not supported.
+ * The state of a card that monitors show beside its memory and its load. A virtual card has the clock of its memory
+ * only, cards are connected by PCIe only. It has no sensors: temperature, fan and power are not supported, as on real
+ * cards that lack them; monitors show N/A.
  */
 #include "vgpu/nvml/nvml.h"
 #include "vgpu/nvml/nvml_api.h"
@@ -16,14 +17,9 @@ static status put(device card, unsigned *to, unsigned value)
     return SUCCESS;
 }
 
-/* --- load --- */
-
-status nvmlDeviceGetUtilizationRates(device card, struct nvml_utilization *ret)
+static status put_none(device card, const void *to)
 {
-    if (plim_nvml_index(card) < 0 || !ret)
-        return INVALID_ARGUMENT;
-    *ret = (struct nvml_utilization){ 0, 0 };
-    return SUCCESS;
+    return plim_nvml_index(card) < 0 || !to ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
 status nvmlDeviceGetPerformanceState(device card, int *state)
@@ -63,15 +59,10 @@ status nvmlDeviceGetPcieThroughput(device card, int counter, unsigned *kb_per_s)
 }
 
 /* The slot of a card is not known. */
-status nvmlDeviceGetCurrPcieLinkGeneration(device card, unsigned *generation)
-{
-    return plim_nvml_index(card) < 0 || !generation ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
-
-status nvmlDeviceGetCurrPcieLinkWidth(device card, unsigned *width)
-{
-    return plim_nvml_index(card) < 0 || !width ? INVALID_ARGUMENT : NOT_SUPPORTED;
-}
+status nvmlDeviceGetCurrPcieLinkGeneration(device card, unsigned *generation) { return put_none(card, generation); }
+status nvmlDeviceGetCurrPcieLinkWidth(device card, unsigned *width) { return put_none(card, width); }
+status nvmlDeviceGetMaxPcieLinkGeneration(device card, unsigned *generation) { return put_none(card, generation); }
+status nvmlDeviceGetMaxPcieLinkWidth(device card, unsigned *width) { return put_none(card, width); }
 
 status nvmlDeviceGetMemoryBusWidth(device card, unsigned *bits)
 {
@@ -194,6 +185,24 @@ status nvmlDeviceGetNumaNodeId(device card, unsigned *node)
     return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
+/* Of Windows only. */
+status nvmlDeviceGetDriverModel_v2(device card, unsigned *current, unsigned *pending)
+{
+    (void)pending;
+    return put_none(card, current);
+}
+
+/* --- parts of a card (MIG): none --- */
+
+status nvmlDeviceGetMigMode(device card, unsigned *current, unsigned *pending)
+{
+    (void)pending;
+    return put_none(card, current);
+}
+
+status nvmlDeviceGetMaxMigDeviceCount(device card, unsigned *count) { return put(card, count, 0); }
+status nvmlDeviceIsMigDeviceHandle(device card, unsigned *is_instance) { return put(card, is_instance, 0); }
+
 /* --- memory errors --- */
 
 status nvmlDeviceGetEccMode(device card, unsigned *current, unsigned *pending)
@@ -202,11 +211,33 @@ status nvmlDeviceGetEccMode(device card, unsigned *current, unsigned *pending)
     return plim_nvml_index(card) < 0 ? INVALID_ARGUMENT : NOT_SUPPORTED;
 }
 
-status nvmlDeviceGetMPSComputeRunningProcesses_v3(device card, unsigned *count, void *processes)
+status nvmlDeviceGetTotalEccErrors(device card, int type, int counter, unsigned long long *count)
 {
-    (void)processes;
-    return put(card, count, 0);
+    (void)type, (void)counter;
+    return put_none(card, count);
 }
+
+/* --- sensors: there are none --- */
+
+status nvmlDeviceGetTemperature(device card, int sensor, unsigned *degrees)
+{
+    (void)sensor;
+    return put_none(card, degrees);
+}
+
+status nvmlDeviceGetTemperatureThreshold(device card, int threshold, unsigned *degrees)
+{
+    (void)threshold;
+    return put_none(card, degrees);
+}
+
+status nvmlDeviceGetTemperatureV(device card, void *temperature) { return put_none(card, temperature); }
+status nvmlDeviceGetFanSpeed(device card, unsigned *percent) { return put_none(card, percent); }
+status nvmlDeviceGetPowerUsage(device card, unsigned *mw) { return put_none(card, mw); }
+status nvmlDeviceGetPowerManagementLimit(device card, unsigned *mw) { return put_none(card, mw); }
+status nvmlDeviceGetEnforcedPowerLimit(device card, unsigned *mw) { return put_none(card, mw); }
+
+/* --- clocks that were slowed down: never --- */
 
 status nvmlDeviceGetSupportedClocksThrottleReasons(device card, unsigned long long *reasons)
 {

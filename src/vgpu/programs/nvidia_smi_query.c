@@ -192,10 +192,22 @@ static int tell_default(const struct row *row, char text[PLIM_SMI_CELL])
     return say(text, "Default");
 }
 
+static int tell_accounting(const struct row *row, char text[PLIM_SMI_CELL])
+{
+    unsigned is_on = 0;
+    return !nvmlDeviceGetAccountingMode(row->card->handle, &is_on) && say(text, is_on ? "Enabled" : "Disabled");
+}
+
+static int tell_accounting_size(const struct row *row, char text[PLIM_SMI_CELL])
+{
+    unsigned n = 0;
+    return !nvmlDeviceGetAccountingBufferSize(row->card->handle, &n) && say_number(text, n);
+}
+
 /* Sorted by name. Without a function: a virtual card does not have it. */
 static const struct field of_cards[] = {
-    { "accounting.buffer_size", NULL, NULL, NULL },
-    { "accounting.mode", NULL, NULL, NULL },
+    { "accounting.buffer_size", NULL, NULL, tell_accounting_size },
+    { "accounting.mode", NULL, NULL, tell_accounting },
     { "clocks.applications.graphics", NULL, "MHz", NULL },
     { "clocks.applications.memory", NULL, "MHz", NULL },
     { "clocks.current.graphics", "clocks.gr", "MHz", NULL },

@@ -171,6 +171,7 @@ status cuGraphLaunch(void *handle, void *stream)
     error = work ? plim_capture_work(stream, PLIM_NODE_GRAPH, NULL, work, &is_captured) : PLIM_CUDA_OUT_OF_MEMORY;
     if (!error && !is_captured && !(error = plim_vgpu_need_kernels(plim_context_device()))) {
         plim_vgpu_launched_graph(handle, n_nodes);
+        plim_vgpu_ran(plim_context_device());
         plim_work_run(work);
     }
     plim_work_release(work);
