@@ -51,6 +51,11 @@ enum {
     PLIM_MAX_PRICES = 1 << 12, /* rows of a list of prices of cards */
     PLIM_MAX_PRICES_BYTES = 1 << 20,
     PLIM_MAX_PROCESSES = 1 << 16,       /* of a machine; a busy server has thousands */
+    PLIM_MAX_SAMPLE_CARDS = 1 << 7,     /* of a machine; 16 cards have 112 MIG instances */
+    PLIM_MAX_CARD_PROCESSES = 1 << 12,  /* that hold memory of one card */
+    PLIM_MAX_COMMAND_BYTES = 1 << 12,   /* of a process's command line, that are kept */
+    PLIM_MAX_OPEN_FILES = 1 << 10,      /* of a process, that are looked at */
+    PLIM_MAX_MAPS_BYTES = 4 << 20,      /* of /proc/PID/maps; PyTorch's have 400 KB */
     PLIM_MAX_LOG_LINE_BYTES = 1 << 12,  /* the rest of a longer line is passed over */
     PLIM_MAX_CHECK_LOG_BYTES = 1 << 30, /* that `check` reads; a server that logs every request writes 1 GB in months */
     PLIM_MAX_DOCUMENT_BYTES = 1 << 20,  /* of JSON: bills have 10 KB; 50 bytes for each byte in memory */

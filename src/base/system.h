@@ -30,6 +30,7 @@ struct plim_file_status {
     enum plim_file_kind kind;
     uint64_t bytes;
     uint64_t volume, number; /* the same two numbers: the same file, under whatever name */
+    int64_t written_unix_s;  /* when its contents were last changed */
 };
 
 enum plim_opening {
@@ -44,6 +45,9 @@ int plim_system_status(int file, struct plim_file_status *ret_status);
 
 /* The status of a name. */
 int plim_system_look(const char *path, bool follows_links, struct plim_file_status *ret_status);
+
+/* The target of a symbolic link, cut off when there is no room for it. EINVAL: the name is of something else. */
+int plim_system_link(const char *path, char *ret_target, size_t size);
 
 /* Up to n bytes; *ret_n is 0 at the end only. read_at() does not move the offset of read(). */
 int plim_system_read(int file, void *buffer, size_t n, size_t *ret_n);
@@ -86,6 +90,17 @@ void plim_system_symbol(void *library, const char *name, void *ret_slot);
 /* A clock that only goes forward. */
 uint64_t plim_system_now_us(void);
 void plim_system_sleep_ms(unsigned ms);
+
+/* The clock of the wall. */
+int64_t plim_system_wall_ms(void);
+
+/* 0 when a process of this number is there, ESRCH when not. */
+int plim_system_has_process(int64_t pid);
+
+/* The name of a user; ENOENT when the system does not know one. */
+int plim_system_user(int64_t uid, char *ret_name, size_t size);
+
+uint64_t plim_system_page_bytes(void);
 
 /* The RAM of the machine, and how much of it is available to programs. */
 int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes);

@@ -26,6 +26,7 @@ static int fill_status(const struct stat *from, struct plim_file_status *ret_sta
         .bytes = (uint64_t)from->st_size,
         .volume = (uint64_t)from->st_dev,
         .number = (uint64_t)from->st_ino,
+        .written_unix_s = (int64_t)from->st_mtime,
     };
     return 0;
 }
@@ -52,6 +53,15 @@ int plim_system_look(const char *path, bool follows_links, struct plim_file_stat
     struct stat status;
     const int result = follows_links ? stat(path, &status) : lstat(path, &status);
     return result < 0 ? errno : fill_status(&status, ret_status);
+}
+
+int plim_system_link(const char *path, char *ret_target, size_t size)
+{
+    const ssize_t n = readlink(path, ret_target, size - 1);
+    if (n < 0)
+        return errno;
+    ret_target[n] = '\0';
+    return 0;
 }
 
 int plim_system_read(int file, void *buffer, size_t n, size_t *ret_n)
@@ -124,6 +134,13 @@ uint64_t plim_system_now_us(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int64_t plim_system_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 void plim_system_sleep_ms(unsigned ms)

@@ -4,15 +4,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pwd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __APPLE__
 #include <crt_externs.h>
 #include <mach/mach.h>
 #include <sys/sysctl.h>
-#else
-#include <unistd.h>
 #endif
 
 #ifdef __APPLE__
@@ -46,6 +47,31 @@ void plim_system_symbol(void *library, const char *name, void *ret_slot)
     void *address = dlsym(library, name);
     memcpy(ret_slot, &address, sizeof address); /* a cast from an object's to a function's address is not C */
 }
+
+/* --- processes and users --- */
+
+/* Signal 0 is sent to nobody; a process of another user is there, too. */
+int plim_system_has_process(int64_t pid)
+{
+    if (pid <= 0 || pid > INT32_MAX)
+        return ESRCH;
+    return kill((pid_t)pid, 0) == 0 || errno == EPERM ? 0 : errno;
+}
+
+int plim_system_user(int64_t uid, char *ret_name, size_t size)
+{
+    struct passwd entry, *found = NULL;
+    char room[4096];
+    const int result = getpwuid_r((uid_t)uid, &entry, room, sizeof room, &found);
+    if (!found)
+        return result ? result : ENOENT;
+    snprintf(ret_name, size, "%s", found->pw_name);
+    return 0;
+}
+
+uint64_t plim_system_page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+
+/* --- */
 
 #ifdef __APPLE__
 

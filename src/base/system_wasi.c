@@ -32,6 +32,20 @@ int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
     return ENOSYS;
 }
 
+int plim_system_has_process(int64_t pid)
+{
+    (void)pid;
+    return ENOSYS;
+}
+
+int plim_system_user(int64_t uid, char *ret_name, size_t size)
+{
+    (void)uid, (void)ret_name, (void)size;
+    return ENOSYS;
+}
+
+uint64_t plim_system_page_bytes(void) { return 4096; }
+
 extern char **environ;
 
 char **plim_system_environment(void) { return environ; }

@@ -45,6 +45,13 @@ static bool to_utf16(const char *path, wchar_t wide[NAME_UNITS])
 
 static HANDLE handle_of(int file) { return (HANDLE)_get_osfhandle(file); }
 
+/* From 100 ns since 1601. */
+static int64_t to_unix_ms(FILETIME time)
+{
+    const uint64_t ticks = (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+    return (int64_t)(ticks / 10000) - INT64_C(11644473600000);
+}
+
 /* --- files --- */
 
 static int fill_status(HANDLE handle, struct plim_file_status *ret_status)
@@ -64,6 +71,7 @@ static int fill_status(HANDLE handle, struct plim_file_status *ret_status)
         .bytes = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow,
         .volume = info.dwVolumeSerialNumber,
         .number = (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow,
+        .written_unix_s = to_unix_ms(info.ftLastWriteTime) / 1000,
     };
     return 0;
 }
@@ -111,6 +119,12 @@ int plim_system_look(const char *path, bool follows_links, struct plim_file_stat
     result = fill_status(handle, ret_status);
     CloseHandle(handle);
     return result;
+}
+
+int plim_system_link(const char *path, char *ret_target, size_t size)
+{
+    (void)path, (void)ret_target, (void)size;
+    return ENOSYS;
 }
 
 /* A pipe whose writer has gone has ended. */
@@ -239,6 +253,27 @@ uint64_t plim_system_now_us(void)
 }
 
 void plim_system_sleep_ms(unsigned ms) { Sleep(ms); }
+
+int64_t plim_system_wall_ms(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return to_unix_ms(now);
+}
+
+int plim_system_has_process(int64_t pid)
+{
+    (void)pid;
+    return ENOSYS;
+}
+
+int plim_system_user(int64_t uid, char *ret_name, size_t size)
+{
+    (void)uid, (void)ret_name, (void)size;
+    return ENOSYS;
+}
+
+uint64_t plim_system_page_bytes(void) { return 4096; }
 
 int plim_system_ram(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes)
 {

@@ -3,7 +3,7 @@
 #include "card/processes.h"
 
 #include "base/system.h"
-#include "card/nvml_library.h"
+#include "card/nvml/library.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
