@@ -61,10 +61,12 @@ MACROS = {
 # this order: PCRE2 would write out each repetition.
 SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
 # The others, in the order of enum plim_prose_rule_id (src/diagnose/scan/prose_rules.h).
-TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation"]
-LISTS = ["anchor", "more", "before", "path", "near"]
+TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation",
+              "said-teller", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
+              "said-before", "said-title", "said-behind"]
+LISTS = ["anchor", "more", "before", "path", "near", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
-ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general"]
+ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general", "said"]
 
 # What logs without a failure are full of: a trigger made of it makes the scan slower.
 COMMON = " ".join("""
@@ -245,12 +247,17 @@ class Pattern:
         for key in ("framework", "match") + (() if self.is_program else ("role",)):
             if key not in self.once:
                 raise Wrong(f"{self.where}: {self.id} has no {key}")
-        if self.once.get("general", "yes") != "yes":
-            raise Wrong(f"{self.where}: general yes, or nothing")
-        if not self.lists["anchor"] and not self.lists["path"] and not self.lists["near"]:
+        for key in ("general", "said"):
+            if self.once.get(key, "yes") != "yes":
+                raise Wrong(f"{self.where}: {key} yes, or nothing")
+        if "said" in self.once:
+            self.once["general"] = "yes"
+        if self.lists["name"] and not self.is_program:
+            raise Wrong(f"{self.where}: only a program has a name")
+        if not any(self.lists[key] for key in ("anchor", "path", "near", "name")):
             raise Wrong(f"{self.where}: {self.id} has no anchor")
         for anchor in self.lists["anchor"]:
-            if len(anchor) < 6 or "  " in anchor:
+            if (len(anchor) < 6 and "said" not in self.once) or "  " in anchor:
                 raise Wrong(f"{self.where}: anchor '{anchor}': 6 characters at least, single blanks")
 
     def role(self):
@@ -359,12 +366,13 @@ def write_tables(patterns, names, out):
         if "line" in once:
             out.write(f"        .line = PLIM_LINE_{once['line'].upper()},\n")
         out.write(f"        .cause = PLIM_CAUSE_{once.get('cause', 'unknown').upper()},\n")
-        if "general" in once:
-            out.write("        .is_general = true,\n")
+        for key in ("general", "said"):
+            if key in once:
+                out.write(f"        .is_{key} = true,\n")
         out.write(f"        .match = {quoted(once['match'])},\n")
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:
-                out.write(f"        .{key + 's' if key in ('anchor', 'path', 'near') else key} = {list_name(pattern, key)},\n")
+                out.write(f"        .{key + 's' if key in ('anchor', 'path', 'near', 'name') else key} = {list_name(pattern, key)},\n")
         if pattern.units or pattern.sets or pattern.lists["takes"]:
             out.write(f"        .values = {list_name(pattern, 'values')},\n")
         out.write("    },\n")
@@ -372,7 +380,7 @@ def write_tables(patterns, names, out):
     out.write(f"const uint16_t plim_n_patterns = {len(patterns)};\n\n")
     rows = []
     for i, pattern in enumerate(patterns):
-        for anchor in pattern.lists["anchor"]:
+        for anchor in pattern.lists["anchor"] if "said" not in pattern.once else []:
             rows += [(word_at(anchor, at), anchor, at, i) for at in triggers_of(anchor)]
     out.write("const struct plim_trigger plim_triggers[] = {\n")
     out.writelines(f"    {{ {quoted(w)}, {quoted(a)}, {len(a.encode())}, {len(a[:at].encode())}, {i} }},\n"

@@ -106,7 +106,7 @@ static bool recognise(const char *query, size_t length, struct plim_knowledge_en
     plim_diagnose_feed(diagnose, query, length);
     plim_diagnose_feed(diagnose, "\n", 1);
     const struct plim_diagnosis *diagnosis = plim_diagnose_end(diagnose);
-    if (diagnosis && diagnosis->n_findings > 0)
+    if (diagnosis && diagnosis->n_findings > 0 && !diagnosis->findings[0].pattern->is_said)
         is_known = plim_knowledge_for(diagnosis->findings[0].pattern->id, PLIM_CAUSE_UNKNOWN, ret_entry);
     plim_diagnose_free(diagnose);
     return is_known;

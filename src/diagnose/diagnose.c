@@ -227,11 +227,26 @@ void plim_diagnose_forget(struct plim_diagnose *d)
     plim_findings_forget(d->recorder.findings, d->buffer.base + d->buffer.scanned);
 }
 
+/* A text that no program printed, such as a title or a question: short, and without a message that is known. */
+static void read_said(struct plim_diagnose *d)
+{
+    struct plim_log_buffer *b = &d->buffer;
+    if (b->base > 0 || b->length == 0 || b->length > PLIM_WINDOW_BYTES || plim_budget_is_spent(&d->budget))
+        return;
+    if (plim_findings_is_empty(d->recorder.findings)) {
+        plim_window_reader_read_said(&d->reader, b);
+        plim_recorder_open_window(&d->recorder);
+        plim_recorder_take_window(&d->recorder, &d->reader, b, &d->hits);
+    }
+    plim_findings_name_programs(d->recorder.findings, b->data, b->length);
+}
+
 const struct plim_diagnosis *plim_diagnose_end(struct plim_diagnose *d)
 {
     if (!d->is_over) {
         take(d, "", 0, true);
         scan(d, true);
+        read_said(d);
         d->is_over = true;
     }
     return conclude(d);

@@ -263,6 +263,16 @@ void plim_findings_see_program(struct plim_findings *f, const struct plim_patter
     plim_log_context_add_program(&f->diagnosis.context, program->id);
 }
 
+bool plim_findings_is_empty(const struct plim_findings *f) { return f->n == 0; }
+
+void plim_findings_name_programs(struct plim_findings *f, const char *text, size_t size)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!f->list[i].pattern->is_general)
+            return;
+    plim_log_context_add_programs_named(&f->diagnosis.context, text, size);
+}
+
 void plim_findings_count(struct plim_findings *f, int which, uint64_t line)
 {
     f->list[which].count++;

@@ -24,6 +24,12 @@ int plim_findings_add(struct plim_findings *findings, const struct plim_observat
 /* A program was named where messages do not reach: in the prefix of a logger. */
 void plim_findings_see_program(struct plim_findings *findings, const struct plim_pattern *program);
 
+/* True when no message was found. */
+bool plim_findings_is_empty(const struct plim_findings *findings);
+
+/* The programs that a short text names, where no failure in it has a pattern of its own. */
+void plim_findings_name_programs(struct plim_findings *findings, const char *text, size_t size);
+
 /* The message of this finding occurred once more. */
 void plim_findings_count(struct plim_findings *findings, int which, uint64_t line);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/log_context.h"
 
+#include "base/gnu_string.h"
+
 #include <string.h>
 
 void plim_log_context_init(struct plim_log_context *context)
@@ -99,6 +101,30 @@ void plim_log_context_add_programs_around(struct plim_log_context *context, cons
             (is_in_frames(s, p->paths) || is_in_texts(s, p->nears)))
             plim_log_context_add_program(context, p->id);
     }
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_word(const char *text, size_t size, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = text, *end = text + size; (at = memmem(at, (size_t)(end - at), word, n)); at++)
+        if ((at == text || !is_word_byte(at[-1])) && (at + n == end || !is_word_byte(at[n])))
+            return true;
+    return false;
+}
+
+void plim_log_context_add_programs_named(struct plim_log_context *context, const char *text, size_t size)
+{
+    for (uint16_t i = 0; i < plim_n_patterns; i++)
+        for (const char *const *name = plim_patterns[i].names; name && *name; name++)
+            if (has_word(text, size, *name)) {
+                plim_log_context_add_program(context, plim_patterns[i].id);
+                break;
+            }
 }
 
 static const struct plim_pattern *program_named(const char *id)

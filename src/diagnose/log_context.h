@@ -20,6 +20,9 @@ void plim_log_context_add_program(struct plim_log_context *context, const char *
 /* Programs that the text around a match or its traceback names. */
 void plim_log_context_add_programs_around(struct plim_log_context *context, const struct plim_observation *observation);
 
+/* Programs whose names are words of the text. */
+void plim_log_context_add_programs_named(struct plim_log_context *context, const char *text, size_t size);
+
 /* The outermost program of those in the log that wrap the framework: an id, or the framework itself. */
 const char *plim_log_context_outermost(const struct plim_log_context *context, const char *framework);
 

@@ -42,10 +42,12 @@ static bool is_prose(struct plim_recorder *r, const struct plim_window_reader *r
 {
     if (m->pattern->role != PLIM_PATTERN_ROLE_FAILURE && m->pattern->role != PLIM_PATTERN_ROLE_CONSEQUENCE)
         return false;
-    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+    for (int i = 0; i < PLIM_NUMBER_MAX_ && !m->pattern->is_said; i++)
         if (plim_number_kind((enum plim_number)i) == PLIM_NUMBER_BYTES && m->numbers.value[i] != PLIM_UNKNOWN)
             return false;
     plim_budget_spend(r->budget, STEPS_OF_PROSE);
+    if (m->pattern->is_said)
+        return !plim_text_is_statement(r->text_kinds, &reader->blank, b->data + reader->start, m->start, m->end);
     return plim_text_kind_at(r->text_kinds, &reader->blank, b->data + reader->start, m->start, m->end) !=
            PLIM_TEXT_KIND_LOG;
 }

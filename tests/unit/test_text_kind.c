@@ -3,6 +3,11 @@
 #include "diagnose/scan/text_kind.h"
 #include "unit.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "diagnose/scan/prose_rules.h"
+
+#include <pcre2.h>
+
 static struct plim_text_kinds *text_kinds;
 static struct plim_window window;
 
@@ -20,22 +25,52 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Of the text between the angle brackets. */
+struct marked {
+    char text[1024];
+    uint32_t start, end;
+};
+
+/* The window of a text, with the place of what stands between the angle brackets. */
+static struct marked read_marked(const char *marked)
+{
+    struct marked m = { .start = 0 };
+    size_t n = 0;
+    for (const char *p = marked; *p && n < sizeof m.text - 1; p++) {
+        if (*p == '<')
+            m.start = (uint32_t)n;
+        else if (*p == '>')
+            m.end = (uint32_t)n;
+        else
+            m.text[n++] = *p;
+    }
+    plim_window_build(&window, m.text, n, PLIM_JOIN_BLANK);
+    return m;
+}
+
 static enum plim_text_kind kind_of(const char *marked)
 {
-    char text[1024];
-    size_t n = 0;
-    uint32_t start = 0, end = 0;
-    for (const char *p = marked; *p && n < sizeof text - 1; p++) {
-        if (*p == '<')
-            start = (uint32_t)n;
-        else if (*p == '>')
-            end = (uint32_t)n;
-        else
-            text[n++] = *p;
+    const struct marked m = read_marked(marked);
+    return plim_text_kind_at(text_kinds, &window, m.text, m.start, m.end);
+}
+
+static bool is_statement(const char *marked)
+{
+    const struct marked m = read_marked(marked);
+    return plim_text_is_statement(text_kinds, &window, m.text, m.start, m.end);
+}
+
+static void test_rules_compile(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PLIM_PROSE_RULE_MAX_; i++) {
+        int code = 0;
+        PCRE2_SIZE at = 0;
+        pcre2_code *compiled =
+            pcre2_compile((PCRE2_SPTR)plim_prose_rules[i].text, PCRE2_ZERO_TERMINATED, 0, &code, &at, NULL);
+        if (!compiled)
+            fail_msg("rule %d: error %d at %zu", i, code, at);
+        pcre2_code_free(compiled);
     }
-    plim_window_build(&window, text, n, PLIM_JOIN_BLANK);
-    return plim_text_kind_at(text_kinds, &window, text, start, end);
 }
 
 static void test_texts(void **state)
@@ -86,6 +121,40 @@ static void test_texts(void **state)
             fail_msg("%d, not %d: %s", (int)kind_of(texts[i].text), (int)texts[i].text_kind, texts[i].text);
 }
 
+static void test_statements(void **state)
+{
+    (void)state;
+    static const char *const happened[] = {
+        "Training crashes with <CUDA OOM> after 3 epochs",
+        "# <OOM> when two adapters are loaded",
+        "Why does the export <run out of memory> on 80 GB?",
+        "The job was <killed by the kernel for exceeding the memory limit>",
+        "It works on the first page.\n\nThen my tab goes <OOM>.",
+        "when I resize it I get <out of memory>",
+        "\xe8\xae\xad\xe7\xbb\x83\xe6\x97\xb6<OOM>\xe4\xba\x86",
+    };
+    static const char *const did_not[] = {
+        "How can I avoid <OOM>?",
+        "Is it going to <run out of memory> with 8 GB?",
+        "# Fix <OOM> in the loader",
+        "# [Feature] retry after <OOM>",
+        "It has never gone <OOM>.",
+        "Large batches can <run out of memory>.",
+        "If you get an <OOM>, lower the batch.",
+        "The service stops when it <runs out of memory>.",
+        "The <OOM> score of the shell is zero.",
+        "raise <MemoryError>",
+        "other allocations may fail, and the process ends with\n<CUDA out of memory>.",
+        "Exports that <ran out of memory> now work.",
+    };
+    for (size_t i = 0; i < COUNT(happened); i++)
+        if (!is_statement(happened[i]))
+            fail_msg("happened: %s", happened[i]);
+    for (size_t i = 0; i < COUNT(did_not); i++)
+        if (is_statement(did_not[i]))
+            fail_msg("did not happen: %s", did_not[i]);
+}
+
 /* Places outside of the window and windows of nothing are no failure of this program. */
 static void test_edges(void **state)
 {
@@ -93,12 +162,15 @@ static void test_edges(void **state)
     plim_window_build(&window, "", 0, PLIM_JOIN_BLANK);
     assert_int_equal(plim_text_kind_at(text_kinds, &window, "", 0, 0), PLIM_TEXT_KIND_LOG);
     assert_int_equal(plim_text_kind_at(text_kinds, &window, "", 7, 900), PLIM_TEXT_KIND_LOG);
+    assert_false(plim_text_is_statement(text_kinds, &window, "", 7, 900));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_rules_compile),
         cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

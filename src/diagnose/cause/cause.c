@@ -85,6 +85,8 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
         if (!has_seconds(ret_answer->best.cause))
             break;
     }
+    if (finding->pattern && finding->pattern->is_said && ret_answer->best.confidence > PLIM_CONFIDENCE_MEDIUM)
+        ret_answer->best.confidence = PLIM_CONFIDENCE_MEDIUM; /* what somebody says is no message */
     ret_answer->advised = ret_answer->best.cause;
     if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN) {
         plim_rule_rest(&facts, &ret_answer->best);

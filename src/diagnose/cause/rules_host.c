@@ -38,6 +38,7 @@ static const char *without_figures(const struct plim_facts *facts)
         { "kernel-overcommit", "The kernel would not promise so much memory (vm.overcommit_memory)." },
         { "kernel-", "The kernel had no RAM left and began to end processes." },
         { "onnxruntime-host", "The allocator of ONNX Runtime for the CPU got no RAM." },
+        { "said-", "The text says so; a log would have the figures." },
         { "paddle-host", "Paddle got no RAM for pinned or ordinary memory of the computer." },
     };
     const char *id = facts->finding->pattern ? facts->finding->pattern->id : "";

@@ -11,6 +11,7 @@
 enum {
     SENTENCE = 240, /* characters before and behind the words that are looked at */
     LINE = 600,
+    LONG_TEXT = 400,
 };
 
 struct plim_text_kinds {
@@ -157,14 +158,12 @@ static bool is_code(struct plim_text_kinds *g, const struct plim_window *w, cons
                                             !is_behind_raise(w->text + first, w->text + at));
 }
 
-enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
-                                      uint32_t raw_start, uint32_t raw_end)
+/* By the line: code, a list of changes, a page of help. */
+static enum plim_text_kind kind_of_line(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
+                                        size_t start, size_t end)
 {
-    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
     const size_t first = line_start(w, start), last = line_end(w, start);
     const char *line = w->text + first;
-    if (start >= w->length)
-        return PLIM_TEXT_KIND_LOG;
     /* A message can be at the end of what began with a line of the source. */
     if (is_code(g, w, raw, start) && is_code(g, w, raw, end > start ? end - 1 : start))
         return PLIM_TEXT_KIND_CODE;
@@ -172,6 +171,18 @@ enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct pl
         return PLIM_TEXT_KIND_CHANGES;
     if (holds(g, PLIM_PROSE_HELP, line, last - first))
         return PLIM_TEXT_KIND_HELP;
+    return PLIM_TEXT_KIND_LOG;
+}
+
+enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
+                                      uint32_t raw_start, uint32_t raw_end)
+{
+    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    if (start >= w->length)
+        return PLIM_TEXT_KIND_LOG;
+    const enum plim_text_kind kind = kind_of_line(g, w, raw, start, end);
+    if (kind != PLIM_TEXT_KIND_LOG)
+        return kind;
     const size_t from = sentence_start(w, start), to = sentence_end(w, end);
     if (holds(g, PLIM_PROSE_TESTED_STRING, w->text + from, to - from))
         return PLIM_TEXT_KIND_CODE;
@@ -184,4 +195,61 @@ enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct pl
         holds(g, PLIM_PROSE_EXPLANATION, w->text + end, to - end))
         return PLIM_TEXT_KIND_PROSE;
     return PLIM_TEXT_KIND_LOG;
+}
+
+/* --- what people write --- */
+
+/* A sentence around words for a failure of memory. */
+struct sentence {
+    const char *text, *words, *behind;
+    size_t n_text, n_before, n_words, n_behind;
+};
+
+static bool is_denied(struct plim_text_kinds *g, const struct sentence *s)
+{
+    return holds(g, PLIM_PROSE_SAID_ASIDE, s->text, s->n_text) ||
+           holds(g, PLIM_PROSE_TESTED_STRING, s->text, s->n_text) ||
+           holds(g, PLIM_PROSE_QUESTION, s->text, s->n_before) ||
+           holds(g, PLIM_PROSE_SAID_DENIED, s->text, s->n_before) ||
+           holds(g, PLIM_PROSE_SAID_NAMED, s->behind, s->n_behind);
+}
+
+/* Nobody tells it, and it is what such failures are like in general. */
+static bool is_general_talk(struct plim_text_kinds *g, const struct sentence *s)
+{
+    return !holds(g, PLIM_PROSE_SAID_TELLER, s->text, s->n_text) &&
+           (holds(g, PLIM_PROSE_EXPLANATION, s->behind, s->n_behind) ||
+            (!holds(g, PLIM_PROSE_SAID_ONCE, s->text, s->n_text) &&
+             (holds(g, PLIM_PROSE_SAID_WHEN, s->text, s->n_before) ||
+              holds(g, PLIM_PROSE_ADVICE, s->text, s->n_before))));
+}
+
+/* The line does not go on from the one before it. */
+static bool is_own_line(const struct plim_window *w, size_t from)
+{
+    return from < 2 || w->is_join[from - 1] == PLIM_NEW_LINE || strchr(".!?:;", w->text[from - 2]);
+}
+
+bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window *w, const char *raw, uint32_t raw_start,
+                            uint32_t raw_end)
+{
+    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    if (start >= w->length || kind_of_line(g, w, raw, start, end) != PLIM_TEXT_KIND_LOG)
+        return false;
+    const size_t from = sentence_start(w, start), to = sentence_end(w, end);
+    const struct sentence s = { .text = w->text + from,
+                                .words = w->text + start,
+                                .behind = w->text + end,
+                                .n_text = to - from,
+                                .n_before = start - from,
+                                .n_words = end - start,
+                                .n_behind = to - end };
+    if (is_denied(g, &s) || is_general_talk(g, &s))
+        return false;
+    if (line_start(w, start) > 0 && w->length > LONG_TEXT && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length))
+        return false; /* a page, not a letter */
+    return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||
+           holds(g, PLIM_PROSE_SAID_BEFORE, s.text, s.n_before) ||
+           (is_own_line(w, from) && holds(g, PLIM_PROSE_SAID_TITLE, s.text, s.n_before) &&
+            holds(g, PLIM_PROSE_SAID_BEHIND, s.behind, s.n_behind));
 }

@@ -27,4 +27,9 @@ void plim_text_kinds_free(struct plim_text_kinds *text_kinds);
 enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *text_kinds, const struct plim_window *window,
                                       const char *raw, uint32_t start, uint32_t end);
 
+/* True when the sentence around these words, which people use for a failure of memory, says that it happened: it is no
+ * question, wish, plan, denial or name of a thing. */
+bool plim_text_is_statement(struct plim_text_kinds *text_kinds, const struct plim_window *window, const char *raw,
+                            uint32_t start, uint32_t end);
+
 #endif

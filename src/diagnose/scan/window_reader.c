@@ -83,3 +83,18 @@ void plim_window_reader_read(struct plim_window_reader *r, const struct plim_pre
     while (r->n_matches < r->matches.n && start + r->matches.sorted[r->n_matches]->start <= hits->last + ANCHOR_BYTES)
         r->n_matches++;
 }
+
+void plim_window_reader_read_said(struct plim_window_reader *r, const struct plim_log_buffer *b)
+{
+    const struct run run = { .is_cut = true };
+    r->start = 0;
+    r->end = b->length;
+    plim_window_build(&r->blank, b->data, b->length, PLIM_JOIN_BLANK);
+    plim_budget_spend(r->budget, STEPS_OF_BYTE * b->length);
+    r->matches.n = 0;
+    for (uint16_t i = 0; i < plim_n_patterns; i++)
+        if (plim_patterns[i].is_said)
+            run_pattern(r, i, run);
+    plim_matches_settle(&r->matches);
+    r->n_matches = r->matches.n;
+}

@@ -17,9 +17,9 @@ enum { LOG_BYTES = 256 << 10 };
 /* A request for memory on a card that failed, with its size; frameworks name the host's memory in other messages. */
 static bool is_of_a_card(const struct plim_finding *finding)
 {
-    return finding->pattern->role == PLIM_PATTERN_ROLE_FAILURE && !finding->is_recovered &&
-           finding->pattern->cause != PLIM_CAUSE_HOST_RAM && finding->pattern->cause != PLIM_CAUSE_SHM &&
-           finding->pattern->cause != PLIM_CAUSE_NOT_OOM &&
+    return finding->pattern->role == PLIM_PATTERN_ROLE_FAILURE && !finding->pattern->is_said &&
+           !finding->is_recovered && finding->pattern->cause != PLIM_CAUSE_HOST_RAM &&
+           finding->pattern->cause != PLIM_CAUSE_SHM && finding->pattern->cause != PLIM_CAUSE_NOT_OOM &&
            plim_number(&finding->numbers, PLIM_N_TRIED_BYTES) != PLIM_UNKNOWN;
 }
 
