@@ -158,33 +158,49 @@ static const struct {
     { "/libnvinfer", "TensorRT" },
 };
 
-/* The first in the list's order: PyTorch and others load TensorRT and ONNX Runtime as parts. */
-static void note_runtime(const char *path, size_t length, size_t *best)
+/* What was found in the lines so far. */
+struct mappings {
+    size_t runtime; /* the first in the list's order: PyTorch and others load TensorRT and ONNX Runtime as parts */
+    char path[256]; /* of the line before: the segments of one file follow each other */
+    size_t length;
+};
+
+/* `part` begins with a slash: a process has a thousand mappings, and few bytes of their paths are slashes. */
+static bool has_part(const char *path, size_t length, const char *part)
 {
-    for (size_t i = 0; i < *best; i++)
-        if (has_word(path, length, runtimes[i].library))
-            *best = i;
+    const char *const end = path + length;
+    const size_t n = strlen(part);
+    for (const char *at = path; (at = memchr(at, '/', (size_t)(end - at))) && (size_t)(end - at) >= n; at++)
+        if (!memcmp(at, part, n))
+            return true;
+    return false;
 }
 
 /* "7f00-7f10 r--p 00000000 fd:01 1234   /path": the first slash begins the path. */
-static int read_mapping(struct plim_proc_entry *entry, const char *line, size_t length, size_t *runtime)
+static int read_mapping(struct plim_proc_entry *entry, const char *line, size_t length, struct mappings *found)
 {
     const char *path = memchr(line, '/', length);
     if (!path)
         return 0;
     length -= (size_t)(path - line);
-    entry->has_device = entry->has_device || has_word(path, length, "/libcuda.so");
-    note_runtime(path, length, runtime);
+    if (length == found->length && !memcmp(path, found->path, length))
+        return 0;
+    found->length = length <= sizeof found->path ? length : 0;
+    memcpy(found->path, path, found->length);
+    entry->has_device = entry->has_device || has_part(path, length, "/libcuda.so");
+    for (size_t i = 0; i < found->runtime; i++)
+        if (has_part(path, length, runtimes[i].library))
+            found->runtime = i;
     return is_model(path, length) ? add_model(entry, path, length) : 0;
 }
 
 /* The lines in a window; what is left of the last one moves to its beginning. */
-static int read_window(struct plim_proc_entry *entry, char *window, size_t *n, size_t *runtime)
+static int read_window(struct plim_proc_entry *entry, char *window, size_t *n, struct mappings *found)
 {
     size_t start = 0;
     int result = 0;
     for (const char *end; result == 0 && (end = memchr(window + start, '\n', *n - start));) {
-        result = read_mapping(entry, window + start, (size_t)(end - window) - start, runtime);
+        result = read_mapping(entry, window + start, (size_t)(end - window) - start, found);
         start = (size_t)(end - window) + 1;
     }
     memmove(window, window + start, *n - start);
@@ -196,7 +212,8 @@ static int read_mappings(const struct plim_proc_reader *reader, struct plim_proc
 {
     enum { WINDOW_BYTES = 16 << 10 };
     char path[PLIM_PROC_PATH_BYTES], window[WINDOW_BYTES];
-    size_t n = 0, total = 0, got = 1, runtime = sizeof runtimes / sizeof *runtimes;
+    size_t n = 0, total = 0, got = 1;
+    struct mappings found = { .runtime = sizeof runtimes / sizeof *runtimes };
     int file, result = 0;
     plim_proc_path(reader, entry->process.pid, "maps", path);
     if (plim_system_open(path, PLIM_OPEN_NOW, &file) != 0)
@@ -206,12 +223,13 @@ static int read_mappings(const struct plim_proc_reader *reader, struct plim_proc
             break;
         n += got;
         total += got;
-        result = read_window(entry, window, &n, &runtime);
+        result = read_window(entry, window, &n, &found);
         n = n == sizeof window ? 0 : n; /* no line is as long */
     }
     plim_system_close(file);
-    if (result == 0 && runtime < sizeof runtimes / sizeof *runtimes)
-        result = plim_proc_keep(entry, PLIM_PROC_RUNTIME, runtimes[runtime].runtime, strlen(runtimes[runtime].runtime));
+    if (result == 0 && found.runtime < sizeof runtimes / sizeof *runtimes)
+        result = plim_proc_keep(entry, PLIM_PROC_RUNTIME, runtimes[found.runtime].runtime,
+                                strlen(runtimes[found.runtime].runtime));
     return result;
 }
 
