@@ -127,6 +127,27 @@ int plim_system_list(const char *folder, struct plim_names *ret_names)
     return result;
 }
 
+int plim_system_visit_links(const char *folder, bool (*visit)(void *context, const char *name, const char *target),
+                            void *context)
+{
+    DIR *open_folder = opendir(folder);
+    if (!open_folder)
+        return errno;
+    char target[4096];
+    bool goes_on = true;
+    errno = 0;
+    for (const struct dirent *entry; goes_on && (entry = readdir(open_folder)) != NULL; errno = 0) {
+        const ssize_t n = readlinkat(dirfd(open_folder), entry->d_name, target, sizeof target - 1);
+        if (n < 0)
+            continue;
+        target[n] = '\0';
+        goes_on = visit(context, entry->d_name, target);
+    }
+    const int result = goes_on ? errno : 0;
+    closedir(open_folder);
+    return result;
+}
+
 /* --- time --- */
 
 uint64_t plim_system_now_us(void)

@@ -127,6 +127,13 @@ int plim_system_link(const char *path, char *ret_target, size_t size)
     return ENOSYS;
 }
 
+int plim_system_visit_links(const char *folder, bool (*visit)(void *context, const char *name, const char *target),
+                            void *context)
+{
+    (void)folder, (void)visit, (void)context;
+    return ENOSYS;
+}
+
 /* A pipe whose writer has gone has ended. */
 static int read_handle(HANDLE handle, void *buffer, size_t n, OVERLAPPED *place, size_t *ret_n)
 {

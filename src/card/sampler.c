@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "card/draft.h"
+#include "card/drm/look.h"
 #include "card/nvml/look.h"
 #include "card/proc/process.h"
 
@@ -19,6 +20,7 @@
 struct plim_sampler {
     char *nvml_path, *root;
     struct plim_nvml_look nvml;
+    struct plim_drm_look drm;
     struct plim_proc_reader reader;
     struct plim_draft draft;
     struct plim_proc_entry *entry; /* by pid */
@@ -164,9 +166,20 @@ int plim_sampler_open(const struct plim_sampler_options *options, struct plim_sa
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
     plim_nvml_look_open(sampler->nvml_path, sampler->root, options->wants_load, &sampler->nvml);
+    plim_drm_look_open(sampler->root, &sampler->drm);
     plim_proc_open(sampler->root, &sampler->reader);
     *ret_sampler = sampler;
     return 0;
+}
+
+/* The number for the next card's name: "gpu2" after "gpu0" and "gpu1:3". */
+static uint32_t next_number(const struct plim_draft *draft)
+{
+    unsigned next = 0, number;
+    for (uint32_t i = 0; i < draft->n_cards; i++)
+        if (sscanf(draft->card[i].id, "gpu%u", &number) == 1 && number >= next)
+            next = number + 1;
+    return next;
 }
 
 int plim_sampler_read(struct plim_sampler *sampler, const struct plim_sample **ret_sample, struct plim_error *reterr)
@@ -176,6 +189,8 @@ int plim_sampler_read(struct plim_sampler *sampler, const struct plim_sample **r
     plim_proc_begin(&sampler->reader);
     const int64_t now_ms = sampler->reader.now_ms, now_unix_ms = sampler->reader.now_unix_ms;
     int result = plim_nvml_look_read(&sampler->nvml, now_ms, now_unix_ms, draft);
+    if (result == 0)
+        result = plim_drm_look_read(&sampler->drm, now_ms, now_unix_ms, next_number(draft), draft);
     if (result == 0)
         result = read_processes(sampler);
     if (result == 0)
@@ -201,6 +216,7 @@ void plim_sampler_close(struct plim_sampler *sampler)
     if (!sampler)
         return;
     plim_nvml_look_close(&sampler->nvml);
+    plim_drm_look_close(&sampler->drm);
     for (uint32_t i = 0; i < sampler->n_entries; i++)
         plim_proc_entry_done(&sampler->entry[i]);
     plim_free(sampler->entry);

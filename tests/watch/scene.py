@@ -19,7 +19,8 @@ A scene is text. "#" begins a comment line. Sizes are "5 GiB", "300 MiB" or byte
   @process PID                          then "KEY = VALUE" lines, all optional:
       args = a command line, quoted as for a shell      program = PATH    name = as it calls itself    folder = PATH
       parent = PID   state = S   uid = 1000   age = SECONDS   cpu = SECONDS   rss = SIZE   nspid = PIDS   session = PID
-      terminal = NUMBER   cgroup = LINE (again for more)   fd N = TARGET   map = PATH   fdinfo N = KEY: VALUE; ...
+      terminal = NUMBER   cgroup = LINE (again for more)   fd N = TARGET   map = PATH
+      fdinfo N = KEY: VALUE; ... of /dev/dri/renderD128, unless "fd N" says another
   @nvml                                 the lines up to the next "@", with sizes in bytes: see nvml_scene.c
   @expect                               the sample of this machine, as tests/unit/test_sampler.c writes it
 """
@@ -59,6 +60,8 @@ class Tree:
         full = self.place(path)
         if os.path.islink(full):
             os.unlink(full)
+        elif os.path.isdir(full):
+            shutil.rmtree(full)
         os.symlink(target, full)
 
     def folder(self, path):
@@ -103,7 +106,7 @@ def make_process(tree, pid, lines, uptime_s):
         elif key.startswith("fdinfo "):
             rows = "".join(row.strip() + "\n" for row in value.split(";"))
             tree.file(f"{folder}/fdinfo/{key[7:]}", "pos:\t0\nflags:\t02100002\nmnt_id:\t27\nino:\t420\n" + rows)
-            tree.link(f"{folder}/fd/{key[7:]}", "/dev/dri/renderD128")
+            tree.link(f"{folder}/fd/{key[7:]}", one.get("fd " + key[7:], "/dev/dri/renderD128"))
         elif key == "map":
             maps += f"7f{number:06x}0000-7f{number:06x}8000 r--s 00000000 fd:01 {number + 1000}   {value}\n"
     tree.file(f"{folder}/maps", maps)

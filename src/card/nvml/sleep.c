@@ -3,17 +3,10 @@
 
 #include "base/system.h"
 #include "card/proc/entry.h"
+#include "card/suspended.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Documentation/ABI/testing/sysfs-devices-power: "suspended", "suspending", "resuming", "active", "error". */
-bool plim_is_suspended(const char *folder)
-{
-    char path[PLIM_PROC_PATH_BYTES + 32], text[32];
-    snprintf(path, sizeof path, "%s/power/runtime_status", folder);
-    return plim_proc_read_file(path, text, sizeof text) > 0 && !strncmp(text, "suspend", 7);
-}
 
 /* "Model: \t\t NVIDIA GeForce RTX 4070" in /proc/driver/nvidia/gpus/ADDRESS/information, which the driver remembers. */
 static void read_name(const char *root, const char *pci, char *name, size_t size)

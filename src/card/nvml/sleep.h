@@ -20,7 +20,4 @@ struct plim_sleepers {
 
 void plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers);
 
-/* True when the file power/runtime_status of a device's folder says that it sleeps. */
-bool plim_is_suspended(const char *folder);
-
 #endif
