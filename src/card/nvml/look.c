@@ -267,10 +267,11 @@ static int read_card(struct plim_nvml_look *look, struct plim_nvml_known *known,
 
 /* --- */
 
-static int add_asleep(const struct plim_sleepers *sleepers, struct plim_draft *draft)
+/* The cards that sleep, of those from the first'th on and before the end'th. */
+static int add_asleep(const struct plim_sleepers *sleepers, uint32_t first, uint32_t end, struct plim_draft *draft)
 {
     int result = 0;
-    for (uint32_t i = 0; i < sleepers->n && result == 0; i++) {
+    for (uint32_t i = first; i < sleepers->n && i < end && result == 0; i++) {
         if (!sleepers->card[i].is_asleep)
             continue;
         struct plim_sample_card card = plim_draft_blank(PLIM_VENDOR_NVIDIA);
@@ -298,9 +299,15 @@ int plim_nvml_look_read(struct plim_nvml_look *look, int64_t now_ms, int64_t now
         stop(look);
     else if (start(look))
         result = list_cards(look, now_ms, &sleepers);
-    for (uint32_t i = 0; i < look->n_known && result == 0 && look->is_started; i++)
-        result = read_card(look, &look->known[i], now_ms, now_unix_ms, draft);
-    return result ? result : add_asleep(&sleepers, draft);
+    uint32_t next = 0; /* of the cards in the order of their numbers, the next that may be asleep */
+    for (uint32_t i = 0; i < look->n_known && result == 0 && look->is_started; i++) {
+        const uint32_t number = look->known[i].nvml.index;
+        result = add_asleep(&sleepers, next, number, draft);
+        next = number > next ? number : next;
+        if (result == 0)
+            result = read_card(look, &look->known[i], now_ms, now_unix_ms, draft);
+    }
+    return result ? result : add_asleep(&sleepers, next, sleepers.n, draft);
 }
 
 void plim_nvml_look_close(struct plim_nvml_look *look)

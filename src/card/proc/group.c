@@ -112,10 +112,12 @@ static bool is_uid(struct part part)
 static void read_pod(struct part part, struct plim_proc_group *group)
 {
     part = without_end(part, ".slice");
-    if (starts(part, "kubepods"))
-        for (; part.length && !starts(part, "-pod"); part = after(part, 1))
-            ;
-    part = starts(part, "-") ? after(part, 1) : part;
+    /* "kubepods-burstable-podUID", and in a node that is a container itself "kubelet-kubepods-burstable-podUID" */
+    if (starts(part, "kube")) {
+        while (part.length && !starts(part, "-pod"))
+            part = after(part, 1);
+        part = part.length ? after(part, 1) : part;
+    }
     if (!starts(part, "pod") || !is_uid(after(part, 3)))
         return;
     keep(group->pod, sizeof group->pod, after(part, 3));

@@ -13,7 +13,7 @@ struct plim_proc_group {
     char container[72]; /* 64 digits of an id, or a name */
     char pod[40];       /* its uid, with dashes */
     char slurm_job[24];
-    char unit[72]; /* of systemd, the innermost: "ollama.service" */
+    char unit[96]; /* of systemd, the innermost: "ollama.service" */
     bool is_gone;  /* the group was deleted while the process still ran */
 };
 
