@@ -81,6 +81,9 @@ enum {
     PLIM_MAX_REDIRECTS = 8,                   /* of one request; browsers follow 20, the hub needs 2 */
     PLIM_MAX_LISTED_FILES = 1 << 12,          /* of a repository, that may be a model's */
 
+    PLIM_MAX_SEEN_PROCESSES = 1 << 12, /* in the state file of `ps` and `top`: a line each, of up to 231 bytes */
+    PLIM_MAX_SEEN_BYTES = 1 << 20,
+
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
     PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */

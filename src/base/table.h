@@ -24,6 +24,8 @@ extern const struct plim_table plim_ollama_table;        /* data/ollama.csv: tag
 extern const struct plim_table plim_frames_table;        /* data/frames.csv: work that a Python frame is a sign of */
 extern const struct plim_table plim_frameworks_table;    /* data/frameworks.csv: ids and names of programs */
 extern const struct plim_table
+    plim_watch_programs_table; /* data/watch-programs.csv: programs on cards, and their roles */
+extern const struct plim_table
     plim_flag_owners_table; /* data/flag-owners.csv: flags and variables, and whose they are */
 
 /* The number of the column with this name; n_columns when there is no such column. */
