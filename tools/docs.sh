@@ -5,8 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 directory=${1:-build}
 TARGETS=src/plimsoll sh tools/build.sh "$directory"
-ninja -C "$directory" tests/zoo.list src/libplimsoll-core.a >/dev/null
+ninja -C "$directory" tests/zoo.list tests/watch/nvml_scene.so src/libplimsoll-core.a >/dev/null
 python3 tools/embed_entries.py --markdown docs/errors.md data/errors/*.entries
 exec python3 tests/docs/run_examples.py --update --plimsoll "$directory/src/plimsoll" --zoo "$directory/tests/zoo" \
+    --scene-nvml "$directory/tests/watch/nvml_scene.so" \
     --library "$directory/src/libplimsoll-core.a" --library=-lpcre2-8 --library=-lm --library=-ldl \
     README.md docs man

@@ -17,6 +17,7 @@ static const char usage[] = "usage: plimsoll fit MODEL [--card NAME] [options]\n
                             "       plimsoll check BILL LOG\n"
                             "       plimsoll hollow MODEL -o OUT\n"
                             "       plimsoll rehearse --card NAME -- COMMAND...\n"
+                            "       plimsoll ps\n"
                             "       plimsoll explain [LOG|-]\n"
                             "       plimsoll errors [MESSAGE]\n";
 

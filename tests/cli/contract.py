@@ -149,6 +149,43 @@ def check_models(answer: object) -> None:
             need(fill["how"] in ("source", "sibling", "default", "instead") and fill["source"], f"models[{i}].filled: {fill}")
 
 
+STALE = {"gone": True, "defunct": True, "container_gone": True, "orphan": True, "notebook": True, "server": False, "display": False,
+         "mps": False, "service": False, "attached": False, "active": False, "stopped": None, "on_purpose": None, "not_watched": None,
+         "unseen": None, "outside": None}
+
+
+def check_ps_process(process: object, where: str) -> int | None:
+    """The bytes that it holds."""
+    row = fields(process, where, pid=int, user=(str, NULL), command=(str, NULL), container=(str, NULL), bytes=(int, NULL),
+                 kind={"compute", "graphics", "compute+graphics", "mps", "drm", None}, started=(str, NULL), idle_s=(int, NULL),
+                 idle_is_at_least=bool, stale=(bool, NULL), reason=str, why=str, framework=(str, NULL), role=(str, NULL), models=list,
+                 folder=(str, NULL), parent=(int, NULL), parent_command=(str, NULL), pod=(str, NULL), slurm_job=(str, NULL),
+                 peak_bytes=(int, NULL), host_bytes=(int, NULL), gpu_percent=(int, NULL), growth=(dict, NULL), gone=bool)
+    need(row["why"] != "", f"{where} has no why")
+    need(row["stale"] == STALE.get(row["reason"], row["stale"]), f"{where}: stale is {row['stale']}, and the reason is {row['reason']}")
+    need(row["reason"] in STALE or row["reason"] == "earlier_run" and row["stale"] is not False, f"{where}.reason is {row['reason']}")
+    need(row["idle_s"] is not None or row["stale"] is not True or row["reason"] in ("gone", "defunct"), f"{where}: stale, and not seen idle")
+    if row["growth"] is not None:
+        fields(row["growth"], f"{where}.growth", trend={"steady", "warm_up", "growing"}, bytes_per_min=int, full_s=(int, NULL), window_s=int)
+    return row["bytes"]
+
+
+def check_ps(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.ps/1"}, taken=str, cards=list, notes=list)
+    for i, card in enumerate(root["cards"]):
+        where = f"cards[{i}]"
+        row = fields(card, where, id=str, name=str, uuid=(str, NULL), total_bytes=(int, NULL), used_bytes=(int, NULL),
+                     free_bytes=(int, NULL), reserved_bytes=(int, NULL), processes=list, unattributed_bytes=(int, NULL),
+                     unattributed_why=(str, NULL), pci=(str, NULL), parent=(str, NULL), asleep=bool,
+                     listing={"full", "without_bytes", "partial", "none"}, stale_bytes=int, growth=(dict, NULL), gpu_percent=(int, NULL),
+                     why=(str, NULL))
+        held = [check_ps_process(process, f"{where}.processes[{k}]") for k, process in enumerate(row["processes"])]
+        known = sum(size for size in held if size is not None)
+        need(row["unattributed_bytes"] is None or None not in held, f"{where}: bytes are unknown, and what is left is known")
+        need(not row["unattributed_bytes"] or row["used_bytes"] >= known + row["unattributed_bytes"], f"{where}: more is held than used")
+        need(row["stale_bytes"] <= (row["used_bytes"] or 0), f"{where}.stale_bytes")
+
+
 PRICE = {"price": (dict, NULL)}
 
 
@@ -367,7 +404,7 @@ def check(kind: str, answer: object) -> str | None:
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
-         "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models}[kind](answer)
+         "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

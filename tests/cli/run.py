@@ -3,7 +3,7 @@
 """
 Run the cases of *.cases against the program.
 
-    run.py --plimsoll PROGRAM [--nvml LIBRARY] [--update] [NAME...]
+    run.py --plimsoll PROGRAM [--nvml LIBRARY] [--scene-nvml LIBRARY] [--update] [NAME...]
 
 A case is a block of lines; NAME selects cases by a part of their name, or all of one file ("fit.cases").
 
@@ -13,6 +13,8 @@ A case is a block of lines; NAME selects cases by a part of their name, or all o
     env NAME=value                             set for this case
     nvml HOW                                   the machine has the cards of tests/unit/fake_nvml.c, which acts like this;
                                                the case is left out without --nvml
+    scene NAME                                 the machine of ../watch/scenes/NAME.scene, of which nothing was seen before;
+                                               the case is left out without --scene-nvml
     tty                                        stdout and stderr are one terminal
     exit 1                                     the exit status; 0 without this line
     out TEXT                                   stdout contains this text
@@ -20,7 +22,7 @@ A case is a block of lines; NAME selects cases by a part of their name, or all o
     no TEXT                                    neither contains it
     last TEXT                                  the last line of stdout, or of stderr when stdout is empty
     golden NAME                                stdout is golden/NAME; --update writes it
-    json explain|fit|fits|cards|models|engines|receipt|rehearsal|check|hollow   stdout keeps the contract (contract.py)
+    json explain|fit|fits|cards|models|engines|ps|receipt|rehearsal|check|hollow   stdout keeps the contract (contract.py)
     wide                                       lines may be longer than 80 columns
 
 <esc> in a TEXT is the character that begins a colour. No case may print a character that is not shown (shown.py).
@@ -50,6 +52,9 @@ import fixture
 import shown
 
 HERE = pathlib.Path(__file__).parent
+SCENES = HERE.parent / "watch" / "scenes"
+sys.path.append(str(SCENES.parent))
+import scene  # noqa: E402
 MAX_COLUMNS = 80
 TIMEOUT_S = 60
 SIDE_BY_SIDE = 4  # files at a time
@@ -62,6 +67,7 @@ class Case:
     argv: list[str] = dataclasses.field(default_factory=list)
     env: dict[str, str] = dataclasses.field(default_factory=dict)
     nvml: str = ""
+    scene: str = ""
     tty: bool = False
     wide: bool = False
     exit: int = 0
@@ -85,8 +91,8 @@ def read_cases(path: pathlib.Path) -> list[Case]:
         elif word == "env":
             name, _, value = rest.partition("=")
             case.env[name] = value
-        elif word == "nvml":
-            case.nvml = rest
+        elif word in ("nvml", "scene"):
+            setattr(case, word, rest)
         elif word in ("tty", "wide"):
             setattr(case, word, True)
         elif word == "exit":
@@ -115,10 +121,15 @@ def run_on_terminal(argv: list[str], cwd: str, env: dict[str, str]) -> tuple[int
     return process.wait(TIMEOUT_S), output.decode(errors="surrogateescape").replace("\r\n", "\n")
 
 
-def run(case: Case, world: fixture.World, nvml: str) -> tuple[int, str, str]:
+def run(case: Case, world: fixture.World, options: argparse.Namespace) -> tuple[int, str, str]:
     env = {**world.env, **case.env}
     if case.nvml:
-        env |= {"PLIMSOLL_NVML": nvml, "FAKE_NVML": case.nvml}
+        env |= {"PLIMSOLL_NVML": options.nvml, "FAKE_NVML": case.nvml}
+    if case.scene:
+        folder = pathlib.Path(world.models).parent / "scenes" / re.sub(r"\W", "-", case.where)
+        scene.make(str(SCENES / (case.scene + ".scene")), str(folder))
+        env |= {"PLIMSOLL_NVML": options.scene_nvml, "PLIMSOLL_SYSROOT": str(folder / "root"), "NVML_SCENE": str(folder / "nvml"),
+                "XDG_STATE_HOME": str(folder / "state")}
     if case.tty:
         status, out = run_on_terminal(case.argv, world.models, env)
         return status, out, ""
@@ -169,13 +180,13 @@ def check(case: Case, kind: str, text: str, out: str, err: str, update: bool) ->
     return None if text in {"out": out, "err": err}[kind] else f"no {text!r} in std{kind}"
 
 
-def failures(case: Case, world: fixture.World, nvml: str, update: bool) -> list[str]:
-    status, out, err = run(case, world, nvml)
+def failures(case: Case, world: fixture.World, options: argparse.Namespace) -> list[str]:
+    status, out, err = run(case, world, options)
     found = []
     if status != case.exit:
         found.append(f"exit status {status}, not {case.exit}")
     for kind, text in case.checks:
-        wrong = check(case, kind, text, out, err, update)
+        wrong = check(case, kind, text, out, err, options.update)
         if wrong:
             found.append(wrong)
     is_text = not case.wide and not any(kind == "json" for kind, _ in case.checks)
@@ -197,10 +208,10 @@ def is_called(case: Case, name: str) -> bool:
 def run_file(path: pathlib.Path, options: argparse.Namespace, world: fixture.World) -> tuple[int, list[str]]:
     """Run the chosen cases of a file, in order: their number, and a line FAIL with its details for each that fails."""
     cases = [case for case in read_cases(path) if not options.names or any(is_called(case, name) for name in options.names)]
-    cases = [case for case in cases if options.nvml or not case.nvml]
+    cases = [case for case in cases if (options.nvml or not case.nvml) and (options.scene_nvml or not case.scene)]
     complaints = []
     for case in cases:
-        found = failures(case, world, options.nvml, options.update)
+        found = failures(case, world, options)
         complaints += [f"FAIL {case.where} {case.name}: {line}" for line in found[:1]]
         complaints += [f"     {line}" for line in found[1:]]
     return len(cases), complaints
@@ -210,10 +221,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Test the command line of plimsoll.")
     parser.add_argument("--plimsoll", required=True, metavar="PROGRAM")
     parser.add_argument("--nvml", default="", metavar="LIBRARY")
+    parser.add_argument("--scene-nvml", default="", metavar="LIBRARY")
     parser.add_argument("--update", action="store_true", help="write the golden files anew")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
-    options.nvml = options.nvml and str(pathlib.Path(options.nvml).resolve())
+    for name in ("nvml", "scene_nvml"):
+        given = getattr(options, name)
+        setattr(options, name, given and str(pathlib.Path(given).resolve()))
     n_run = n_failed = 0
     with tempfile.TemporaryDirectory(prefix="plimsoll-cli-") as directory:
         world = fixture.make(directory, options.plimsoll)

@@ -9,7 +9,8 @@ against the library and run (--library, --cc). What is shown must be what is pri
 Of a directory, every page is read (.md, .scd), those of its folders as well.
 
 Examples run in a scratch directory with the bundled sample and stand-ins from the zoo, on a pretended machine with 32 GB
-of RAM and without a GPU. A command must end with 0 or 1: yes or no.
+of RAM and without a GPU; those of the commands about processes on the machine of a scene, with the NVML of --scene-nvml.
+A command must end with 0 or 1: yes or no.
 """
 import argparse
 import difflib
@@ -35,6 +36,8 @@ STAND_INS = {
     "gemma-3-12b-it-Q4_K_M.gguf": "gemma-3-12b-Q4_K_M.gguf",
     "Qwen3-30B-A3B-Q4_K_M.gguf": "qwen3-30b-a3b-Q4_K_M.gguf",
 }
+SCENE = os.path.join(ROOT, "tests", "watch", "scenes", "shared-server.scene")
+OF_A_SCENE = ("ps", "free")  # commands
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
 RECEIPT = os.path.join(ROOT, "tests", "cli", "logs", "rehearsal.json")
 CRASH = os.path.join(ROOT, "tests", "cli", "logs", "crash", "pytorch.log")
@@ -67,6 +70,11 @@ class Place:
         self.environment |= {"PLIMSOLL_SYSROOT": os.path.join(self.directory, "root"),
                              "PLIMSOLL_NVML": os.path.join(self.directory, "no-such-library.so"), "LC_ALL": "C.UTF-8"}
 
+        scene = os.path.join(self.directory, "scene")
+        if options.scene_nvml:
+            subprocess.run([sys.executable, os.path.join(ROOT, "tests", "watch", "scene.py"), SCENE, scene], check=True)
+        self.scene = {"PLIMSOLL_SYSROOT": os.path.join(scene, "root"), "PLIMSOLL_NVML": os.path.abspath(options.scene_nvml),
+                      "NVML_SCENE": os.path.join(scene, "nvml"), "XDG_STATE_HOME": os.path.join(scene, "state")}
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
         shutil.copy(RECEIPT, os.path.join(self.directory, "receipt.json"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
@@ -79,8 +87,9 @@ class Place:
         if words[0] == "plimsoll":
             words[0] = self.options.plimsoll
         shutil.rmtree(os.path.join(self.directory, "hollow"), ignore_errors=True)  # what the example before may have written
-        done = subprocess.run(words, cwd=self.directory, env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
+        environment = self.environment | (self.scene if words[1:2] and words[1] in OF_A_SCENE else {})
+        done = subprocess.run(words, cwd=self.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, timeout=60)
         return done.returncode, done.stdout
 
     def compile(self, source):
@@ -248,6 +257,7 @@ def main():
     parser = argparse.ArgumentParser(description="Run the examples of the documentation.")
     parser.add_argument("--plimsoll", required=True, metavar="PROGRAM")
     parser.add_argument("--zoo", required=True, metavar="DIR")
+    parser.add_argument("--scene-nvml", default="", metavar="LIBRARY", help="NVML of a scene (tests/watch/nvml_scene.c)")
     parser.add_argument("--library", action="append", default=[], metavar="ARGUMENT", help="what examples in C are linked with")
     parser.add_argument("--cc", default="cc", metavar="COMMAND")
     parser.add_argument("--update", action="store_true", help="write what is printed into the files")
