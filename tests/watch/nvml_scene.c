@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An NVML that says what the file $NVML_SCENE holds. It is read again at each init, count and list of compute
- * processes, so that a test can change it in between. The interface and the sizes are those of NVIDIA's documentation.
+ * An NVML that says what the file $NVML_SCENE holds. It is read again when it has changed, so that a test can put
+ * another in its place at any time. The interface and the sizes are those of NVIDIA's documentation.
  *
  *   init CODE | all CODE           nvmlInit_v2(), every call after it, returns this
  *   garbage SEED                   numbers and lists hold anything
@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -169,9 +170,26 @@ static void read_of_card(const char *line, struct device *card)
         card->activity[card->n_activity++] = row;
 }
 
+/* True when the file is another than the one read last. */
+static bool has_changed(const char *path)
+{
+    static struct stat last;
+    struct stat status;
+    if (!path || stat(path, &status) != 0)
+        return false;
+    const bool is_same = status.st_ino == last.st_ino && status.st_size == last.st_size &&
+                         status.st_mtim.tv_sec == last.st_mtim.tv_sec &&
+                         status.st_mtim.tv_nsec == last.st_mtim.tv_nsec && devices;
+    last = status;
+    return !is_same;
+}
+
 static void load(void)
 {
     const char *path = getenv("NVML_SCENE");
+    if (devices && !has_changed(path))
+        return;
+    has_changed(path);
     FILE *file = path ? fopen(path, "r") : NULL;
     char line[512];
     struct device *card = NULL;
@@ -183,7 +201,6 @@ static void load(void)
     version = 3;
     stride = 24;
     clears = false;
-    const unsigned long long before = garbage;
     garbage = 0;
     while (file && devices && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
@@ -201,12 +218,12 @@ static void load(void)
     }
     if (file)
         fclose(file);
-    garbage = garbage && before ? before : garbage; /* goes on */
 }
 
 /* --- NVML --- */
 
 #define FAILS                                                                                                          \
+    load();                                                                                                            \
     if (all_status)                                                                                                    \
         return all_status;
 
@@ -264,7 +281,6 @@ static struct device *whole_card(unsigned n)
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
-    load();
     FAILS
     *count = 0;
     while (whole_card(*count))
@@ -355,8 +371,6 @@ static int list(struct device *device, int which, int asked, unsigned *count, vo
 {
     const unsigned room = *count;
     const size_t bytes = asked == 1 ? 16 : asked == 2 ? 24 : (size_t)stride;
-    if (which == 0)
-        load();
     FAILS
     if (asked > version)
         return FUNCTION_NOT_FOUND;

@@ -11,6 +11,7 @@
 #include "card/proc/entry.h"
 #include "card/suspended.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,27 @@ static bool is_integrated(const struct plim_drm_card *card)
     return card->vendor == PLIM_VENDOR_INTEL && !strcmp(card->pci, "0000:00:02.0");
 }
 
+static void read_name(const char *device, struct plim_drm_card *card)
+{
+    char *const name = card->name;
+    const size_t size = sizeof card->name;
+    struct plim_card known;
+    char line[80];
+    if (read_line(device, "product_name", line, sizeof line)) {
+        snprintf(name, size, "%s", line);
+        return;
+    }
+    for (size_t i = 0; i < plim_catalogue_size(); i++) {
+        plim_catalogue_card(i, &known);
+        if (known.pci_id == card->pci_id && known.pci_id) {
+            snprintf(name, size, "%s", known.name);
+            return;
+        }
+    }
+    snprintf(name, size, "%s GPU %04x:%04x", card->vendor == PLIM_VENDOR_AMD ? "AMD" : "Intel",
+             (unsigned)(card->pci_id & 0xffff), (unsigned)(card->pci_id >> 16));
+}
+
 static bool read_identity(const char *root, const char *name, struct plim_drm_card *ret_card)
 {
     char folder[PATH_BYTES], device[PATH_BYTES];
@@ -97,6 +119,7 @@ static bool read_identity(const char *root, const char *name, struct plim_drm_ca
     snprintf(card.minor, sizeof card.minor, "%.15s", name);
     card.pci_id = (uint32_t)(read_hex(device, "device") << 16 | (read_hex(device, "vendor") & 0xffff));
     card.is_integrated = is_integrated(&card);
+    read_name(device, &card);
     *ret_card = card;
     return true;
 }
@@ -118,13 +141,14 @@ static void find_render(const char *root, const struct plim_names *names, struct
 }
 
 /* ROCm's own numbers of the cards: a node with the number of its "renderD". (amdkfd, kfd_topology.c) */
-static void find_kfd(const char *root, struct plim_drm_card *cards, uint32_t n)
+static int find_kfd(const char *root, struct plim_drm_card *cards, uint32_t n)
 {
     char folder[PATH_BYTES], text[4096], render[16];
     struct plim_names names;
     snprintf(folder, sizeof folder, "%.3000s/sys/class/kfd/kfd/topology/nodes", root);
-    if (plim_system_list(folder, &names) != 0)
-        return;
+    const int error = plim_system_list(folder, &names);
+    if (error)
+        return error == ENOMEM ? PLIM_E_NOMEM : 0;
     for (size_t i = 0; i < names.n && i < 2 * PLIM_DRM_MAX_CARDS; i++) {
         snprintf(folder, sizeof folder, "%.3000s/sys/class/kfd/kfd/topology/nodes/%.15s", root, names.names[i]);
         char path[PATH_BYTES];
@@ -138,6 +162,7 @@ static void find_kfd(const char *root, struct plim_drm_card *cards, uint32_t n)
                 cards[k].kfd_id = strtoull(text + sizeof text / 2, NULL, 10);
     }
     plim_names_done(&names);
+    return 0;
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -146,23 +171,27 @@ static int compare_addresses(const void *a, const void *b)
     return strcmp(left->pci, right->pci);
 }
 
-uint32_t plim_drm_find(const char *root, struct plim_drm_card *ret_cards)
+int plim_drm_find(const char *root, struct plim_drm_card *ret_cards, uint32_t *ret_n)
 {
     char folder[PATH_BYTES];
     struct plim_names names;
     uint32_t n = 0;
+    int result = 0;
+    *ret_n = 0;
     snprintf(folder, sizeof folder, "%.3000s/sys/class/drm", root);
-    if (plim_system_list(folder, &names) != 0)
-        return 0;
+    const int error = plim_system_list(folder, &names);
+    if (error)
+        return error == ENOMEM ? PLIM_E_NOMEM : 0;
     for (size_t i = 0; i < names.n && n < PLIM_DRM_MAX_CARDS; i++)
         n += is_card(names.names[i]) && read_identity(root, names.names[i], &ret_cards[n]);
     qsort(ret_cards, n, sizeof *ret_cards, compare_addresses);
     if (n > 0) {
         find_render(root, &names, ret_cards, n);
-        find_kfd(root, ret_cards, n);
+        result = find_kfd(root, ret_cards, n);
     }
     plim_names_done(&names);
-    return n;
+    *ret_n = n;
+    return result;
 }
 
 int plim_drm_card_of(const struct plim_drm_card *cards, uint32_t n, const char *device)
@@ -176,25 +205,6 @@ int plim_drm_card_of(const struct plim_drm_card *cards, uint32_t n, const char *
 }
 
 /* --- reading --- */
-
-static void read_name(const char *device, const struct plim_drm_card *card, char *name, size_t size)
-{
-    struct plim_card known;
-    char line[80];
-    if (read_line(device, "product_name", line, sizeof line)) {
-        snprintf(name, size, "%s", line);
-        return;
-    }
-    for (size_t i = 0; i < plim_catalogue_size(); i++) {
-        plim_catalogue_card(i, &known);
-        if (known.pci_id == card->pci_id && known.pci_id) {
-            snprintf(name, size, "%s", known.name);
-            return;
-        }
-    }
-    snprintf(name, size, "%s GPU %04x:%04x", card->vendor == PLIM_VENDOR_AMD ? "AMD" : "Intel",
-             (unsigned)(card->pci_id & 0xffff), (unsigned)(card->pci_id >> 16));
-}
 
 static int64_t read_total(const char *folder, const char *device)
 {
@@ -232,7 +242,7 @@ void plim_drm_read_card(const char *root, const struct plim_drm_card *card, stru
     snprintf(device, sizeof device, "%.4000s/device", folder);
     snprintf(ret_card->pci, sizeof ret_card->pci, "%s", card->pci);
     ret_card->card.pci_id = card->pci_id;
-    read_name(device, card, ret_card->card.name, sizeof ret_card->card.name);
+    snprintf(ret_card->card.name, sizeof ret_card->card.name, "%s", card->name);
     ret_card->is_asleep = plim_is_suspended(device);
     if (ret_card->is_asleep) {
         ret_card->listing = PLIM_LISTING_NONE;

@@ -9,6 +9,7 @@
 enum { PLIM_DRM_MAX_CARDS = 32, PLIM_DRM_NONE = -1 };
 
 struct plim_drm_card {
+    char name[80];
     char pci[16];
     char driver[16];
     char minor[16];  /* "card0": its folder in /sys/class/drm */
@@ -19,13 +20,13 @@ struct plim_drm_card {
     bool is_integrated; /* it has no memory of its own */
 };
 
-/* Up to PLIM_DRM_MAX_CARDS, by their addresses; returns their number. root: "" or that of a tree. */
-uint32_t plim_drm_find(const char *root, struct plim_drm_card *ret_cards);
+/* Up to PLIM_DRM_MAX_CARDS, by their addresses. root: "" or that of a tree. Returns 0 or PLIM_E_NOMEM. */
+int plim_drm_find(const char *root, struct plim_drm_card *ret_cards, uint32_t *ret_n);
 
 /* The card of a device: "/dev/dri/renderD128"; its index or PLIM_DRM_NONE. */
 int plim_drm_card_of(const struct plim_drm_card *cards, uint32_t n, const char *device);
 
-/* Name, memory, and whether it is asleep, as they are now. */
+/* Memory, and whether it is asleep, as they are now. */
 void plim_drm_read_card(const char *root, const struct plim_drm_card *card, struct plim_sample_card *ret_card);
 
 #endif

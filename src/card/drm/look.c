@@ -17,12 +17,15 @@ void plim_drm_look_open(const char *root, struct plim_drm_look *ret_look)
 }
 
 /* An integrated GPU has no memory of its own: it is shown where it is the only one. */
-static void find_cards(struct plim_drm_look *look, int64_t now_ms, bool has_others)
+static int find_cards(struct plim_drm_look *look, int64_t now_ms, bool has_others)
 {
-    if (look->found_ms && now_ms - look->found_ms < FIND_AGAIN_MS)
-        return;
     struct plim_drm_card found[PLIM_DRM_MAX_CARDS];
-    const uint32_t n_found = plim_drm_find(look->root, found);
+    uint32_t n_found = 0;
+    if (look->found_ms && now_ms - look->found_ms < FIND_AGAIN_MS)
+        return 0;
+    const int result = plim_drm_find(look->root, found, &n_found);
+    if (result)
+        return result;
     bool has_own = has_others;
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_found; i++)
@@ -37,6 +40,7 @@ static void find_cards(struct plim_drm_look *look, int64_t now_ms, bool has_othe
     }
     look->n = n;
     look->found_ms = now_ms;
+    return 0;
 }
 
 /* --- activity --- */
@@ -140,8 +144,9 @@ int plim_drm_look_read(struct plim_drm_look *look, int64_t now_ms, int64_t now_u
     struct plim_sample_card seen[PLIM_DRM_MAX_CARDS];
     bool is_asked[PLIM_DRM_MAX_CARDS], asks = false;
     uint32_t place[PLIM_DRM_MAX_CARDS];
-    int result = 0;
-    find_cards(look, now_ms, draft->n_cards > 0);
+    int result = find_cards(look, now_ms, draft->n_cards > 0);
+    if (result)
+        return result;
     for (uint32_t i = 0; i < look->n; i++) {
         seen[i] = plim_draft_blank(look->card[i].vendor);
         plim_drm_read_card(look->root, &look->card[i], &seen[i]);

@@ -121,8 +121,11 @@ static int64_t *list_pids(const char *folder, uint32_t *ret_n, int *ret_result)
     uint32_t n = 0;
     *ret_n = 0;
     *ret_result = 0;
-    if (plim_system_list(folder, &names) != 0)
+    const int error = plim_system_list(folder, &names);
+    if (error) {
+        *ret_result = error == ENOMEM ? PLIM_E_NOMEM : 0;
         return NULL;
+    }
     int64_t *pid = plim_alloc(names.n, sizeof *pid);
     for (size_t i = 0; pid && i < names.n && n < PLIM_MAX_PROCESSES; i++)
         if (names.names[i][0] >= '1' && names.names[i][0] <= '9')

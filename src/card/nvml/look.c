@@ -255,7 +255,10 @@ static int read_card(struct plim_nvml_look *look, struct plim_nvml_known *known,
     const uint64_t taken_bytes = card.card.others_bytes + card.card.reserved_bytes;
     card.used_bytes = (int64_t)card.card.others_bytes;
     card.free_bytes = taken_bytes < card.card.total_bytes ? (int64_t)(card.card.total_bytes - taken_bytes) : 0;
-    plim_nvml_complete(&card.card);
+    if (card.card.total_bytes != known->card.card.total_bytes) { /* the catalogue is long */
+        plim_nvml_complete(&card.card);
+        known->card.card = card.card;
+    }
     int result = plim_nvml_read_activity(&look->nvml, known->nvml.device, now_ms, now_unix_ms, &known->activity);
     if (result == 0)
         result = add_processes(look, known, &card, draft);
@@ -290,8 +293,9 @@ static int add_asleep(const struct plim_sleepers *sleepers, uint32_t first, uint
 int plim_nvml_look_read(struct plim_nvml_look *look, int64_t now_ms, int64_t now_unix_ms, struct plim_draft *draft)
 {
     struct plim_sleepers sleepers;
-    plim_nvml_find_sleepers(look->root, &sleepers);
-    int result = 0;
+    int result = plim_nvml_find_sleepers(look->root, &sleepers);
+    if (result)
+        return result; /* unknown: one that sleeps would wake */
     if (sleepers.n_asleep != look->n_asleep)
         look->must_restart = true; /* the handles are of other cards */
     look->n_asleep = sleepers.n_asleep;

@@ -5,6 +5,7 @@
 #include "card/proc/entry.h"
 #include "card/suspended.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,14 +21,15 @@ static void read_name(const char *root, const char *pci, char *name, size_t size
     snprintf(name, size, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-void plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers)
+int plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers)
 {
     char folder[PLIM_PROC_PATH_BYTES];
     struct plim_names names;
     *ret_sleepers = (struct plim_sleepers){ 0 };
     snprintf(folder, sizeof folder, "%s/sys/bus/pci/drivers/nvidia", root);
-    if (plim_system_list(folder, &names) != 0)
-        return;
+    const int error = plim_system_list(folder, &names);
+    if (error)
+        return error == ENOMEM ? PLIM_E_NOMEM : 0;
     for (size_t i = 0; i < names.n && ret_sleepers->n < PLIM_MAX_DEVICES; i++) {
         const char *pci = names.names[i];
         if (strlen(pci) != 12 || pci[4] != ':')
@@ -41,4 +43,5 @@ void plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleeper
         ret_sleepers->n_asleep += ret_sleepers->card[at].is_asleep;
     }
     plim_names_done(&names);
+    return 0;
 }

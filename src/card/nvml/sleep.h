@@ -18,6 +18,7 @@ struct plim_sleepers {
     uint32_t n, n_asleep; /* in the order of their addresses, which is NVML's */
 };
 
-void plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers);
+/* Returns 0 or PLIM_E_NOMEM. */
+int plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers);
 
 #endif
