@@ -38,6 +38,18 @@ REMOTE = [
     '{"type":"file","path":"mmproj-F16.gguf","size":1},{"type":"directory","path":"a"}]',
     '2\n[{"type":"file","path":"model.safetensors.index.json"},{"type":"file","path":"config.json"}]',
 ]
+PROC = [
+    "0pos:\t0\ndrm-driver:\tamdgpu\ndrm-client-id:\t11\ndrm-pdev:\t0000:03:00.0\ndrm-total-vram:\t204800 KiB\n"
+    "drm-memory-vram:\t102400 KiB\ndrm-resident-vram:\t102400 KiB\ndrm-engine-gfx:\t8000 ns\n",
+    "0drm-driver:\txe\ndrm-client-id:\t3\ndrm-resident-vram0:\t23992 KiB\ndrm-cycles-rcs:\t28\ndrm-total-cycles-rcs:\t76\n"
+    "drm-engine-capacity-vcs:\t2\ndrm-total-system:\t0\n",
+    "1123 (a) R 1 (b) S 1 123 123 0 -1 4194304 0 0 0 0 5 1 0 0 20 0 3 0 85680000 6442450944 786432 0\n",
+    "2Name:\tx\nUid:\t1000\t1000\t1000\t1000\nNSpid:\t123\t7\nSigIgn:\t0000000000000001\n",
+    "312:memory:/docker/" + 64 * "a" + "\n0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod6a1b2c3d_0001_4002_"
+    "8003_9a0b1c2d3e4f.slice/cri-containerd-" + 64 * "b" + ".scope (deleted)\n",
+    "30::/system.slice/node7_slurmstepd.scope/job_4713/step_0/user/task_0\n9:memory:/slurm/uid_1/job_7/step_0\n",
+    "4llama-server\0-m\0/models/a-00001-of-00003.gguf\0--model=/models/a-00002-of-00003.gguf\0ggml-base.bin\0",
+]
 COMMANDS = [
     "m.gguf --card|RTX 4060|--ctx-size|32768",
     "--|llama-server|-m|model.gguf|-c|32768|-ngl|99|-ctk|q8_0|-ctv|q8_0|-fa|on",
@@ -159,6 +171,7 @@ def main() -> int:
     put(root / "fuzz_names", [text.encode() for text in NAMES])
     put(root / "fuzz_model_names", [text.encode() for text in MODEL_NAMES])
     put(root / "fuzz_prices", [text.encode() for text in PRICES])
+    put(root / "fuzz_proc", [text.encode() for text in PROC])
     put(root / "fuzz_remote", [text.encode() for text in REMOTE])
     put(root / "fuzz_flags", [text.replace("|", "\n").encode() for text in COMMANDS])
     put(root / "fuzz_host", [b"\xff".join(part.encode() for part in parts) for parts in HOSTS])
