@@ -16,3 +16,9 @@ offers plimsoll f -- fit
 offers plimsoll ca -- cards
 offers plimsoll fit --ctx -- --ctx-size
 offers plimsoll cards --js -- --json
+offers plimsoll fit --quality "" -- strict
+offers plimsoll fit --split-mode l -- layer
+plimsoll() { # what `plimsoll ps --plain` says of a machine; a name that a shell would obey is not offered
+    printf 'card\tpid\tuser\tbytes\n'
+    printf 'gpu0\t41233\tada\t5\ngpu1\t77\t$(false)\t5\ngpu1\t-\t-\t7\n'
+}
