@@ -95,7 +95,7 @@ struct plim_host {
 struct plim_holder {
     uint32_t card; /* of the machine */
     int64_t pid;
-    uint64_t bytes;
+    uint64_t bytes;  /* 0: the driver does not say */
     char name[48];   /* "python train.py" */
     char why[200];   /* what is known of its use: "idle for 3 h, and its parent is gone"; "" */
     bool is_stale;   /* nobody waits for it */

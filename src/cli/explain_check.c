@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/system.h"
 #include "base/units.h"
-#include "card/processes.h"
+#include "cli/watch/holders.h"
 #include "engine/command.h"
 #include "engine/type.h"
 #include "plimsoll/engine.h"
@@ -151,18 +151,57 @@ static bool is_about_a_card(enum plim_cause cause)
            cause != PLIM_CAUSE_NOT_OOM;
 }
 
+static bool is_in_log(const struct plim_explained *root, int64_t pid)
+{
+    for (uint32_t i = 0; i < root->finding->n_others; i++)
+        if (root->finding->others[i].pid == pid)
+            return true;
+    return root->cause.other_pid == pid;
+}
+
+/* The advice to end the process of the message, with what it is now; a process that is in use is only named. */
+static void name_process(const struct plim_holder *holder, const char *user, struct plim_remedies *remedies)
+{
+    char begin[48], size[PLIM_SIZE_TEXT] = "memory";
+    snprintf(begin, sizeof begin, "end process %" PRId64 ",", holder->pid);
+    if (holder->bytes)
+        plim_size_text(size, holder->bytes);
+    for (uint32_t i = 0; i < remedies->n; i++) {
+        struct plim_remedy *remedy = &remedies->item[i];
+        if (strncmp(remedy->change, begin, strlen(begin)) != 0)
+            continue;
+        snprintf(remedy->change, sizeof remedy->change, "%s which holds %s here now, if it is yours: '%s'%s%s%s%.90s",
+                 begin, size, holder->name, *user ? " of " : "", user, *holder->why ? "; " : "", holder->why);
+        snprintf(remedy->command, sizeof remedy->command,
+                 holder->is_endable ? "plimsoll free %" PRId64
+                                    : "plimsoll ps    # then: plimsoll free "
+                                      "%" PRId64,
+                 holder->pid);
+    }
+}
+
 static void add_processes(struct plim_explanation *explanation)
 {
-    static struct plim_card_process found[PLIM_EXPLAIN_MAX_PROCESSES];
-    const char *root = getenv("PLIMSOLL_SYSROOT");
-    uint32_t n = plim_card_processes(getenv("PLIMSOLL_NVML"), root, found, PLIM_EXPLAIN_MAX_PROCESSES);
-    for (uint32_t i = 0; i < n; i++) {
+    struct plim_explained *root = &explanation->items[0];
+    struct plim_holders *holders = plim_alloc(1, sizeof *holders);
+    if (!holders)
+        return;
+    plim_cli_find_holders(NULL, holders);
+    for (uint32_t i = 0; i < holders->n && i < PLIM_EXPLAIN_MAX_PROCESSES; i++) {
+        const struct plim_holder *holder = &holders->item[i];
         struct plim_explain_process *to = &explanation->processes[explanation->n_processes++];
-        to->pid = found[i].pid;
-        to->bytes = found[i].bytes < 0 ? PLIM_UNKNOWN : found[i].bytes;
-        snprintf(to->name, sizeof to->name, "%s", found[i].name);
-        snprintf(to->card, sizeof to->card, "%s", found[i].card);
+        to->pid = holder->pid;
+        to->bytes = holder->bytes ? (int64_t)holder->bytes : PLIM_UNKNOWN;
+        to->is_stale = holder->is_stale;
+        to->is_of_log = is_in_log(root, holder->pid);
+        snprintf(to->name, sizeof to->name, "%s", holder->name);
+        snprintf(to->card, sizeof to->card, "%s", holders->card[i]);
+        snprintf(to->user, sizeof to->user, "%s", holders->user[i]);
+        snprintf(to->why, sizeof to->why, "%s", holder->why);
+        if (root->cause.advised == PLIM_CAUSE_OTHER_PROCESS && to->is_of_log)
+            name_process(holder, to->user, &root->remedies);
     }
+    plim_free(holders);
 }
 
 void plim_cli_explain_check(struct plim_explanation *explanation)

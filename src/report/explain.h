@@ -24,6 +24,9 @@ struct plim_explained {
 struct plim_explain_process {
     int64_t pid, bytes; /* bytes may be PLIM_UNKNOWN */
     char name[PLIM_EXPLAIN_NAME_BYTES], card[PLIM_EXPLAIN_NAME_BYTES];
+    char user[33], why[200]; /* its owner; what is known of its use: "" */
+    bool is_stale;           /* nobody waits for it */
+    bool is_of_log;          /* the message of the root failure has its number */
 };
 
 struct plim_explanation {

@@ -161,14 +161,19 @@ static json_t *context_json(const struct plim_log_context *context)
                      words_json(&context->words), "programs", programs, "frames", frames_json(context));
 }
 
+static json_t *process_json(const struct plim_explain_process *process)
+{
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "pid", (json_int_t)process->pid, "name",
+                     plim_text_json(process->name), "card", plim_text_json(process->card), "bytes",
+                     figure(process->bytes), "user", plim_text_or_null_json(process->user), "why",
+                     plim_text_or_null_json(process->why), "stale", process->is_stale, "in_log", process->is_of_log);
+}
+
 static json_t *processes_json(const struct plim_explanation *e)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < e->n_processes; i++)
-        json_array_append_new(list,
-                              json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)e->processes[i].pid, "name",
-                                        plim_text_json(e->processes[i].name), "card",
-                                        plim_text_json(e->processes[i].card), "bytes", figure(e->processes[i].bytes)));
+        json_array_append_new(list, process_json(&e->processes[i]));
     return list;
 }
 

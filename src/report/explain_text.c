@@ -149,7 +149,7 @@ static void print_remedies(FILE *out, const struct plim_explained *item, const s
 
 static void print_processes(FILE *out, const struct plim_explanation *explanation, const struct plim_style *style)
 {
-    char size[PLIM_SIZE_TEXT];
+    char size[PLIM_SIZE_TEXT], text[280];
     if (!explanation->n_processes)
         return;
     plim_explain_print_head(out, "On the cards of this machine now", style);
@@ -158,6 +158,12 @@ static void print_processes(FILE *out, const struct plim_explanation *explanatio
         plim_print(out, "  %8" PRId64 " %11s  %.40s (%.24s)\n", p->pid,
                    plim_explain_is_known(p->bytes) && p->bytes >= 0 ? plim_size_text(size, (uint64_t)p->bytes) : "?",
                    p->name, p->card);
+        if (!*p->why && !p->is_of_log)
+            continue;
+        snprintf(text, sizeof text, "%s%s%s%s", p->is_of_log ? "of the log; " : "", p->user, *p->user ? ": " : "",
+                 *p->why ? p->why : "holds it now");
+        plim_print(out, "%22s", "");
+        plim_print_wrapped(out, text, 22, 22);
     }
 }
 

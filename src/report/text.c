@@ -28,7 +28,7 @@ static const char *const pillar_words[PLIM_PILLAR_MAX_] = {
     [PLIM_PILLAR_WEIGHTS] = "weights",         [PLIM_PILLAR_KV_CACHE] = "KV cache",
     [PLIM_PILLAR_ACTIVATIONS] = "activations", [PLIM_PILLAR_GRADIENTS] = "gradients",
     [PLIM_PILLAR_OPTIMIZER] = "optimizer",     [PLIM_PILLAR_OVERHEAD] = "overhead",
-    [PLIM_PILLAR_OTHERS] = "other processes",
+    [PLIM_PILLAR_OTHERS] = "others",
 };
 
 /* The bar is as wide as the larger of need and total; '|' marks the total when the need runs over it. */
@@ -198,7 +198,7 @@ static void print_holders(FILE *out, const struct plim_answer *answer, const str
             plim_print(out, "Held on %s by other processes:\n", plim_report_device_id(device, id));
         snprintf(text, sizeof text, "%" PRId64 " %s%s%s", holder->pid, holder->name, *holder->why ? ": " : "",
                  holder->why);
-        plim_print(out, "%11s  ", plim_size_text(size, holder->bytes));
+        plim_print(out, "%11s  ", holder->bytes ? plim_size_text(size, holder->bytes) : "?");
         plim_print_wrapped(out, text, 13, 13);
     }
     if (n > MAX_HOLDERS)

@@ -99,7 +99,7 @@ def check_fit(answer: object) -> None:
     for i, fix in enumerate(root["fixes"]):
         check_fix(fix, f"fixes[{i}]")
     for i, holder in enumerate(root.get("holders", [])):
-        fields(holder, f"holders[{i}]", device={device["id"] for device in root["devices"]}, pid=int, name=str, bytes=int, stale=bool,
+        fields(holder, f"holders[{i}]", device={device["id"] for device in root["devices"]}, pid=int, name=str, bytes=(int, NULL), stale=bool,
                why=(str, NULL))
     if "holders" in root:
         fields(root, "answer", verdict_alone=VERDICTS | {None})
@@ -379,6 +379,9 @@ def check_explain(answer: object) -> None:
         for i, range_ in enumerate(root["not_read"]["ranges"]):
             fields(range_, f"not_read.ranges[{i}]", **{"from": int, "to": int, "lines": int})
     fields(root["context"], "context", numbers=dict, words=dict, programs=list, frames=list)
+    for i, process in enumerate(root["processes"]):
+        fields(process, f"processes[{i}]", pid=int, name=str, card=str, bytes=(int, NULL), user=(str, NULL), why=(str, NULL), stale=bool,
+               in_log=bool)
     for i, finding in enumerate(root["findings"]):
         check_finding(finding, f"findings[{i}]")
 

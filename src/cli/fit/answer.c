@@ -125,6 +125,33 @@ static void write_command(const struct plim_fit_options *options, const struct p
             command->is_cut = true;
 }
 
+/* Who holds the memory that is missing: asked for once, and only where it matters and can be known. */
+static void find_holders(struct plim_result *r)
+{
+    const struct plim_device_bill *device = &r->bill.device[r->bill.limiting_device];
+    const bool is_missing = r->bill.verdict == PLIM_VERDICT_NO || r->bill.verdict == PLIM_VERDICT_TIGHT;
+    if (!is_missing || device->is_host || !r->machine.card[device->index].is_live ||
+        r->machine.card[device->index].others_bytes == 0)
+        return;
+    if (!r->has_looked)
+        plim_cli_find_holders(&r->machine, &r->holders);
+    r->has_looked = true;
+    r->machine.holders = r->holders.item;
+    r->machine.n_holders = r->holders.n;
+}
+
+static int add_fixes(const struct plim_margin *margin, struct plim_engine *engine, struct plim_result *r,
+                     struct plim_error *reterr)
+{
+    struct plim_answer *answer = &r->answer;
+    find_holders(r);
+    int result = plim_plan_fixes(engine, &r->setup, &r->machine, margin, &r->bill, r->fixes, PLIM_MAX_FIXES,
+                                 &answer->n_fixes, reterr);
+    if (result == 0 && r->machine.n_holders)
+        result = plim_plan_alone(engine, &r->setup, &r->machine, margin, &r->bill, &answer->verdict_alone, reterr);
+    return result == 0 ? plim_plan_room(engine, &r->setup, &r->machine, margin, &r->bill, &r->room, reterr) : result;
+}
+
 int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,
                      const struct plim_notes *notes, bool has_fixes, struct plim_engine *engine,
                      struct plim_result *ret_result, struct plim_error *reterr)
@@ -158,10 +185,5 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
         answer->adjusted_bill = &r->adjusted_bill;
         result = plim_engine_bill(engine, &r->adjustment.setup, &r->machine, margin, &r->adjusted_bill, reterr);
     }
-    if (result == 0 && has_fixes)
-        result = plim_plan_fixes(engine, &r->setup, &r->machine, margin, &r->bill, r->fixes, PLIM_MAX_FIXES,
-                                 &answer->n_fixes, reterr);
-    if (result == 0 && has_fixes)
-        result = plim_plan_room(engine, &r->setup, &r->machine, margin, &r->bill, &r->room, reterr);
-    return result;
+    return result == 0 && has_fixes ? add_fixes(margin, engine, r, reterr) : result;
 }

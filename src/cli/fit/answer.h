@@ -6,6 +6,7 @@
 
 #include "base/notes.h"
 #include "cli/fit/options.h"
+#include "cli/watch/holders.h"
 #include "report/report.h"
 #include "source/paths.h"
 
@@ -17,13 +18,15 @@ struct plim_result {
     struct plim_fix fixes[PLIM_MAX_FIXES];
     struct plim_room room;
     struct plim_command command;
-    char file[160];            /* the name of the file that the model is to become; "" */
+    char file[160];              /* the name of the file that the model is to become; "" */
+    struct plim_holders holders; /* of live cards, when the first model did not fit: */
+    bool has_looked;
     struct plim_answer answer; /* points into the others */
 };
 
 /*
- * Answer for ret_result->machine, which is set before. The engine, the options, the path and the notes must outlive the
- * result.
+ * Answer for ret_result->machine, which is set before; has_looked is false at the first. The engine, the options, the
+ * path and the notes must outlive the result.
  */
 int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,
                      const struct plim_notes *notes, bool has_fixes, struct plim_engine *engine,
