@@ -221,3 +221,41 @@ const char *plim_watch_model(const struct plim_sample_process *process, char *bu
         return copy(w.at[at + 2], buffer, size);
     return buffer;
 }
+
+/* Names that every repository gives its files (transformers: WEIGHTS_NAME, SAFE_WEIGHTS_NAME and their shards). */
+static bool says_nothing(struct word name)
+{
+    static const char *const begins[] = { "model-",       "model.",        "pytorch_model", "diffusion_pytorch_model",
+                                          "consolidated", "adapter_model", "sha256-" };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (name.n >= strlen(begins[i]) && !strncmp(name.text, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+/* Of "models--Qwen--Qwen3-8B", a folder in the cache of a hub (huggingface_hub, repo_folder_name()), "Qwen3-8B". */
+static struct word of_hub(const char *path)
+{
+    const char *at = strstr(path, "/models--");
+    if (!at)
+        return (struct word){ "", 0 };
+    struct word name = { at + 1, strcspn(at + 1, "/") };
+    for (size_t i = name.n; i > 2; i--)
+        if (name.text[i - 1] == '-' && name.text[i - 2] == '-')
+            return (struct word){ name.text + i, name.n - i };
+    return name;
+}
+
+const char *plim_watch_model_name(const char *model, char *buffer, size_t size)
+{
+    struct word whole = { model, strlen(model) };
+    while (whole.n > 1 && whole.text[whole.n - 1] == '/')
+        whole.n--;
+    const struct word name = base_of(whole), hub = of_hub(model);
+    if (!says_nothing(name) || name.n == whole.n)
+        return copy(hub.n && !says_nothing(name) && !memchr(name.text, '.', name.n) ? hub : name, buffer, size);
+    if (hub.n)
+        return copy(hub, buffer, size);
+    const struct word folder = base_of((struct word){ whole.text, whole.n - name.n - 1 });
+    return copy(folder.n && strncmp(name.text, "sha256-", 7) != 0 ? folder : name, buffer, size);
+}

@@ -129,7 +129,7 @@ static void reset(struct plim_record *r)
     r->is_idle_at_least = false;
 }
 
-void plim_record_update(struct plim_record *r, const struct plim_sample *s, uint32_t index,
+void plim_record_update(struct plim_record *r, const struct plim_sample *s, uint32_t index, int64_t log_unix_s,
                         struct plim_watch_activity *ret_activity)
 {
     const struct plim_sample_process *p = &s->process[index];
@@ -144,8 +144,9 @@ void plim_record_update(struct plim_record *r, const struct plim_sample *s, uint
         join(r, &q, now_ms, since);
     else
         r->idle_since_ms = 0;
-    if (q.is_known && p->log_written_unix_s * 1000 > r->idle_since_ms && p->log_written_unix_s * 1000 <= now_ms)
-        begin(r, p->log_written_unix_s * 1000, false);
+    if (q.is_known && log_unix_s < INT64_MAX / 1000 && log_unix_s * 1000 > r->idle_since_ms &&
+        log_unix_s * 1000 <= now_ms)
+        begin(r, log_unix_s * 1000, false);
     if (q.is_known && since == NOT_SEEN && p->state == 'R')
         begin(r, now_ms, false);
     ret_activity->is_busy = q.is_busy || (since == BUSY && span_ms <= NEAR_MS);

@@ -33,8 +33,11 @@ struct plim_watch_activity {
     bool is_gpu_silent; /* the driver says nothing about activity */
 };
 
-/* Bring a record up to this sample. A record whose seen_ms is 0 is a new one. */
+/*
+ * Bring a record up to this sample. A record whose seen_ms is 0 is a new one. log_unix_s: when the process last wrote
+ * its log; 0: unknown.
+ */
 void plim_record_update(struct plim_record *record, const struct plim_sample *sample, uint32_t process,
-                        struct plim_watch_activity *ret_activity);
+                        int64_t log_unix_s, struct plim_watch_activity *ret_activity);
 
 #endif

@@ -85,8 +85,8 @@ static bool judge_defunct(const struct plim_stale_case *c, struct plim_stale_ver
             p->pid);
         return is_idle(c, c->process) && say(v, PLIM_STALE_YES, PLIM_REASON_DEFUNCT);
     }
-    WHY(v, "defunct: it has ended, and its parent %.*s (%" PRId64 ") has not taken note; look at that one",
-        NAME_CHARACTERS, p->parent_program, p->parent);
+    WHY(v, "defunct: it has ended, and its parent %.*s%s%" PRId64 "%s has not taken note; look at that one",
+        NAME_CHARACTERS, p->parent_program, *p->parent_program ? " (" : "", p->parent, *p->parent_program ? ")" : "");
     return say(v, PLIM_STALE_YES, PLIM_REASON_DEFUNCT);
 }
 

@@ -31,6 +31,7 @@ struct track {
 
 struct plim_watch {
     int64_t idle_after_s;
+    char own_log[512];
     int64_t mark; /* the number of the last sample */
     struct plim_records records;
     struct track *tracks;
@@ -63,6 +64,8 @@ int plim_watch_open(const struct plim_watch_options *options, struct plim_watch 
     if (!watch)
         return no_memory(reterr);
     watch->idle_after_s = options && options->idle_after_s > 0 ? options->idle_after_s : PLIM_WATCH_IDLE_AFTER_S;
+    if (options && options->own_log)
+        snprintf(watch->own_log, sizeof watch->own_log, "%s", options->own_log);
     plim_arena_init(&watch->texts, MAX_TEXT_BYTES);
     *ret_watch = watch;
     return 0;
@@ -242,6 +245,18 @@ static int64_t gone_ms(struct plim_record *record, int64_t now_ms)
     return now_ms - record->gone_since_ms;
 }
 
+/* When it last wrote its log; 0: unknown. A file that others write as well says nothing of this one. */
+static int64_t log_time(const struct plim_watch *w, const struct plim_sample *s, uint32_t process)
+{
+    const char *log = s->process[process].log;
+    if (!*log || !strcmp(log, w->own_log))
+        return 0;
+    for (uint32_t i = 0; i < s->n_processes; i++)
+        if (i != process && !strcmp(s->process[i].log, log))
+            return 0;
+    return s->process[process].log_written_unix_s;
+}
+
 static int look_at_all(struct plim_watch *w, const struct plim_sample *s, struct look *look, int64_t *gone,
                        struct plim_error *reterr)
 {
@@ -263,7 +278,7 @@ static int look_at_all(struct plim_watch *w, const struct plim_sample *s, struct
             gone[i] = gone_ms(record, s->taken_unix_ms);
             continue;
         }
-        plim_record_update(record, s, i, &look->activities[i]);
+        plim_record_update(record, s, i, log_time(w, s, i), &look->activities[i]);
         plim_watch_program(p, &look->programs[i]);
         look->models[i] = model_of(w, p);
     }
@@ -340,7 +355,8 @@ static void sum_cards(struct plim_watch *w, const struct plim_sample *s)
 {
     for (uint32_t i = 0; i < s->n_cards; i++) {
         const struct plim_sample_card *card = &s->card[i];
-        const bool is_told = card->listing == PLIM_LISTING_FULL || card->listing == PLIM_LISTING_PARTIAL;
+        const bool is_told =
+            (card->listing == PLIM_LISTING_FULL || card->listing == PLIM_LISTING_PARTIAL) && !card->card.is_unified;
         w->cards[i].unattributed_bytes = is_told && card->used_bytes >= 0 ? card->used_bytes : -1;
     }
     for (uint32_t i = 0; i < s->n_holdings; i++) {
@@ -354,7 +370,7 @@ static void sum_cards(struct plim_watch *w, const struct plim_sample *s)
             card->stale_bytes += h->bytes;
     }
     for (uint32_t i = 0; i < s->n_cards; i++)
-        if (w->cards[i].unattributed_bytes != 0)
+        if (w->cards[i].unattributed_bytes != 0 && !s->card[i].is_asleep)
             explain_rest(s, &s->card[i], &w->cards[i]);
 }
 

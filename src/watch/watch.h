@@ -97,6 +97,7 @@ struct plim_watch;
 
 struct plim_watch_options {
     int64_t idle_after_s; /* 0: PLIM_WATCH_IDLE_AFTER_S */
+    const char *own_log;  /* a file that the caller writes to: that it grows is no activity of others. NULL: none */
 };
 
 int plim_watch_open(const struct plim_watch_options *options, struct plim_watch **ret_watch,
@@ -129,6 +130,12 @@ void plim_watch_load(struct plim_watch *watch, const char *path);
 int plim_watch_save(const struct plim_watch *watch, const char *path, struct plim_error *reterr);
 
 void plim_watch_close(struct plim_watch *watch);
+
+/*
+ * A short name of a model: "Qwen3-14B-Q4_K_M.gguf" of a file, "Qwen3-8B" of a file that is named after nothing in a
+ * folder of that name or in the cache of a hub. Returns buffer.
+ */
+const char *plim_watch_model_name(const char *model, char *buffer, size_t size);
 
 /* "orphan", "container gone": one word or two for a column and for JSON. */
 const char *plim_stale_reason_name(enum plim_stale_reason reason);

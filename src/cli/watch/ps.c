@@ -265,7 +265,8 @@ static int look(struct view *v, struct plim_error *reterr)
     const struct arguments *a = v->arguments;
     const struct plim_sampler_options from = { .nvml = getenv("PLIMSOLL_NVML"),
                                                .sysroot = a->sysroot ? a->sysroot : getenv("PLIMSOLL_SYSROOT") };
-    const struct plim_watch_options options = { .idle_after_s = a->idle_after_s };
+    char log[PLIM_SEEN_LOG_BYTES];
+    const struct plim_watch_options options = { .idle_after_s = a->idle_after_s, .own_log = plim_seen_own_log(log) };
     int result = plim_sampler_open(&from, &v->sampler, reterr);
     if (result == 0)
         result = plim_watch_open(&options, &v->watch, reterr);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SEEN_PATH = 1024 };
 
@@ -18,6 +19,13 @@ static bool path_of(char path[SEEN_PATH])
     else if (home && *home == '/')
         n = snprintf(path, SEEN_PATH, "%s/.local/state/plimsoll/seen", home);
     return n > 0 && n < SEEN_PATH;
+}
+
+const char *plim_seen_own_log(char ret_path[PLIM_SEEN_LOG_BYTES])
+{
+    const ssize_t n = readlink("/proc/self/fd/1", ret_path, PLIM_SEEN_LOG_BYTES - 1);
+    ret_path[n > 0 ? n : 0] = '\0';
+    return ret_path;
 }
 
 void plim_seen_load(struct plim_watch *watch)

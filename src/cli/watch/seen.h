@@ -6,6 +6,10 @@
 
 #include "watch/watch.h"
 
+/* The file that standard output goes to, as /proc names it; "" when it is none. */
+enum { PLIM_SEEN_LOG_BYTES = 512 };
+const char *plim_seen_own_log(char ret_path[PLIM_SEEN_LOG_BYTES]);
+
 /* Read it into a watch that has no sample yet. */
 void plim_seen_load(struct plim_watch *watch);
 /* Write it; makes the folder. That it cannot be written costs the next run its memory and is no error. */

@@ -32,13 +32,14 @@ static void put_card(FILE *out, const struct plim_ps *ps, uint32_t index, const 
     if (c->is_asleep)
         plim_print(out, "  asleep: it was not asked, so that it stays so\n");
     else if (c->card.total_bytes)
-        plim_print(out, "  %s used, %s free of %s (%s kept by the driver)\n", size_text(used, c->used_bytes),
-                   size_text(left, c->free_bytes), plim_size_text(total, c->card.total_bytes),
-                   plim_size_text(reserved, c->card.reserved_bytes));
-    if (*c->why && !c->is_asleep) {
-        plim_print(out, " ");
-        plim_print_wrapped(out, c->why, 1, 2);
-    }
+        plim_print(out, "  %s used, %s free of %s", size_text(used, c->used_bytes), size_text(left, c->free_bytes),
+                   plim_size_text(total, c->card.total_bytes));
+    if (!c->is_asleep && c->card.reserved_bytes)
+        plim_print(out, " (%s kept by the driver)", plim_size_text(reserved, c->card.reserved_bytes));
+    if (!c->is_asleep && c->card.total_bytes)
+        plim_print(out, "\n");
+    if (*c->why && !c->is_asleep)
+        plim_print_wrapped(out, c->why, plim_print(out, "  "), 2);
 }
 
 /* --- a process --- */
@@ -123,18 +124,13 @@ static const char *short_command(const char *command, char buffer[RUNS_BYTES])
     return buffer;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "vLLM: Qwen3-14B-AWQ" of a server, "PyTorch: python train.py" else. */
 static void put_runs(FILE *out, const struct plim_sample_process *p, const struct plim_watch_row *row)
 {
-    char text[RUNS_BYTES + 300], command[RUNS_BYTES];
+    char text[RUNS_BYTES + 300], command[RUNS_BYTES], name[RUNS_BYTES];
     const bool is_server = row->role == PLIM_ROLE_SERVER || row->role == PLIM_ROLE_WORKER;
-    const char *what = is_server && *row->model ? name_of(row->model) : short_command(p->command, command);
+    const char *what = is_server && *row->model ? plim_watch_model_name(row->model, name, sizeof name)
+                                                : short_command(p->command, command);
     if (p->is_gone || p->is_outside)
         what = p->is_gone ? "(ended)" : "(not visible from here)";
     snprintf(text, sizeof text, "%s%s%s", row->framework, *row->framework && *what ? ": " : "",
@@ -155,6 +151,13 @@ static void put_places(FILE *out, const struct plim_sample_process *p)
         plim_print(out, "%*scontainer %.40s\n", WHY_COLUMN, "", p->container);
 }
 
+/* A line with the reason: where it is another for each process. What many have in common is a note at the end. */
+static bool has_line(const struct plim_watch_row *row)
+{
+    return row->stale == PLIM_STALE_YES || row->reason == PLIM_REASON_STOPPED ||
+           row->reason == PLIM_REASON_ON_PURPOSE || row->reason == PLIM_REASON_EARLIER_RUN;
+}
+
 static void put_holding(FILE *out, const struct plim_ps *ps, uint32_t holding, const struct plim_style *style)
 {
     const struct plim_holding *h = &ps->sample->holding[holding];
@@ -166,7 +169,7 @@ static void put_holding(FILE *out, const struct plim_ps *ps, uint32_t holding, c
                plim_paint(style, PLIM_PLAIN));
     plim_print(out, " ");
     put_runs(out, p, row);
-    if (row->stale == PLIM_STALE_NO && row->reason != PLIM_REASON_SERVICE)
+    if (!has_line(row))
         return;
     put_places(out, p);
     plim_print(out, "%*s", WHY_COLUMN, "");
@@ -218,6 +221,21 @@ static uint32_t count(const struct plim_ps *ps, bool (*is_meant)(const struct pl
     return n;
 }
 
+static bool is_young(const struct plim_watch_row *row) { return row->reason == PLIM_REASON_YOUNG; }
+static bool is_unseen(const struct plim_watch_row *row) { return row->reason == PLIM_REASON_UNSEEN; }
+
+static void put_note(FILE *out, const char *text) { plim_print_wrapped(out, text, plim_print(out, "note: "), 6); }
+
+static void put_notes(FILE *out, const struct plim_ps *ps)
+{
+    for (unsigned i = 0; i < ps->notes->n; i++)
+        put_note(out, ps->notes->text[i]);
+    if (count(ps, is_young))
+        put_note(out, "'?' was not watched for long enough: a later 'plimsoll ps' or an open 'plimsoll top' tells");
+    if (count(ps, is_unseen))
+        put_note(out, "'?' is on a card whose driver does not tell when a process last worked");
+}
+
 static bool is_growing(const struct plim_watch_row *row) { return row->growth.trend == PLIM_TREND_GROWING; }
 
 static void put_end(FILE *out, const struct plim_ps *ps, const struct plim_style *style)
@@ -236,10 +254,10 @@ static void put_end(FILE *out, const struct plim_ps *ps, const struct plim_style
                    plim_paint(style, PLIM_PLAIN));
         return;
     }
-    plim_print(out, "nothing stale to end;");
+    plim_print(out, "nothing stale to end");
     for (uint32_t i = 0, k = 0; i < ps->sample->n_cards && k < 4; i++)
         if (ps->is_card_shown[i] && ps->sample->card[i].free_bytes >= 0)
-            plim_print(out, "%s %s free on %s", k++ ? "," : "", size_text(size, ps->sample->card[i].free_bytes),
+            plim_print(out, "%s %s free on %s", k++ ? "," : ";", size_text(size, ps->sample->card[i].free_bytes),
                        ps->sample->card[i].id);
     plim_print(out, "\n");
 }
@@ -252,7 +270,6 @@ void plim_report_ps_text(FILE *out, const struct plim_ps *ps, const struct plim_
             put_processes(out, ps, i, style);
             plim_print(out, "\n");
         }
-    for (unsigned i = 0; i < ps->notes->n; i++)
-        plim_print_wrapped(out, ps->notes->text[i], plim_print(out, "note: "), 6);
+    put_notes(out, ps);
     put_end(out, ps, style);
 }
