@@ -153,21 +153,41 @@ static enum plim_watch_role role_named(const char *name)
     return PLIM_ROLE_UNKNOWN;
 }
 
-void plim_watch_program(const struct plim_sample_process *process, struct plim_watch_program *ret_program)
+/* FNV-1a of 64 bits. */
+static uint64_t hash_of(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+static void search(const struct plim_sample_process *process, struct plim_watch_known_program *known)
 {
     const struct plim_table *table = &plim_watch_programs_table;
     struct words words;
     split(process->command, &words);
-    *ret_program = (struct plim_watch_program){ .framework = process->runtime };
-    for (size_t row = 0; row < table->n_rows; row++)
-        if (row_matches(&words, process, plim_table_cell(table, row, TEST), plim_table_cell(table, row, PATTERN))) {
-            const char *framework = plim_table_cell(table, row, FRAMEWORK);
-            ret_program->role = role_named(plim_table_cell(table, row, ROLE));
-            if (*framework)
-                ret_program->framework = framework;
+    known->is_script = words.script || words.module;
+    for (known->row = 0; known->row < table->n_rows; known->row++)
+        if (row_matches(&words, process, plim_table_cell(table, known->row, TEST),
+                        plim_table_cell(table, known->row, PATTERN)))
             return;
-        }
-    ret_program->role = words.script || words.module ? PLIM_ROLE_SCRIPT : PLIM_ROLE_UNKNOWN;
+}
+
+void plim_watch_program(const struct plim_sample_process *process, struct plim_watch_known_program *known,
+                        struct plim_watch_program *ret_program)
+{
+    const uint64_t hash =
+        hash_of(hash_of(hash_of(0xcbf29ce484222325u, process->command), process->program), process->folder);
+    if (known->hash != hash)
+        search(process, known);
+    known->hash = hash;
+    const char *framework = plim_table_cell(&plim_watch_programs_table, known->row, FRAMEWORK);
+    ret_program->framework = *framework ? framework : process->runtime;
+    ret_program->role = known->row < plim_watch_programs_table.n_rows
+                            ? role_named(plim_table_cell(&plim_watch_programs_table, known->row, ROLE))
+                        : known->is_script ? PLIM_ROLE_SCRIPT
+                                           : PLIM_ROLE_UNKNOWN;
 }
 
 bool plim_watch_is_script(const struct plim_sample_process *process)

@@ -14,7 +14,15 @@ struct plim_watch_program {
     enum plim_watch_role role;
 };
 
-void plim_watch_program(const struct plim_sample_process *process, struct plim_watch_program *ret_program);
+/* *known: what was found the last time, kept by the caller from 0 on: the search is done once for each command line. */
+struct plim_watch_known_program {
+    uint64_t hash; /* of what the rows look at; 0: nothing was found yet */
+    uint32_t row;
+    bool is_script;
+};
+
+void plim_watch_program(const struct plim_sample_process *process, struct plim_watch_known_program *known,
+                        struct plim_watch_program *ret_program);
 
 /* The model that the command line names: a file, or the name of a repository. Returns buffer, "" when there is none. */
 const char *plim_watch_model(const struct plim_sample_process *process, char *buffer, size_t size);

@@ -9,7 +9,7 @@
  * record from the future, which counts as none.
  */
 
-#include "watch/watch.h"
+#include "watch/program.h"
 
 struct plim_record {
     int64_t pid;
@@ -22,7 +22,8 @@ struct plim_record {
     int32_t idle_ppm;                   /* of a core, while idle: its housekeeping; -1: not measured */
     int64_t anchor_ms, anchor_cpu_ms;   /* where the measurement of idle_ppm began; 0: not begun */
     int64_t gone_since_ms;              /* first seen without a process; 0: it is there */
-    int64_t mark;                       /* the number of the last sample that had it */
+    struct plim_watch_known_program program;
+    int64_t mark; /* the number of the last sample that had it */
 };
 
 struct plim_watch_activity {

@@ -150,6 +150,15 @@ static void drop_level_begin(struct fit *fit)
     memmove(fit->bytes, fit->bytes + start, fit->n * sizeof *fit->bytes);
 }
 
+/* Most memory is level: that is told without a fit. */
+static bool has_grown(const struct fit *fit)
+{
+    double least = fit->n ? fit->bytes[0] : 0;
+    for (uint32_t i = 1; i < fit->n; i++)
+        least = fmin(least, fit->bytes[i]);
+    return fit->n && fit->bytes[fit->n - 1] - least >= (double)NOISE_BYTES;
+}
+
 /*
  * Steady growth: at least three steps up, the last of them not long ago, and both halves of the window grow at about
  * the same rate. A single jump, a saw of allocations and releases, and growth that slows down are not steady.
@@ -183,6 +192,8 @@ void plim_series_growth(const struct plim_series *s, int64_t free_bytes, struct 
         return;
     ret_growth->trend = PLIM_TREND_STEADY;
     ret_growth->window_s = seen_ms / 1000;
+    if (!has_grown(&fit))
+        return;
     drop_level_begin(&fit);
     const double window_s = fit.n ? -fit.times_s[0] : 0;
     if (fit.n < MIN_FIT_POINTS || window_s * 1000 < MIN_FIT_MS)

@@ -279,7 +279,7 @@ static int look_at_all(struct plim_watch *w, const struct plim_sample *s, struct
             continue;
         }
         plim_record_update(record, s, i, log_time(w, s, i), &look->activities[i]);
-        plim_watch_program(p, &look->programs[i]);
+        plim_watch_program(p, &record->program, &look->programs[i]);
         look->models[i] = model_of(w, p);
     }
     plim_records_settle(&w->records, w->mark, s->taken_unix_ms);
@@ -405,18 +405,4 @@ void plim_watch_load(struct plim_watch *w, const char *path) { plim_records_load
 int plim_watch_save(const struct plim_watch *w, const char *path, struct plim_error *reterr)
 {
     return plim_records_save(&w->records, path, reterr);
-}
-
-/* --- names --- */
-
-const char *plim_watch_role_name(enum plim_watch_role role)
-{
-    static const char *const names[PLIM_ROLE_MAX_] = { "", "script", "server", "notebook", "display", "worker", "mps" };
-    return names[role];
-}
-
-const char *plim_trend_name(enum plim_trend trend)
-{
-    static const char *const names[PLIM_TREND_MAX_] = { "", "steady", "warm_up", "growing" };
-    return names[trend];
 }

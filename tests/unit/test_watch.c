@@ -409,9 +409,11 @@ static void test_programs(void **state)
         const struct plim_sample_process p = {
             .command = cases[i].command, .program = cases[i].program, .folder = "/home/x/work", .runtime = ""
         };
+        struct plim_watch_known_program known = { 0 };
         struct plim_watch_program program;
         char model[64];
-        plim_watch_program(&p, &program);
+        plim_watch_program(&p, &known, &program);
+        plim_watch_program(&p, &known, &program); /* known by now */
         plim_watch_model(&p, model, sizeof model);
         if (strcmp(program.framework, cases[i].framework) != 0 || program.role != cases[i].role ||
             strcmp(model, cases[i].model) != 0)
