@@ -186,6 +186,39 @@ def check_ps(answer: object) -> None:
         need(row["stale_bytes"] <= (row["used_bytes"] or 0), f"{where}.stale_bytes")
 
 
+KEPT_BY = {"no_process", "no_memory", "gone", "outside", "changed", "defunct", "init", "kernel", "self", "ancestor", "user", "container",
+           "display", "service", "slurm_job", "no_device", "other_user", "other_card", "server", "not_stale", "notebook", "young", "job"}
+ENDS = {"terminated", "killed", "ended_before", "let_go", "denied", "failed", "survived"}
+
+
+def check_free_process(process: object, where: str) -> dict:
+    row = fields(process, where, pid=int, user=(str, NULL), command=(str, NULL), part={"holder", "launcher", "child"}, bytes=(int, NULL),
+                 cards=list, started=(str, NULL), idle_s=(int, NULL), idle_is_at_least=bool, stale=(bool, NULL), why=(str, NULL),
+                 action={"end", "keep"}, kept_by=(str, NULL), kept_why=(str, NULL), job=(int, NULL), gentler=(dict, NULL), end=(dict, NULL))
+    is_kept = row["action"] == "keep"
+    need(is_kept == (row["kept_by"] in KEPT_BY) and is_kept == bool(row["kept_why"]), f"{where}: kept by {row['kept_by']}")
+    need(is_kept or row["job"] is not None, f"{where} is ended, and of no job")
+    for holding in row["cards"]:
+        fields(holding, f"{where}.cards", card=str, bytes=(int, NULL))
+    if row["gentler"] is not None:
+        fields(row["gentler"], f"{where}.gentler", how=str, command=(str, NULL))
+    if row["end"] is not None:
+        fields(row["end"], f"{where}.end", how=ENDS, took_ms=(int, NULL), why=(str, NULL))
+    return row
+
+
+def check_free(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.free/1"}, stage={"done", "dry_run", "listed"}, done=bool, processes=list, cards=list)
+    rows = [check_free_process(process, f"processes[{i}]") for i, process in enumerate(root["processes"])]
+    need(not root["done"] or root["stage"] == "done", "done, and nothing was ended")
+    need(root["stage"] == "done" or not any(row["end"] for row in rows), "a process has ended, and none was to")
+    for i, card in enumerate(root["cards"]):
+        row = fields(card, f"cards[{i}]", id=str, name=(str, NULL), total_bytes=(int, NULL), used_bytes=(int, NULL), free_bytes=(int, NULL),
+                     returns_bytes=int, returned_bytes=(int, NULL), free_after_bytes=(int, NULL), back=(bool, NULL), why=(str, NULL))
+        held = [one["bytes"] or 0 for process in rows if process["action"] == "end" for one in process["cards"] if one["card"] == row["id"]]
+        need(row["returns_bytes"] == sum(held), f"cards[{i}].returns_bytes is {row['returns_bytes']}, and {sum(held)} is held")
+
+
 PRICE = {"price": (dict, NULL)}
 
 
@@ -407,7 +440,8 @@ def check(kind: str, answer: object) -> str | None:
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
-         "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps}[kind](answer)
+         "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
+         "free": check_free}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/watch/free.h"
+
+#include "base/mem.h"
+#include "cli/watch/seen.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The Slurm job of this command. */
+static const char *own_job(void)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    return job ? job : "";
+}
+
+int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim_free_look *ret_look,
+                        struct plim_error *reterr)
+{
+    const char *root = getenv("PLIMSOLL_SYSROOT"), *nvml = getenv("PLIMSOLL_NVML");
+    const struct plim_sampler_options options = { .nvml = nvml, .sysroot = root };
+    const struct plim_watch_options watching = { .idle_after_s = arguments->idle_after_s };
+    struct plim_free_look look = { 0 };
+    const bool is_elsewhere = root && *root && strcmp(root, "/") != 0;
+    look.asker = (struct plim_asker){ .pid = getpid(),
+                                      .uid = is_elsewhere ? 0 : geteuid(), /* what its root would be shown */
+                                      .slurm_job = own_job(),
+                                      .is_elsewhere = is_elsewhere,
+                                      .needs_device = !nvml };
+    int result = plim_sampler_open(&options, &look.sampler, reterr);
+    if (result == 0)
+        result = plim_watch_open(&watching, &look.watch, reterr);
+    if (result < 0) {
+        plim_free_look_close(&look);
+        return result;
+    }
+    plim_seen_load(look.watch);
+    *ret_look = look;
+    return 0;
+}
+
+int plim_free_look_sample(struct plim_free_look *look, struct plim_error *reterr)
+{
+    return plim_sampler_read(look->sampler, &look->sample, reterr);
+}
+
+/* "gpu0", "0", or the beginning of a UUID. */
+static bool is_card(const struct plim_sample_card *card, const char *asked)
+{
+    const bool is_number = isdigit((unsigned char)asked[0]) && strlen(asked) < 8;
+    return !strcmp(card->id, asked) || (is_number && !strncmp(card->id, "gpu", 3) && !strcmp(card->id + 3, asked)) ||
+           (strlen(asked) >= 8 && !strncmp(card->card.uuid, asked, strlen(asked)));
+}
+
+static int find_cards(const struct plim_free_arguments *arguments, struct plim_free_look *look,
+                      struct plim_error *reterr)
+{
+    const struct plim_sample *sample = look->sample;
+    bool is_found = false;
+    plim_free(look->cards);
+    look->cards = plim_alloc(sample->n_cards + 1, sizeof *look->cards);
+    if (!look->cards)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory for a list of cards");
+    for (uint32_t i = 0; i < sample->n_cards; i++)
+        is_found |= look->cards[i] = is_card(&sample->card[i], arguments->card);
+    if (is_found)
+        return 0;
+    plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no card '%.60s' here", arguments->card);
+    plim_error_hint(reterr, "'plimsoll ps' lists the cards: gpu0 to gpu%u", sample->n_cards - 1);
+    return PLIM_E_USAGE;
+}
+
+static int no_card(const struct plim_sample *sample, struct plim_error *reterr)
+{
+    if (sample->why[0])
+        return plim_fail(reterr, PLIM_E_NO_DRIVER, PLIM_NO_OFFSET, "%s", sample->why);
+    return plim_fail(reterr, PLIM_E_NO_DEVICE, PLIM_NO_OFFSET, "no card was found");
+}
+
+/*
+ * The list of all processes comes before the driver's, and the sampler reads of each process after it: when both say
+ * that it started at the same moment, its number had one owner all the while, and the driver's row is that one's.
+ */
+int plim_free_look_choose(const struct plim_free_arguments *arguments, struct plim_free_look *look,
+                          struct plim_choice **ret_choice, struct plim_error *reterr)
+{
+    const char *root = getenv("PLIMSOLL_SYSROOT");
+    struct plim_wish wish = { .pid = arguments->pid,
+                              .n_pids = arguments->n_pids,
+                              .is_stale = arguments->is_stale,
+                              .older_s = arguments->older_s,
+                              .user = arguments->user };
+    plim_kinship_done(&look->kinship);
+    int result = plim_kinship_read(root, &look->kinship, reterr);
+    if (result == 0)
+        result = plim_free_look_sample(look, reterr);
+    if (result == 0 && look->sample->n_cards == 0)
+        result = no_card(look->sample, reterr);
+    if (result == 0)
+        result = plim_watch_add(look->watch, look->sample, reterr);
+    if (result == 0 && arguments->card)
+        result = find_cards(arguments, look, reterr);
+    if (result < 0)
+        return result;
+    wish.cards = look->cards;
+    const struct plim_scene scene = { .sample = look->sample,
+                                      .rows = plim_watch_rows(look->watch),
+                                      .kinship = &look->kinship,
+                                      .root = root,
+                                      .asker = look->asker };
+    return plim_choice_make(&scene, &wish, ret_choice, reterr);
+}
+
+void plim_free_look_close(struct plim_free_look *look)
+{
+    plim_choice_free(look->choice);
+    plim_kinship_done(&look->kinship);
+    plim_watch_close(look->watch);
+    plim_sampler_close(look->sampler);
+    plim_free(look->cards);
+    *look = (struct plim_free_look){ 0 };
+}
