@@ -22,3 +22,7 @@ plimsoll() { # what `plimsoll ps --plain` says of a machine; a name that a shell
     printf 'card\tpid\tuser\tbytes\n'
     printf 'gpu0\t41233\tada\t5\ngpu1\t77\t$(false)\t5\ngpu1\t-\t-\t7\n'
 }
+offers plimsoll ps --sort m -- memory
+offers plimsoll ps --card g -- gpu1
+offers plimsoll ps --user "" -- ada
+if [ "${#COMPREPLY[@]}" -ne 1 ]; then echo "users: ${COMPREPLY[*]}" >&2; exit 1; fi
