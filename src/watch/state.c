@@ -60,7 +60,7 @@ static bool fill(const int64_t n[N_NUMBERS], struct plim_record *r)
                                .is_idle_at_least = n[8] != 0,
                                .idle_ppm = n[9] < 0 ? -1 : (int32_t)(n[9] & INT32_MAX),
                                .gone_since_ms = n[10] };
-    return n[0] > 0 && n[1] >= 0 && n[2] >= 0 && n[2] < INT64_MAX / 1000 && n[3] > 0 && n[4] >= -1 && n[5] >= -1 &&
+    return n[0] > 0 && n[1] >= 0 && n[2] >= -1 && n[2] < INT64_MAX / 1000 && n[3] > 0 && n[4] >= -1 && n[5] >= -1 &&
            n[6] >= -1 && n[7] >= 0 && n[7] <= n[3] && (n[7] == 0 || n[7] / 1000 >= n[2] - 1) && n[8] >= 0 &&
            n[8] <= 1 && n[9] >= -1 && n[9] <= 1000000 && n[10] >= 0;
 }
