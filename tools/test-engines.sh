@@ -19,6 +19,7 @@ sh tests/engine/fetch_torch.sh old .cache/torch-old
 for group in trl unsloth field recipes cuda11 jax12 jax13 tf cuda small rust go node; do
     sh tests/engine/programs/fetch.sh .cache/programs-$group $group
 done
+sh tests/engine/watch/fetch.sh .cache/monitors
 sh tests/engine/fetch_vllm.sh .cache/vllm
 # Names that NVIDIA's newest wheels export and our lists lack: told, and no failure of this tree.
 python3 tools/wheels.py || echo "the lists of src/vgpu/exports are to be renewed: tools/wheels.py --write"

@@ -162,6 +162,7 @@ engines() {
     quiet 'safetensors download' sh tests/engine/fetch_safetensors.sh .cache/safetensors || sed 's/^/      /' "$log"
     quiet 'PyTorch download' sh tests/engine/fetch_torch.sh small .cache/torch || sed 's/^/      /' "$log"
     quiet 'packages of small programs' sh tests/engine/programs/fetch.sh .cache/programs-small small || sed 's/^/      /' "$log"
+    quiet 'monitors download' sh tests/engine/watch/fetch.sh .cache/monitors || sed 's/^/      /' "$log"
     quiet 'engine' meson test -C "$1" --print-errorlogs --suite engine -t 0
     count_meson_tests 'llama.cpp and PyTorch on the virtual GPU' "$1"
 }
