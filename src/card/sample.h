@@ -64,7 +64,7 @@ struct plim_sample_process {
     int32_t n_threads;   /* in state 'Z' more than one: only the main thread has ended */
     bool ignores_hangup; /* SIGHUP, as under nohup */
     int64_t uid;
-    char user[33];
+    char user[33];  /* its number where the system does not know the name */
     int64_t cpu_ms; /* user and system, since the start */
     int64_t rss_bytes;
     bool is_limited;            /* its open files may not be read (another user's) */

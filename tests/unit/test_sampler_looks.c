@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 600, SEEDS = 150 };
+enum { PATH_BYTES = 600, SEEDS = 60 };
 
 static char folder[] = "plimsoll-looks-XXXXXX", nvml[PATH_BYTES], root[PATH_BYTES];
 
@@ -251,7 +251,7 @@ static void test_no_driver_at_all(void **state)
 
 static void test_no_memory(void **state)
 {
-    static const char *const scenes[] = { "two-cards", "amd", "mig" };
+    static const char *const scenes[] = { "two-cards", "amd" };
     (void)state;
     for (size_t i = 0; i < COUNT(scenes); i++) {
         bool has_failed = true;
@@ -265,8 +265,9 @@ static void test_no_memory(void **state)
             plim_alloc_fail_after(-1);
             assert_true(result == 0 || (result == PLIM_E_NOMEM && error.code == PLIM_E_NOMEM));
             has_failed = result != 0 || n < 20;
-            check_sample(look(sampler)); /* the next look is whole again */
-            assert_true(look(sampler)->n_cards > 0);
+            const struct plim_sample *whole = look(sampler); /* the next look is whole again */
+            assert_true(whole->n_cards > 0);
+            check_sample(whole);
             plim_sampler_close(sampler);
             assert_true(n < 3000);
         }
@@ -321,7 +322,7 @@ static void test_spoiled_trees(void **state)
     static const char *const scenes[] = { "two-cards", "amd", "intel-xe", "containers", "odd-processes", "suspended" };
     const uint64_t first_seed = random_seed();
     (void)state;
-    for (unsigned seed = 0; seed < SEEDS / 5; seed++) {
+    for (unsigned seed = 0; seed < SEEDS / 2; seed++) {
         numbers = first_seed + seed;
         copy_scene(scenes[seed % COUNT(scenes)]);
         assert_int_equal(nftw(root, spoil, 16, FTW_PHYS), 0);

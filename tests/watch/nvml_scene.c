@@ -97,7 +97,8 @@ struct utilization {
     unsigned gpu, memory;
 };
 
-static struct device *devices; /* MAX_CARDS; handles stay valid for ever, as those of a real driver may */
+static struct device devices[MAX_CARDS]; /* handles stay valid for ever, as those of a real driver may */
+static bool is_loaded;
 static int n_devices, init_status, all_status, version, stride;
 static bool clears;
 static unsigned long long garbage;
@@ -178,8 +179,7 @@ static bool has_changed(const char *path)
     if (!path || stat(path, &status) != 0)
         return false;
     const bool is_same = status.st_ino == last.st_ino && status.st_size == last.st_size &&
-                         status.st_mtim.tv_sec == last.st_mtim.tv_sec &&
-                         status.st_mtim.tv_nsec == last.st_mtim.tv_nsec && devices;
+                         status.st_mtim.tv_sec == last.st_mtim.tv_sec && status.st_mtim.tv_nsec == last.st_mtim.tv_nsec;
     last = status;
     return !is_same;
 }
@@ -187,22 +187,21 @@ static bool has_changed(const char *path)
 static void load(void)
 {
     const char *path = getenv("NVML_SCENE");
-    if (devices && !has_changed(path))
+    const bool is_new = has_changed(path);
+    if (is_loaded && !is_new)
         return;
-    has_changed(path);
+    is_loaded = true;
     FILE *file = path ? fopen(path, "r") : NULL;
     char line[512];
     struct device *card = NULL;
     int whole = -1;
-    if (!devices)
-        devices = calloc(MAX_CARDS, sizeof *devices);
     n_devices = 0;
     init_status = all_status = 0;
     version = 3;
     stride = 24;
     clears = false;
     garbage = 0;
-    while (file && devices && fgets(line, sizeof line, file)) {
+    while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         const bool is_instance = !strncmp(line, "instance ", 9);
         if ((!strcmp(line, "card") || is_instance) && n_devices < MAX_CARDS) {

@@ -119,7 +119,7 @@ static void find_user_in(const char *root, int64_t uid, char *name, size_t size)
     plim_free(text);
 }
 
-/* "" for a user that the system does not know. */
+/* The number of a user that the system does not know. */
 static void read_user(struct plim_proc_reader *reader, int64_t uid, char name[33])
 {
     const uint32_t n_known = reader->n_users < PLIM_PROC_USERS ? reader->n_users : PLIM_PROC_USERS;
@@ -133,6 +133,8 @@ static void read_user(struct plim_proc_reader *reader, int64_t uid, char name[33
         find_user_in(reader->root, uid, name, sizeof reader->user->name);
     else if (plim_system_user(uid, name, sizeof reader->user->name) != 0)
         name[0] = '\0';
+    if (!name[0])
+        snprintf(name, sizeof reader->user->name, "%" PRId64, uid);
     const uint32_t slot = reader->n_users++ % PLIM_PROC_USERS;
     reader->user[slot].uid = uid;
     memcpy(reader->user[slot].name, name, sizeof reader->user[slot].name);
