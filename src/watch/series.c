@@ -14,6 +14,7 @@ enum {
     FIT_POINTS = 24,        /* 276 pairs: enough for a median, quick for hundreds of processes each second */
     MIN_FIT_POINTS = 5,
     MIN_FIT_MS = 8000,
+    MIN_GROWTH_MS = 15000,     /* less may be the beginning of a saw */
     LEVEL_MS = 30000,          /* so long without growth ends a warm-up: between two steps of training is less */
     LONG_GROWTH_MS = 60000,    /* steady growth for so long is no warm-up either, though it was never level */
     FIT_WINDOW_MS = 10 * 60000 /* older growth says nothing of the next minutes */
@@ -50,11 +51,13 @@ static void make_room(struct plim_series *s)
     if (s->spacing_ms * 2 > MAX_SPACING_MS) {
         s->n--;
         memmove(s->bytes, s->bytes + 1, s->n * sizeof *s->bytes);
+        memmove(s->lows, s->lows + 1, s->n * sizeof *s->lows);
         memmove(s->times_ms, s->times_ms + 1, s->n * sizeof *s->times_ms);
         return;
     }
     for (uint32_t i = 0; i < s->n / 2; i++) {
         s->bytes[i] = s->bytes[2 * i];
+        s->lows[i] = s->lows[2 * i] < s->lows[2 * i + 1] ? s->lows[2 * i] : s->lows[2 * i + 1];
         s->times_ms[i] = s->times_ms[2 * i];
     }
     s->n /= 2;
@@ -68,11 +71,14 @@ void plim_series_add(struct plim_series *s, int64_t time_ms, int64_t bytes)
     follow_level(s, time_ms, bytes);
     s->last_ms = time_ms;
     s->last_bytes = bytes;
-    if (s->n && time_ms - s->times_ms[s->n - 1] < s->spacing_ms)
+    if (s->n && time_ms - s->times_ms[s->n - 1] < s->spacing_ms) {
+        s->lows[s->n - 1] = bytes < s->lows[s->n - 1] ? bytes : s->lows[s->n - 1];
         return;
+    }
     if (s->n == PLIM_WATCH_MAX_POINTS)
         make_room(s);
     s->times_ms[s->n] = time_ms;
+    s->lows[s->n] = bytes;
     s->bytes[s->n++] = bytes;
 }
 
@@ -117,19 +123,24 @@ static double slope_of(const double *times_s, const double *bytes, uint32_t n)
     return n_slopes ? median(slopes, n_slopes) : 0;
 }
 
-/* Up to FIT_POINTS of the last minutes, spread evenly, the newest among them. */
+/*
+ * The last minutes in up to FIT_POINTS parts, each with the least of its memory: what a program takes and gives back
+ * within a part is no growth.
+ */
 static void choose(const struct plim_series *s, struct fit *ret_fit)
 {
-    uint32_t first = 0, chosen[FIT_POINTS];
-    ret_fit->n = 0;
+    uint32_t first = 0;
     while (first < s->n && s->last_ms - s->times_ms[first] > FIT_WINDOW_MS)
         first++;
-    const uint32_t n_points = s->n - first, n = plim_min_u32(n_points, FIT_POINTS);
-    for (uint32_t i = 0; i < n; i++)
-        chosen[i] = n > 1 ? first + i * (n_points - 1) / (n - 1) : first;
+    const uint32_t n_points = s->n - first;
+    const uint32_t n = plim_min_u32(n_points, plim_max_u32(MIN_FIT_POINTS, plim_min_u32(n_points / 3, FIT_POINTS)));
     for (uint32_t i = 0; i < n; i++) {
-        ret_fit->times_s[i] = (double)(s->times_ms[chosen[i]] - s->last_ms) / 1000;
-        ret_fit->bytes[i] = (double)s->bytes[chosen[i]];
+        const uint32_t from = first + i * n_points / n, to = first + (i + 1) * n_points / n;
+        int64_t least = s->lows[from];
+        for (uint32_t k = from + 1; k < to; k++)
+            least = s->lows[k] < least ? s->lows[k] : least;
+        ret_fit->times_s[i] = (double)(s->times_ms[from] - s->last_ms) / 1000;
+        ret_fit->bytes[i] = (double)least;
     }
     ret_fit->n = n;
 }
@@ -201,7 +212,8 @@ void plim_series_growth(const struct plim_series *s, int64_t free_bytes, struct 
     fit.slope = slope_of(fit.times_s, fit.bytes, fit.n);
     if (fit.slope * window_s < (double)NOISE_BYTES || !is_steady(&fit))
         return;
-    const bool is_past_warm_up = s->was_level || window_s * 1000 >= LONG_GROWTH_MS;
+    const bool is_past_warm_up =
+        (s->was_level && window_s * 1000 >= MIN_GROWTH_MS) || window_s * 1000 >= LONG_GROWTH_MS;
     ret_growth->trend = is_past_warm_up ? PLIM_TREND_GROWING : PLIM_TREND_WARM_UP;
     ret_growth->window_s = (int64_t)window_s;
     ret_growth->bytes_per_min = (int64_t)(fit.slope * 60);

@@ -15,6 +15,7 @@
 
 struct plim_series {
     int64_t bytes[PLIM_WATCH_MAX_POINTS];
+    int64_t lows[PLIM_WATCH_MAX_POINTS]; /* the least from this point to the next */
     int64_t times_ms[PLIM_WATCH_MAX_POINTS];
     uint32_t n;
     int64_t spacing_ms;
