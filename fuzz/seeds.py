@@ -38,6 +38,8 @@ REMOTE = [
     '{"type":"file","path":"mmproj-F16.gguf","size":1},{"type":"directory","path":"a"}]',
     '2\n[{"type":"file","path":"model.safetensors.index.json"},{"type":"file","path":"config.json"}]',
 ]
+SEEN = ["plimsoll seen 1\n4000 5000 1789913600 1789999999000 60000 2147483648 -1 1789999000000 1 -1 0\n"
+        "9999 0 -1 1789999999000 -1 -1 -1 0 0 0 1789990000000\n", "plimsoll seen 1\n"]
 PROC = [
     "0pos:\t0\ndrm-driver:\tamdgpu\ndrm-client-id:\t11\ndrm-pdev:\t0000:03:00.0\ndrm-total-vram:\t204800 KiB\n"
     "drm-memory-vram:\t102400 KiB\ndrm-resident-vram:\t102400 KiB\ndrm-engine-gfx:\t8000 ns\n",
@@ -171,6 +173,7 @@ def main() -> int:
     put(root / "fuzz_names", [text.encode() for text in NAMES])
     put(root / "fuzz_model_names", [text.encode() for text in MODEL_NAMES])
     put(root / "fuzz_prices", [text.encode() for text in PRICES])
+    put(root / "fuzz_seen", [text.encode() for text in SEEN])
     put(root / "fuzz_proc", [text.encode() for text in PROC])
     put(root / "fuzz_remote", [text.encode() for text in REMOTE])
     put(root / "fuzz_flags", [text.replace("|", "\n").encode() for text in COMMANDS])
