@@ -62,7 +62,7 @@ MACROS = {
 SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
 # The others, in the order of enum plim_prose_rule_id (src/diagnose/scan/prose_rules.h).
 TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation",
-              "said-teller", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
+              "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
               "said-before", "said-title", "said-behind"]
 LISTS = ["anchor", "more", "before", "path", "near", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]

@@ -246,7 +246,8 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
                                 .n_behind = to - end };
     if (is_denied(g, &s) || is_general_talk(g, &s))
         return false;
-    if (line_start(w, start) > 0 && w->length > LONG_TEXT && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length))
+    if (!holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
+        ((line_start(w, start) > 0 && w->length > LONG_TEXT) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
         return false; /* a page, not a letter */
     return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||
            holds(g, PLIM_PROSE_SAID_BEFORE, s.text, s.n_before) ||
