@@ -61,7 +61,7 @@ MACROS = {
 # this order: PCRE2 would write out each repetition.
 SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
 # The others, in the order of enum plim_prose_rule_id (src/diagnose/scan/prose_rules.h).
-TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation",
+TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation", "definition",
               "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
               "said-before", "said-title", "said-behind"]
 LISTS = ["anchor", "more", "before", "path", "near", "name"]

@@ -174,6 +174,14 @@ static enum plim_text_kind kind_of_line(struct plim_text_kinds *g, const struct 
     return PLIM_TEXT_KIND_LOG;
 }
 
+/* A page that shows a message goes on with its meaning: what stands behind a colon is the message. */
+static bool is_definition(struct plim_text_kinds *g, const struct plim_window *w, size_t from, size_t start, size_t end,
+                          size_t to)
+{
+    return holds(g, PLIM_PROSE_DEFINITION, w->text + from, start - from) ||
+           (!memchr(w->text + from, ':', to - from) && holds(g, PLIM_PROSE_DEFINITION, w->text + end, to - end));
+}
+
 enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
                                       uint32_t raw_start, uint32_t raw_end)
 {
@@ -192,7 +200,7 @@ enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct pl
         return PLIM_TEXT_KIND_LOG;
     const bool is_past = memmem(w->text + start, end - start, " ran out", 8) != NULL;
     if ((!is_past && holds(g, PLIM_PROSE_ADVICE, w->text + from, start - from)) ||
-        holds(g, PLIM_PROSE_EXPLANATION, w->text + end, to - end))
+        holds(g, PLIM_PROSE_EXPLANATION, w->text + end, to - end) || is_definition(g, w, from, start, end, to))
         return PLIM_TEXT_KIND_PROSE;
     return PLIM_TEXT_KIND_LOG;
 }
@@ -219,6 +227,8 @@ static bool is_general_talk(struct plim_text_kinds *g, const struct sentence *s)
 {
     return !holds(g, PLIM_PROSE_SAID_TELLER, s->text, s->n_text) &&
            (holds(g, PLIM_PROSE_EXPLANATION, s->behind, s->n_behind) ||
+            holds(g, PLIM_PROSE_DEFINITION, s->text, s->n_before) ||
+            holds(g, PLIM_PROSE_DEFINITION, s->behind, s->n_behind) ||
             (!holds(g, PLIM_PROSE_SAID_ONCE, s->text, s->n_text) &&
              (holds(g, PLIM_PROSE_SAID_WHEN, s->text, s->n_before) ||
               holds(g, PLIM_PROSE_ADVICE, s->text, s->n_before))));
