@@ -2,6 +2,7 @@
 /* Looks that follow each other, at machines that change, vanish, and answer with anything. */
 #include "base/mem.h"
 #include "base/units.h"
+#include "card/nvml/look.h"
 #include "card/sample.h"
 #include "unit.h"
 
@@ -247,6 +248,61 @@ static void test_no_driver_at_all(void **state)
     plim_sampler_close(NULL);
 }
 
+/* --- cards that may sleep --- */
+
+static void set_power(const char *control, const char *status)
+{
+    char command[6 * PATH_BYTES];
+    snprintf(command, sizeof command,
+             "mkdir -p %s/sys/bus/pci/drivers/nvidia/0000:01:00.0 %s/sys/bus/pci/devices/0000:01:00.0/power && "
+             "echo %s > %s/sys/bus/pci/devices/0000:01:00.0/power/control && "
+             "echo %s > %s/sys/bus/pci/devices/0000:01:00.0/power/runtime_status",
+             root, root, control, root, status, root);
+    assert_int_equal(system(command), 0);
+}
+
+static const struct plim_sample_card *card_at(struct plim_nvml_look *nvml_look, int64_t s, bool is_open)
+{
+    static struct plim_draft draft;
+    plim_draft_clear(&draft);
+    assert_int_equal(plim_nvml_look_read(nvml_look, s * 1000, s * 1000, &draft), 0);
+    assert_int_equal(draft.n_cards, 1);
+    assert_int_equal(nvml_look->is_started, is_open);
+    static struct plim_sample_card card;
+    card = draft.card[0];
+    plim_draft_done(&draft);
+    return &card;
+}
+
+static void test_cards_may_fall_asleep(void **state)
+{
+    struct plim_nvml_look nvml_look;
+    (void)state;
+    copy_scene("two-cards");
+    set_power("auto", "active");
+    write_text(nvml, CARD);
+    plim_nvml_look_open(getenv("PLIM_TEST_NVML_SCENE"), root, false, &nvml_look);
+    card_at(&nvml_look, 100, true);
+    card_at(&nvml_look, 109, true);
+    assert_int_equal(card_at(&nvml_look, 110, false)->free_bytes, 10000000000); /* ten seconds without a process */
+    assert_int_equal(card_at(&nvml_look, 111, false)->free_bytes, 10000000000); /* as it was */
+    set_power("auto", "suspended");
+    assert_true(card_at(&nvml_look, 112, false)->is_asleep);
+    set_power("auto", "active"); /* somebody woke it */
+    write_text(nvml, CARD "compute 41233 1000\n");
+    assert_false(card_at(&nvml_look, 113, true)->is_asleep);
+    card_at(&nvml_look, 200, true); /* a process holds memory: it stays open */
+    write_text(nvml, CARD);
+    card_at(&nvml_look, 201, true);
+    card_at(&nvml_look, 211, false);
+    card_at(&nvml_look, 270, false);
+    card_at(&nvml_look, 271, true); /* a minute later: look again */
+    card_at(&nvml_look, 280, true);
+    set_power("on", "active"); /* it will never sleep */
+    card_at(&nvml_look, 300, true);
+    plim_nvml_look_close(&nvml_look);
+}
+
 /* --- memory --- */
 
 static void test_no_memory(void **state)
@@ -357,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_the_driver_vanishes_and_returns),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_no_driver_at_all),
+        cmocka_unit_test(test_cards_may_fall_asleep),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_spoiled_trees),
     };

@@ -290,6 +290,30 @@ static int add_asleep(const struct plim_sleepers *sleepers, uint32_t first, uint
     return result;
 }
 
+/* The cards that are awake, and among them those that sleep. */
+static int read_awake(struct plim_nvml_look *look, const struct plim_sleepers *sleepers, int64_t now_ms,
+                      int64_t now_unix_ms, struct plim_draft *draft)
+{
+    uint32_t next = 0; /* of the cards in the order of their numbers, the next that may be asleep */
+    int result = 0;
+    for (uint32_t i = 0; i < look->n_known && result == 0; i++) {
+        const uint32_t number = look->known[i].nvml.index;
+        result = add_asleep(sleepers, next, number, draft);
+        next = number > next ? number : next;
+        if (result == 0)
+            result = read_card(look, &look->known[i], now_ms, now_unix_ms, draft);
+    }
+    return result ? result : add_asleep(sleepers, next, sleepers->n, draft);
+}
+
+static int add_resting(const struct plim_nvml_look *look, struct plim_draft *draft)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < look->rest.n && result == 0; i++)
+        result = plim_draft_card(draft, &look->rest.card[i]);
+    return result;
+}
+
 int plim_nvml_look_read(struct plim_nvml_look *look, int64_t now_ms, int64_t now_unix_ms, struct plim_draft *draft)
 {
     struct plim_sleepers sleepers;
@@ -299,19 +323,20 @@ int plim_nvml_look_read(struct plim_nvml_look *look, int64_t now_ms, int64_t now
     if (sleepers.n_asleep != look->n_asleep)
         look->must_restart = true; /* the handles are of other cards */
     look->n_asleep = sleepers.n_asleep;
-    if (sleepers.n_asleep > 0 && sleepers.n_asleep == sleepers.n)
+    if (plim_nvml_rests(&look->rest, &sleepers, now_ms) && sleepers.n_asleep == 0)
+        return add_resting(look, draft);
+    if (sleepers.n_asleep > 0 && sleepers.n_asleep == sleepers.n) {
         stop(look);
-    else if (start(look))
-        result = list_cards(look, now_ms, &sleepers);
-    uint32_t next = 0; /* of the cards in the order of their numbers, the next that may be asleep */
-    for (uint32_t i = 0; i < look->n_known && result == 0 && look->is_started; i++) {
-        const uint32_t number = look->known[i].nvml.index;
-        result = add_asleep(&sleepers, next, number, draft);
-        next = number > next ? number : next;
-        if (result == 0)
-            result = read_card(look, &look->known[i], now_ms, now_unix_ms, draft);
+        return add_asleep(&sleepers, 0, sleepers.n, draft);
     }
-    return result ? result : add_asleep(&sleepers, next, sleepers.n, draft);
+    if (start(look))
+        result = list_cards(look, now_ms, &sleepers);
+    if (result == 0)
+        result = read_awake(look, &sleepers, now_ms, now_unix_ms, draft);
+    if (result == 0 && look->is_started && !look->must_restart &&
+        plim_nvml_may_rest(&look->rest, &sleepers, now_ms, draft->card, draft->n_cards, draft->n_holdings > 0))
+        stop(look);
+    return result;
 }
 
 void plim_nvml_look_close(struct plim_nvml_look *look)

@@ -11,6 +11,7 @@
 #include "card/nvml/activity.h"
 #include "card/nvml/cards.h"
 #include "card/nvml/lists.h"
+#include "card/nvml/rest.h"
 
 struct plim_nvml_known; /* a card, with what does not change of it */
 
@@ -23,6 +24,7 @@ struct plim_nvml_look {
     struct plim_nvml_known *known;
     uint32_t n_known, n_asleep;
     struct plim_nvml_processes processes;
+    struct plim_nvml_rest rest;
     int64_t listed_ms; /* when the cards were counted */
     char why[208];     /* a driver that is there and does not answer; else empty */
 };

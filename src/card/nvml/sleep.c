@@ -21,6 +21,14 @@ static void read_name(const char *root, const char *pci, char *name, size_t size
     snprintf(name, size, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
+/* power/control is "auto" or "on" (Documentation/ABI/testing/sysfs-devices-power). */
+static bool may_sleep(const char *folder)
+{
+    char path[PLIM_PROC_PATH_BYTES + 32], text[16];
+    snprintf(path, sizeof path, "%s/power/control", folder);
+    return plim_proc_read_file(path, text, sizeof text) > 0 && !strncmp(text, "auto", 4);
+}
+
 int plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers)
 {
     char folder[PLIM_PROC_PATH_BYTES];
@@ -41,6 +49,7 @@ int plim_nvml_find_sleepers(const char *root, struct plim_sleepers *ret_sleepers
         if (ret_sleepers->card[at].is_asleep)
             read_name(root, pci, ret_sleepers->card[at].name, sizeof ret_sleepers->card[at].name);
         ret_sleepers->n_asleep += ret_sleepers->card[at].is_asleep;
+        ret_sleepers->may_sleep = (at == 0 || ret_sleepers->may_sleep) && may_sleep(folder);
     }
     plim_names_done(&names);
     return 0;

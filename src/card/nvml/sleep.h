@@ -16,6 +16,7 @@ struct plim_sleepers {
         bool is_asleep;
     } card[PLIM_MAX_DEVICES];
     uint32_t n, n_asleep; /* in the order of their addresses, which is NVML's */
+    bool may_sleep;       /* there are some, and the system suspends each when nobody uses it */
 };
 
 /* Returns 0 or PLIM_E_NOMEM. */
