@@ -329,6 +329,9 @@ static void test_back_or_not(void **state)
     w.process[0].is_gone = true; /* the driver counts for a process that has ended */
     assert_false(plim_ending_verify(ending, &w.sample));
     assert_non_null(strstr(r->why, "which has ended"));
+    w.card.used_bytes -= gib; /* and lists it, though it counts no more */
+    assert_false(plim_ending_verify(ending, &w.sample));
+    w.card.used_bytes += gib;
     drop(&w, 1);
     assert_true(plim_ending_verify(ending, &w.sample));
     assert_int_equal(r->returned_bytes, gib);

@@ -41,6 +41,7 @@ import time
 GIB = 1 << 30
 TIMEOUT_S = 40
 HABITS = ["heeds", "heeds", "heeds", "ignores", "stopped", "slow", "child", "stopped child"]
+STALE_EVENTS = ["none", "exit", "reuse", "wakes", "wakes", "no list", "vanish"]
 EVENTS = ["none", "none", "exit", "exit", "reuse", "reuse", "reuse", "vanish", "error", "no list", "garbage", "no memory", "wrong pid",
           "leak", "bystander exits", "becomes another"]
 INSIDE = "PLIMSOLL_RACE_INSIDE"
@@ -89,7 +90,7 @@ class Actor:
 
 def hold_card() -> None:
     if os.path.exists("/dev/nvidia0"):
-        os.open("/dev/nvidia0", os.O_RDONLY)
+        os.set_inheritable(os.open("/dev/nvidia0", os.O_RDONLY), True)
 
 
 def live(habit: str, ready: int, random_source: random.Random) -> None:
@@ -115,6 +116,12 @@ def live(habit: str, ready: int, random_source: random.Random) -> None:
         signal.pause()
 
 
+def call_oneself_init() -> None:
+    """Processes without a parent come to us, and the program has to take us for what takes them in."""
+    with open("/proc/self/comm", "w", encoding="utf-8") as file:
+        file.write("init")
+
+
 def start(habit: str, size: int, is_victim: bool, source: random.Random) -> Actor:
     read, write = os.pipe()
     pid = os.fork()
@@ -122,6 +129,11 @@ def start(habit: str, size: int, is_victim: bool, source: random.Random) -> Acto
         try:
             os.close(read)
             hold_card()
+            if habit == "idle":
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                os.write(write, b"\xff\xff\xff\xff")
+                # a rank whose launcher is gone
+                os.execvpe("sleep", ["sleep", "1000"], {**os.environ, "TORCHELASTIC_RUN_ID": "none"})
             live(habit, write, source)
         finally:
             os._exit(9)
@@ -184,26 +196,31 @@ class Run:
     def __init__(self, number: int, seed: int, options: argparse.Namespace, has_namespace: bool, folder: pathlib.Path):
         self.random = random.Random(f"{seed}/{number}")
         self.number, self.options, self.has_namespace, self.folder = number, options, has_namespace, folder
-        self.event = self.random.choice(EVENTS)
+        self.is_stale = has_namespace and self.random.random() < options.stale
+        self.event = self.random.choice(STALE_EVENTS if self.is_stale else EVENTS)
         if self.event == "reuse" and not has_namespace:
             self.event = "exit"
         self.at_look = self.random.randrange(0, 14)  # at which reading of the scene
         self.at_s = self.random.random() * 0.03 if self.random.random() < 0.3 else None  # or after this time
         self.grace = self.random.choice(["0", "0", "1s"])
         self.reply = self.random.choice(["y\n", "yes\n", "y\n", "n\n", "\n"]) if self.random.random() < 0.25 else None  # on a terminal
+        if self.event == "wakes":  # while the question waits: what begins to compute after the last look is not seen
+            self.reply, self.at_s = "y\n", 0.0
         self.extra: list[str] = []  # lines of the scene
+        self.active: set[int] = set()  # they compute
         self.is_broken = self.is_leaking = False
         self.lock = threading.Lock()
         self.innocent: set[int] = set()  # must live
         self.has_happened = False
-        self.is_over = False
+        self.is_over = self.has_begun = False
         self.n_looks = 0
-        self.actors = [start(self.random.choice(HABITS), self.random.randrange(1, 6) * GIB // 2, True, self.random)
+        self.actors = [start("idle" if self.is_stale else self.random.choice(HABITS), self.random.randrange(1, 6) * GIB // 2, True, self.random)
                        for _ in range(self.random.randrange(1, 4))]
         self.actors += [start("heeds", GIB // 4, False, self.random) for _ in range(self.random.randrange(1, 3))]
         self.victims = [actor for actor in self.actors if actor.is_victim]
         self.bystanders = [actor for actor in self.actors if not actor.is_victim]
         self.innocent |= {actor.pid for actor in self.bystanders}
+        self.active |= self.innocent
         for actor in self.victims:
             actor.rows_after_end = self.random.choice([0, 0, 1, 3])
 
@@ -234,6 +251,7 @@ class Run:
         lines += ["accounting on", "card", "name NVIDIA GeForce RTX 4090", "uuid GPU-00000000-0000-0000-0000-000000000001",
                   "pci 0000:01:00.0", "capability 8 9", f"memory {48 * GIB} {GIB // 4} {48 * GIB - used - GIB // 4}"]
         lines += [f"compute {pid} {size}" for pid, size in rows]
+        lines += [f"utilization {pid} 50 {0.5 if pid in self.active else 4000}" for pid, _ in rows] if self.is_stale else []
         lines += ["lists 999"] if "no list" in self.extra else []
         return "\n".join(lines) + "\n"
 
@@ -271,6 +289,10 @@ class Run:
                 self.is_broken = True
             elif self.event == "leak":
                 self.is_leaking = True
+            elif self.event == "wakes":
+                self.active.add(victim.pid)
+                self.innocent.add(victim.pid)
+                victim.is_victim = False
             elif self.event == "becomes another" and self.has_namespace:
                 # it ends, and an innocent process with a card's file open has its number; the driver knows of neither
                 end(victim.pid)
@@ -289,7 +311,7 @@ class Run:
                 time.sleep(0.0002)
                 continue
             self.fresh_fifo()
-            if self.at_s is None and self.n_looks == self.at_look:
+            if self.has_begun and self.at_s is None and self.n_looks == self.at_look:
                 self.happen()
             with self.lock:
                 text = self.scene()
@@ -300,6 +322,11 @@ class Run:
             except BrokenPipeError:
                 pass
             os.close(file)
+
+    def begin(self) -> None:
+        with self.lock:
+            self.has_begun = True
+            self.n_looks = 0
 
     def fresh_fifo(self) -> None:
         os.mkfifo(self.folder / "next")
@@ -317,13 +344,19 @@ class Run:
             env.pop("PLIMSOLL_NVML", None)
         else:
             env["PLIMSOLL_NVML"] = self.options.nvml
-        command = [self.options.plimsoll, "free", "--grace", self.grace, *(str(actor.pid) for actor in self.victims)]
+        whom = ["--stale", "--idle-after", "1s"] if self.is_stale else [str(actor.pid) for actor in self.victims]
+        command = [self.options.plimsoll, "free", "--grace", self.grace, *whom]
         if self.reply is None:
             command.insert(2, "--yes")
             if self.random.random() < 0.3:
                 command.insert(2, "--json")
         server = threading.Thread(target=self.serve)
         server.start()
+        if self.is_stale:  # it has to be seen idle for a second
+            subprocess.run([self.options.plimsoll, "ps", "--idle-after", "1s"], env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                           check=False, timeout=TIMEOUT_S)
+            time.sleep(1.2)
+        self.begin()
         if self.reply is None:
             status, out = self.wait(subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
         else:
@@ -423,10 +456,13 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stale", type=float, default=0.1, help="share of the runs that end what is stale (default: 0.1)")
     parser.add_argument("--log")
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     has_namespace = enter_namespace()
+    if has_namespace:
+        call_oneself_init()
     began = time.monotonic()
     events: collections.Counter[str] = collections.Counter()
     statuses: collections.Counter[int] = collections.Counter()
@@ -439,7 +475,7 @@ def main() -> int:
             run = Run(number, options.seed, options, has_namespace, folder)
             status, out = run.go()
             bad = run.complaints(status, out)
-            events[run.event] += 1
+            events[("stale, " if run.is_stale else "") + run.event] += 1
             statuses[status] += 1
             n_innocent += len(run.innocent)
             if bad or options.v:
@@ -447,7 +483,7 @@ def main() -> int:
                 where = f"after {run.at_s:.4f} s" if run.at_s is not None else f"at look {run.at_look} of {run.n_looks}"
                 asked = "; asked" if run.reply else ""
                 said = "; ".join(bad) or "ok"
-                print(f"run {number}: {run.event} {where}; {habits}; grace {run.grace}{asked}: status {status}: {said}")
+                print(f"run {number}: {'stale, ' * run.is_stale}{run.event} {where}; {habits}; grace {run.grace}{asked}: status {status}: {said}")
                 if bad:
                     print("    " + "\n    ".join(out.splitlines()))
             n_bad += bool(bad)

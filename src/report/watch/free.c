@@ -164,10 +164,10 @@ void plim_report_free_end(FILE *out, const struct plim_ended *e, const struct pl
         plim_print(out, "pid %" PRId64 " ended after SIGTERM (%.1f s)\n", pid, took_s);
         break;
     case PLIM_END_KILL:
-        plim_print(out, "pid %" PRId64 " did not heed SIGTERM, and was killed (%.1f s)\n", pid, took_s);
+        plim_print(out, "pid %" PRId64 " was killed: SIGTERM had not ended it (%.1f s)\n", pid, took_s);
         break;
     default:
-        plim_print(out, "%spid %" PRId64 " was not ended%s: ", plim_paint(style, PLIM_RED), pid,
+        plim_print(out, "%spid %" PRId64 " was not ended%s:", plim_paint(style, PLIM_RED), pid,
                    plim_paint(style, PLIM_PLAIN));
         plim_print_wrapped(out, e->why, 30, 4);
     }
@@ -220,8 +220,8 @@ static void print_missing(FILE *out, const struct plim_ending *ending, const str
         const struct plim_returned *r = plim_ending_card(ending, i);
         if (r->is_back)
             continue;
-        plim_print(out, "%snot back on %s%s: ", plim_paint(style, PLIM_RED), r->id, plim_paint(style, PLIM_PLAIN));
-        plim_print_wrapped(out, r->why, 15 + (int)strlen(r->id), 4);
+        plim_print(out, "%snot back on %s%s:", plim_paint(style, PLIM_RED), r->id, plim_paint(style, PLIM_PLAIN));
+        plim_print_wrapped(out, r->why, 14 + (int)strlen(r->id), 4);
     }
 }
 

@@ -159,7 +159,9 @@ static void confirm_one(struct plim_ending *ending, const struct plim_choice *ch
     if (plim_handle_has_ended(ending->file[i])) {
         settle(e, PLIM_END_BEFORE, "");
     } else if (!again) {
-        settle(e, PLIM_END_CHANGED, "it is no longer one of those to end");
+        settle(e, PLIM_END_CHANGED,
+               e->candidate.is_named ? "it no longer holds memory on a card"
+                                     : "it is no longer stale, or no longer holds memory on a card");
     } else if (again->keep != PLIM_KEEP_NOT) {
         snprintf(why, sizeof why, "no longer one of those to end: %.190s", again->keep_why);
         settle(e, PLIM_END_CHANGED, why);
