@@ -175,6 +175,7 @@ static void unknown_age(struct world *w) { w->wish.older_s = 1, w->process[0].st
 static void notebook(struct world *w) { w->row[0].role = PLIM_ROLE_NOTEBOOK; }
 static void notebook_named(struct world *w) { notebook(w), name_it(w); }
 static void threads_left(struct world *w) { defunct(w), defunct_since(w), kin_of(w, 500)->n_threads = 2; }
+static void threads_left_named(struct world *w) { threads_left(w), name_it(w); }
 static void elsewhere(struct world *w) { w->scene.asker.is_elsewhere = true, w->scene.asker.pid = 7777; }
 
 static const struct {
@@ -229,7 +230,8 @@ static const struct {
     { "unknown age", unknown_age, PLIM_KEEP_YOUNG },
     { "notebook", notebook, PLIM_KEEP_NOTEBOOK },
     { "notebook, named", notebook_named, PLIM_KEEP_NOT },
-    { "main thread has ended", threads_left, PLIM_KEEP_NOT },
+    { "main thread has ended", threads_left, PLIM_KEEP_NOT_STALE },
+    { "main thread has ended, named", threads_left_named, PLIM_KEEP_NOT },
     { "another machine", elsewhere, PLIM_KEEP_NOT },
 };
 

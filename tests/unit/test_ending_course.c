@@ -385,6 +385,7 @@ static void test_kinship(void **state)
     assert_int_equal(plim_kinship_read(NULL, &kinship, &err), 0);
     assert_true(plim_kinship_descends(&kinship, getpid(), getppid()));
     assert_false(plim_kinship_descends(&kinship, getppid(), getpid()));
+    assert_int_equal(plim_kinship_find(&kinship, getpid())->n_threads, 1);
     plim_kinship_done(&kinship);
     assert_true(plim_kinship_read("/nowhere", &kinship, &err) < 0);
 }

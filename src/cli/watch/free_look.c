@@ -29,7 +29,7 @@ int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim
                                       .uid = is_elsewhere ? 0 : geteuid(), /* what its root would be shown */
                                       .slurm_job = own_job(),
                                       .is_elsewhere = is_elsewhere,
-                                      .needs_device = !nvml };
+                                      .needs_device = !nvml && !getenv("PLIM_VGPU_LEDGER") /* in a rehearsal */ };
     int result = plim_sampler_open(&options, &look.sampler, reterr);
     if (result == 0)
         result = plim_watch_open(&watching, &look.watch, reterr);

@@ -102,7 +102,7 @@ static bool say_ended(const struct plim_ending_subject *s, struct plim_ending_ca
             "sudo fuser -v /dev/nvidia*");
         return true;
     }
-    if (!p || p->state != 'Z')
+    if (!p || p->state != 'Z' || p->n_threads > 1)
         return false;
     snprintf(how, sizeof how, "its parent, pid %" PRId64 "%s%s%s, has to take note of its end, or to end itself",
              p->parent, p->parent_program && *p->parent_program ? " (" : "", p->parent_program ? p->parent_program : "",

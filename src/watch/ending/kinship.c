@@ -46,8 +46,9 @@ static bool read_stat(const char *text, struct plim_kin *kin)
     if (!end || sscanf(end + 1, " %c %" SCNd64 " %*d %*d %*d %*d %lu", &kin->state, &kin->parent, &flags) != 3)
         return false;
     kin->is_kernel = (flags & KERNEL_THREAD) != 0;
-    return sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-                  &kin->start_ticks) == 1;
+    return sscanf(end + 1,
+                  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNd32 " %*d %" SCNu64,
+                  &kin->n_threads, &kin->start_ticks) == 2;
 }
 
 /* Numbers behind "NSpid:": the pids of the process in the namespace of this /proc and in those below. */

@@ -185,6 +185,12 @@ static bool is_server(const struct plim_ending_subject *s)
 
 static bool is_not_stale(const struct plim_ending_subject *s) { return must_be_stale(s) && !is_stale(s); }
 
+/* It lives, and nobody can tell from here what for. */
+static bool is_without_main_thread(const struct plim_ending_subject *s)
+{
+    return !s->is_named && s->kin && s->kin->state == 'Z';
+}
+
 static bool is_notebook(const struct plim_ending_subject *s)
 {
     return !s->is_named && s->row && (s->row->role == PLIM_ROLE_NOTEBOOK || s->row->reason == PLIM_REASON_NOTEBOOK);
@@ -226,6 +232,8 @@ static const struct rule wishes[] = {
     { PLIM_KEEP_OTHER_CARD, is_not_on_card, "it holds no memory on the card that was asked for" },
     { PLIM_KEEP_SERVER, is_server, "it is a server and not stale; name its pid to end it" },
     { PLIM_KEEP_NOT_STALE, is_not_stale, "it is not stale" },
+    { PLIM_KEEP_NOT_STALE, is_without_main_thread,
+      "its main thread has ended, others of its threads go on; name its pid to end it" },
     { PLIM_KEEP_NOTEBOOK, is_notebook,
       "it is a notebook's kernel: what its variables hold would be lost; name its pid to end it" },
     { PLIM_KEEP_YOUNG, is_young, "it was started later than asked for, or at an unknown time" },

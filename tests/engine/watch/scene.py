@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Who holds the memory of two cards: PyTorch and llama.cpp on the virtual GPU, with `plimsoll ps` beside them.
+Who holds the memory of two cards, and getting it back: PyTorch and llama.cpp on the virtual GPU, with `plimsoll ps` and
+`plimsoll free` beside them.
 
     scene.py --plimsoll P --ledger P --follow P --python VENV/bin/python --probe P --engine DIR --models-dir DIR
 
@@ -110,6 +111,26 @@ def check_time_to_full(watcher: Watcher, seen: dict, full_file: pathlib.Path) ->
     watcher.need(seen["cards"][0]["growth"]["full_s"] < 0, f"card 0 does not grow: {seen['cards'][0]}")
 
 
+def check_free(watcher: Watcher, scene: cast.Cast) -> None:
+    before = scene.account()
+    done = watcher.plimsoll("free", "--stale", "--yes", "--idle-after", IDLE_AFTER)
+    print(done.stdout + done.stderr)
+    watcher.need(done.returncode == 0, f"free: exit status {done.returncode}")
+    after = scene.account()
+    left = {row["pid"] for row in after["processes"]}
+    ended = [name for name, pid in scene.pids.items() if pid not in left]
+    watcher.need(ended == ["orphan"], f"free has ended {ended}")
+    watcher.need(not cast.stat_of(scene.pids["orphan"]), "the orphan is still there")
+    orphan = [row["used"] for row in before["processes"] if row["pid"] == scene.pids["orphan"]]
+    came_back = before["cards"][0]["used"] - after["cards"][0]["used"]
+    watcher.need([came_back] == orphan, f"{came_back} came back, it held {orphan}")
+    others = [row for row in before["processes"] if row["pid"] != scene.pids["orphan"]]
+    watcher.need(others == after["processes"], f"others: {others}, then {after['processes']}")
+    done = watcher.plimsoll("free", "--yes", str(scene.pids["headless"]))
+    left = {row["pid"] for row in scene.account()["processes"]}
+    watcher.need(done.returncode == 0 and scene.pids["headless"] not in left, f"headless, by its pid: {done.stdout}{done.stderr}")
+
+
 def direct(options: argparse.Namespace) -> int:
     watcher = Watcher(options)
     full_file = pathlib.Path(options.folder, "full")
@@ -137,6 +158,7 @@ def direct(options: argparse.Namespace) -> int:
         told, account = watcher.ps(), scene.account()
         check_bytes(watcher, told, account, {0: 77 * MIB})
         check_verdicts(watcher, told, scene.pids)
+        check_free(watcher, scene)
     print("all of it is told truly" if watcher.wrong == 0 else f"{watcher.wrong} wrong")
     return int(watcher.wrong > 0)
 
