@@ -142,6 +142,10 @@ static void setuid_program(struct world *w) { kin_of(w, 500)->effective_uid = 0;
 static void other_user_as_root(struct world *w) { other_user(w), w->scene.asker.uid = 0; }
 static void container(struct world *w) { kin_of(w, 500)->is_nested = true; }
 static void container_as_root(struct world *w) { container(w), w->scene.asker.uid = 0; }
+static void container_group(struct world *w) { w->process[0].container = "3f4e"; }
+static void pod_group(struct world *w) { w->process[0].pod = "6a1b"; }
+static void inside_container(struct world *w) { container_group(w), w->sample.is_contained = true; }
+static void group_gone(struct world *w) { container_group(w), w->process[0].is_container_gone = true; }
 static void container_gone(struct world *w) { container(w), w->process[0].is_container_gone = true; }
 static void display_role(struct world *w) { w->row[0].role = PLIM_ROLE_DISPLAY; }
 static void display_program(struct world *w) { w->process[0].program = "Xorg"; }
@@ -201,6 +205,10 @@ static const struct {
     { "other user as root", other_user_as_root, PLIM_KEEP_NOT },
     { "container", container, PLIM_KEEP_CONTAINER },
     { "container as root", container_as_root, PLIM_KEEP_CONTAINER },
+    { "container by its group", container_group, PLIM_KEEP_CONTAINER },
+    { "pod by its group", pod_group, PLIM_KEEP_CONTAINER },
+    { "inside the same container", inside_container, PLIM_KEEP_NOT },
+    { "group of a container that is gone", group_gone, PLIM_KEEP_NOT },
     { "container gone", container_gone, PLIM_KEEP_NOT },
     { "display role", display_role, PLIM_KEEP_DISPLAY },
     { "display program", display_program, PLIM_KEEP_DISPLAY },

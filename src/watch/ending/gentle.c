@@ -47,6 +47,8 @@ static const struct way ways[] = {
     { "ray::", "Ray ends its own workers; those of this machine", "ray stop", 0 },
 };
 
+enum { ID_CHARACTERS = 64 }; /* of a container of Docker, Podman and containerd */
+
 static void say(struct plim_ending_candidate *c, const char *how, const char *command)
 {
     snprintf(c->gentle, sizeof c->gentle, "%s", how);
@@ -121,8 +123,12 @@ static bool say_keeper(const struct plim_sample_process *p, struct plim_ending_c
         snprintf(command, sizeof command, "Kubernetes starts it again unless its pod is deleted (uid %.150s)", p->pod);
         say(c, command, "");
     } else if (p->container && *p->container && !p->is_container_gone) {
-        snprintf(command, sizeof command, "docker stop %.180s", p->container);
-        say(c, "its container can be stopped as a whole", command);
+        const bool is_id =
+            strlen(p->container) == ID_CHARACTERS && strspn(p->container, "0123456789abcdef") == ID_CHARACTERS;
+        snprintf(command, sizeof command, "its container can be stopped as a whole (%.150s)", p->container);
+        say(c, is_id ? "its container can be stopped as a whole (podman has the same command)" : command, "");
+        if (is_id)
+            snprintf(c->gentle_command, sizeof c->gentle_command, "docker stop %.12s", p->container);
     } else if (p->slurm_job && *p->slurm_job) {
         snprintf(command, sizeof command, "scancel %.180s", p->slurm_job);
         say(c, "Slurm ends the job, and gives its other resources back", command);

@@ -130,9 +130,15 @@ static bool is_other_user(const struct plim_ending_subject *s)
     return uid != 0 && (s->kin->uid != uid || s->kin->effective_uid != uid);
 }
 
+/*
+ * By its pid namespace, or by its control group where containers share the namespace of the machine; inside a container
+ * all groups may be that container's.
+ */
 static bool is_contained(const struct plim_ending_subject *s)
 {
-    return s->kin->is_nested && !(s->process && s->process->is_container_gone);
+    const struct plim_sample_process *p = s->process;
+    const bool has_group = p && !s->scene->sample->is_contained && (*text_of(p->container) || *text_of(p->pod));
+    return (s->kin->is_nested || has_group) && !(p && p->is_container_gone);
 }
 
 static bool is_display(const struct plim_ending_subject *s)
