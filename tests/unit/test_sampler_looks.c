@@ -145,6 +145,26 @@ static void test_impossible_activity(void **state)
     plim_sampler_close(sampler);
 }
 
+/* --- peaks --- */
+
+static void test_peaks(void **state)
+{
+    (void)state;
+    copy_scene("two-cards");
+    struct plim_sampler *sampler = open_copy();
+    write_text(nvml, CARD "accounting on\ncompute 41233 1000\npeak 41233 1500\ncompute 2200 900\n");
+    const struct plim_sample *sample = look(sampler);
+    assert_int_equal(holding_of(sample, 41233)->peak_bytes, 1500);
+    assert_int_equal(holding_of(sample, 2200)->peak_bytes, -1); /* started before accounting was switched on */
+    write_text(nvml, CARD "accounting on\ncompute 41233 2000\npeak 41233 2100\n"); /* more than the peak: asked again */
+    assert_int_equal(holding_of(look(sampler), 41233)->peak_bytes, 2100);
+    write_text(nvml, CARD "accounting on\n");
+    assert_null(holding_of(look(sampler), 41233));
+    write_text(nvml, CARD "accounting on\ncompute 41233 10\npeak 41233 20\n"); /* another process of that pid */
+    assert_int_equal(holding_of(look(sampler), 41233)->peak_bytes, 20);
+    plim_sampler_close(sampler);
+}
+
 /* --- processes --- */
 
 static void test_a_pid_is_used_again(void **state)
@@ -408,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_is_idleness_from_the_second_look_on),
         cmocka_unit_test(test_impossible_activity),
+        cmocka_unit_test(test_peaks),
         cmocka_unit_test(test_a_pid_is_used_again),
         cmocka_unit_test(test_facts_stay),
         cmocka_unit_test(test_the_driver_vanishes_and_returns),

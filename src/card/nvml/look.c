@@ -18,7 +18,7 @@ struct plim_nvml_known {
     struct plim_nvml_card nvml;
     struct plim_sample_card card;
     struct plim_nvml_activity activity;
-    bool has_accounting;
+    struct plim_nvml_peaks peaks;
 };
 
 void plim_nvml_look_open(const char *path, const char *root, bool wants_load, struct plim_nvml_look *ret_look)
@@ -28,8 +28,10 @@ void plim_nvml_look_open(const char *path, const char *root, bool wants_load, st
 
 static void forget_cards(struct plim_nvml_look *look)
 {
-    for (uint32_t i = 0; i < look->n_known; i++)
+    for (uint32_t i = 0; i < look->n_known; i++) {
         plim_nvml_activity_done(&look->known[i].activity);
+        plim_nvml_peaks_done(&look->known[i].peaks);
+    }
     plim_free(look->known);
     look->known = NULL;
     look->n_known = 0;
@@ -85,7 +87,6 @@ static void describe(const struct plim_nvml_look *look, struct plim_nvml_known *
     const struct plim_nvml *nvml = &look->nvml;
     const plim_nvml_device device = known->nvml.device;
     char name[PLIM_NVML_NAME_BYTES] = "";
-    unsigned mode = 0;
     known->card = plim_draft_blank(PLIM_VENDOR_NVIDIA);
     plim_nvml_describe(nvml, device, &known->card.card);
     read_address(nvml, known->nvml.whole ? known->nvml.whole : device, known->card.pci);
@@ -102,8 +103,7 @@ static void describe(const struct plim_nvml_look *look, struct plim_nvml_known *
             nvml->compute_instance(device, &known->card.compute_instance) != PLIM_NVML_SUCCESS)
             known->card.compute_instance = UINT32_MAX;
     }
-    known->has_accounting = nvml->accounting && nvml->accounting_mode &&
-                            nvml->accounting_mode(device, &mode) == PLIM_NVML_SUCCESS && mode == 1;
+    plim_nvml_peaks_open(nvml, device, &known->peaks);
 }
 
 static uint32_t find_cards(struct plim_nvml_look *look, const struct plim_sleepers *sleepers,
@@ -173,17 +173,8 @@ static void read_load(const struct plim_nvml *nvml, plim_nvml_device device, str
         card->power_mw = number;
 }
 
-static int64_t read_peak(const struct plim_nvml *nvml, const struct plim_nvml_known *known, uint32_t pid)
-{
-    struct plim_nvml_accounting stats = { 0 };
-    if (!known->has_accounting || nvml->accounting(known->nvml.device, pid, &stats) != PLIM_NVML_SUCCESS ||
-        stats.max_memory_bytes > (unsigned long long)INT64_MAX)
-        return -1;
-    return (int64_t)stats.max_memory_bytes;
-}
-
-static int add_process(const struct plim_nvml_look *look, const struct plim_nvml_known *known,
-                       const struct plim_nvml_process *process, struct plim_draft *draft)
+static int add_process(const struct plim_nvml_look *look, struct plim_nvml_known *known,
+                       const struct plim_nvml_process *process, int64_t now_ms, struct plim_draft *draft)
 {
     const struct plim_nvml_process_utilization *row = plim_nvml_activity_of(&known->activity, process->pid);
     struct plim_draft_holding added = {
@@ -191,7 +182,8 @@ static int add_process(const struct plim_nvml_look *look, const struct plim_nvml
             .card = draft->n_cards,
             .contexts = process->contexts,
             .bytes = process->bytes,
-            .peak_bytes = read_peak(&look->nvml, known, process->pid),
+            .peak_bytes = plim_nvml_peak_of(&look->nvml, known->nvml.device, &known->peaks, process->pid,
+                                            process->bytes, now_ms),
             .gpu_percent = known->activity.window_ms > 0 ? 0 : -1,
             .last_active_unix_ms = -1,
             .gpu_busy_ms = -1,
@@ -213,8 +205,8 @@ static bool is_of(const struct plim_nvml_known *known, const struct plim_nvml_pr
              known->card.compute_instance == process->compute_instance));
 }
 
-static int add_processes(struct plim_nvml_look *look, struct plim_nvml_known *known, struct plim_sample_card *card,
-                         struct plim_draft *draft)
+static int add_processes(struct plim_nvml_look *look, struct plim_nvml_known *known, int64_t now_ms,
+                         struct plim_sample_card *card, struct plim_draft *draft)
 {
     bool lacks_bytes = false;
     const int status = plim_nvml_list_processes(&look->nvml, known->nvml.device, &look->processes);
@@ -225,10 +217,11 @@ static int add_processes(struct plim_nvml_look *look, struct plim_nvml_known *kn
         if (!is_of(known, process))
             continue;
         lacks_bytes = lacks_bytes || process->bytes < 0;
-        const int result = add_process(look, known, process, draft);
+        const int result = add_process(look, known, process, now_ms, draft);
         if (result)
             return result;
     }
+    plim_nvml_peaks_sweep(&known->peaks);
     if (status != PLIM_NVML_SUCCESS) {
         card->listing = PLIM_LISTING_NONE;
         snprintf(card->why, sizeof card->why, "the driver does not list the processes of this card: %.80s",
@@ -261,7 +254,7 @@ static int read_card(struct plim_nvml_look *look, struct plim_nvml_known *known,
     }
     int result = plim_nvml_read_activity(&look->nvml, known->nvml.device, now_ms, now_unix_ms, &known->activity);
     if (result == 0)
-        result = add_processes(look, known, &card, draft);
+        result = add_processes(look, known, now_ms, &card, draft);
     if (look->wants_load)
         read_load(&look->nvml, known->nvml.device, &card);
     card.activity_ms = known->activity.window_ms;

@@ -11,6 +11,7 @@
 #include "card/nvml/activity.h"
 #include "card/nvml/cards.h"
 #include "card/nvml/lists.h"
+#include "card/nvml/peaks.h"
 #include "card/nvml/rest.h"
 
 struct plim_nvml_known; /* a card, with what does not change of it */
