@@ -294,8 +294,8 @@ static int busy_process(const uint64_t *ticks_ago, size_t n, uint32_t *ret_recor
     return slot;
 }
 
-/* As long ago as the clock of the ledger allows it to be told: it began an hour ago. */
-static void start_an_hour_ago(void) { ledger->start_us -= 3600ull * 1000000; }
+/* An hour and half a second: what is told of the last second is in two of the ledger's. */
+static void start_an_hour_ago(void) { ledger->start_us -= 3600ull * 1000000 + 500000; }
 
 /* Work of the last second is the load of the card; of a process, that since the time that the caller names. */
 static void test_load(void **state)
@@ -341,6 +341,23 @@ static void test_load(void **state)
     plim_ledger_give(ledger, record);
     n = 2;
     assert_int_equal(nvml.loads(card(0), found, &n, 0), NOT_FOUND); /* it holds nothing any more */
+}
+
+/* Whatever part of a second has gone by: the last 48 ticks. Those to come are marked too, so that no time is lost. */
+static void test_full_load(void **state)
+{
+    enum { TO_COME = 200 };
+    uint64_t ago[PLIM_ACTIVITY_TICKS + TO_COME];
+    struct utilization load;
+    uint32_t record;
+    (void)state;
+    for (uint64_t i = 0; i < COUNT(ago); i++)
+        ago[i] = PLIM_ACTIVITY_TICKS - i;
+    const int slot = busy_process(ago, COUNT(ago), &record);
+    assert_int_equal(nvml.load(card(0), &load), OK);
+    assert_int_equal(load.gpu, 100);
+    memset(&ledger->process[slot].activity[0], 0, sizeof ledger->process[slot].activity[0]);
+    plim_ledger_give(ledger, record);
 }
 
 /* The peak of a process stays when its memory is given back, and when it has ended. */
@@ -445,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_layouts_of_the_list),
         cmocka_unit_test(test_activity),
         cmocka_unit_test(test_load),
+        cmocka_unit_test(test_full_load),
         cmocka_unit_test(test_accounting),
         cmocka_unit_test(test_what_a_card_lacks),
         cmocka_unit_test(test_functions_without_a_body),
