@@ -34,6 +34,7 @@ enum option {
     OPTION_GRACE,
     OPTION_IDLE_AFTER,
     OPTION_JSON,
+    OPTION_SYSROOT,
     OPTION_COLOR,
     OPTION_HELP,
     N_OPTIONS
@@ -49,6 +50,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_GRACE] = { "--grace", "", "TIME", "from SIGTERM to SIGKILL (default: 10s)" },
     [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long may be stale (default: 10m)" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.free/1); never asks" },
+    [OPTION_SYSROOT] = { "--sysroot", "", "DIR", "read /proc and /sys below this directory; ends nothing" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
 };
@@ -97,7 +99,9 @@ static int take_value(int argc, char **argv, int *i, struct plim_free_arguments 
         a->card = value;
     else if ((value = plim_cli_value(argc, argv, i, rows[OPTION_COLOR].names)))
         a->color = value;
-    else if (plim_text_has_word("--older --grace --idle-after -u --user --card --color", word))
+    else if ((value = plim_cli_value(argc, argv, i, rows[OPTION_SYSROOT].names)))
+        a->sysroot = value;
+    else if (plim_text_has_word("--older --grace --idle-after -u --user --card --color --sysroot", word))
         return plim_cli_usage("'plimsoll free --help' lists the options", "%s needs a value", word);
     else
         return PLIM_EXIT_NO;
@@ -342,6 +346,7 @@ static int run(int argc, char **argv)
     if (!a)
         return PLIM_EXIT_INTERNAL;
     a->grace_s = PLIM_ENDING_GRACE_MS / 1000;
+    a->sysroot = getenv("PLIMSOLL_SYSROOT");
     int status = parse(argc, argv, a);
     if (status == PLIM_EXIT_YES && a->is_help) {
         status = plim_help_command(stdout, &plim_cli_free);

@@ -15,7 +15,7 @@ struct plim_free_arguments {
     bool is_stale, is_dry_run, is_yes, is_json, is_help;
     bool is_narrowed; /* by age, user or card: then stale processes are meant, too */
     int64_t older_s, grace_s, idle_after_s;
-    const char *user, *card, *color;
+    const char *user, *card, *color, *sysroot;
 };
 
 /* A look: the machine as it is now, and the choice that follows. */

@@ -20,7 +20,7 @@ static const char *own_job(void)
 int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim_free_look *ret_look,
                         struct plim_error *reterr)
 {
-    const char *root = getenv("PLIMSOLL_SYSROOT"), *nvml = getenv("PLIMSOLL_NVML");
+    const char *root = arguments->sysroot, *nvml = getenv("PLIMSOLL_NVML");
     const struct plim_sampler_options options = { .nvml = nvml, .sysroot = root };
     const struct plim_watch_options watching = { .idle_after_s = arguments->idle_after_s };
     struct plim_free_look look = { 0 };
@@ -87,7 +87,7 @@ static int no_card(const struct plim_sample *sample, struct plim_error *reterr)
 int plim_free_look_choose(const struct plim_free_arguments *arguments, struct plim_free_look *look,
                           struct plim_choice **ret_choice, struct plim_error *reterr)
 {
-    const char *root = getenv("PLIMSOLL_SYSROOT");
+    const char *root = arguments->sysroot;
     struct plim_wish wish = { .pid = arguments->pid,
                               .n_pids = arguments->n_pids,
                               .is_stale = arguments->is_stale,

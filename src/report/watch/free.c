@@ -80,12 +80,8 @@ static void print_chosen(FILE *out, const struct plim_choice *choice, uint32_t i
     print_row(out, choice, i);
     if (c->part == PLIM_PART_LAUNCHER)
         print_line(out, "starts those below, and is ended first");
-    else if (c->why[0]) {
-        snprintf(text, sizeof text, "%s: %s",
-                 c->stale == PLIM_STALE_YES  ? "stale"
-                 : c->stale == PLIM_STALE_NO ? "not stale"
-                                             : "stale or not is unknown",
-                 c->why);
+    else if (c->why[0] && c->stale != PLIM_STALE_UNKNOWN) {
+        snprintf(text, sizeof text, "%s: %s", c->stale == PLIM_STALE_YES ? "stale" : "not stale", c->why);
         print_line(out, text);
     }
     if (c->is_root_of_job && count_children(choice, c->job)) {

@@ -155,16 +155,15 @@ static void confirm_one(struct plim_ending *ending, const struct plim_choice *ch
     struct plim_ended *e = &ending->ended[i];
     const struct plim_kin *kin = &e->candidate.kin;
     const struct plim_ending_candidate *again = plim_choice_find(choice, kin->pid, kin->start_ticks);
-    char why[PLIM_CANDIDATE_WHY_BYTES];
     if (plim_handle_has_ended(ending->file[i])) {
         settle(e, PLIM_END_BEFORE, "");
     } else if (!again) {
         settle(e, PLIM_END_CHANGED,
-               e->candidate.is_named ? "it no longer holds memory on a card"
-                                     : "it is no longer stale, or no longer holds memory on a card");
+               e->candidate.is_named                  ? "it no longer holds memory on a card"
+               : e->candidate.stale == PLIM_STALE_YES ? "it is no longer stale, or no longer holds memory on a card"
+                                                      : "what it works for is not ended, or it holds no memory now");
     } else if (again->keep != PLIM_KEEP_NOT) {
-        snprintf(why, sizeof why, "no longer one of those to end: %.190s", again->keep_why);
-        settle(e, PLIM_END_CHANGED, why);
+        settle(e, PLIM_END_CHANGED, again->keep_why);
     } else if (again->part != e->candidate.part || (again->part == PLIM_PART_HOLDER && again->bytes == 0)) {
         settle(e, PLIM_END_CHANGED, "it no longer holds memory on a card");
     } else {
