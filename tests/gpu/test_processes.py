@@ -34,6 +34,8 @@ def main() -> int:
                                                                     and answers["memory"]["memory, version 0x02000028"]["error"] == 0,
             "the list has entries of 24 bytes": answers["list_stride"] == 24,
             "each process holds more than it asked for": all(row["ps_bytes"] > row["held_mib"] << 20 for row in written[0]["processes"]),
+            "free has ended each, and its memory is back": written[0]["free"]["ends"] == ["terminated"] * 3 and written[0]["free"]["back"]
+                                                           and written[0]["free"]["returned_bytes"] == written[0]["free"]["returns_bytes"],
             "it is told to be virtual": written[0]["is_virtual"],
         }.items() if not is_right]
         without = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
