@@ -12,7 +12,7 @@ if [ "${1:-}" = --check ]; then
     shift
 fi
 
-build='build-essential meson ninja-build pkg-config libcurl4-openssl-dev libjansson-dev libpcre2-dev python3 scdoc'
+build='build-essential meson ninja-build pkg-config libcurl4-openssl-dev libjansson-dev libncurses-dev libpcre2-dev python3 scdoc'
 fuzz="clang libclang-rt-14-dev llvm"
 wanted=''
 for job in "$@"; do
@@ -20,7 +20,7 @@ for job in "$@"; do
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $build clang-format libcmocka-dev" ;;
     test)
-        wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc python3-venv"
+        wanted="$wanted $build $fuzz clang-tidy clang-format libcmocka-dev mandoc python3-venv tmux"
         command -v npm >/dev/null || wanted="$wanted npm" # brings the engine; a newer one than Debian's will do
         ;;
     fuzz) wanted="$wanted $build $fuzz" ;;

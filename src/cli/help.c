@@ -18,6 +18,7 @@ static const char usage[] = "usage: plimsoll fit MODEL [--card NAME] [options]\n
                             "       plimsoll hollow MODEL -o OUT\n"
                             "       plimsoll rehearse --card NAME -- COMMAND...\n"
                             "       plimsoll ps\n"
+                            "       plimsoll top\n"
                             "       plimsoll free [--stale] [PID...]\n"
                             "       plimsoll explain [LOG|-]\n"
                             "       plimsoll errors [MESSAGE]\n";

@@ -142,8 +142,8 @@ def is_ours(command):
 
 
 def is_whole(command):
-    """True for a command of a manual or a help text that runs here: it ends, and needs no other program and no file."""
-    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " --follow ", " --python ", " < "))
+    """True for a command of a manual or a help text that runs here: it ends, and needs no terminal, no other program and no file."""
+    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " top", " --follow ", " --python ", " < "))
 
 
 def pages(paths):

@@ -2,20 +2,13 @@
 #include "cli/watch/free.h"
 
 #include "base/mem.h"
+#include "cli/watch/asker.h"
 #include "cli/watch/seen.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* The Slurm job of this command. */
-static const char *own_job(void)
-{
-    const char *job = getenv("SLURM_JOB_ID");
-    return job ? job : "";
-}
 
 int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim_free_look *ret_look,
                         struct plim_error *reterr)
@@ -24,12 +17,7 @@ int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim
     const struct plim_sampler_options options = { .nvml = nvml, .sysroot = root };
     const struct plim_watch_options watching = { .idle_after_s = arguments->idle_after_s };
     struct plim_free_look look = { 0 };
-    const bool is_elsewhere = root && *root && strcmp(root, "/") != 0;
-    look.asker = (struct plim_asker){ .pid = getpid(),
-                                      .uid = is_elsewhere ? 0 : geteuid(), /* what its root would be shown */
-                                      .slurm_job = own_job(),
-                                      .is_elsewhere = is_elsewhere,
-                                      .needs_device = !nvml && !getenv("PLIM_VGPU_LEDGER") /* in a rehearsal */ };
+    look.asker = plim_cli_asker(root, nvml);
     int result = plim_sampler_open(&options, &look.sampler, reterr);
     if (result == 0)
         result = plim_watch_open(&watching, &look.watch, reterr);
