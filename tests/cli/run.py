@@ -122,7 +122,7 @@ def run_on_terminal(argv: list[str], cwd: str, env: dict[str, str]) -> tuple[int
 
 
 def run(case: Case, world: fixture.World, options: argparse.Namespace) -> tuple[int, str, str]:
-    env = {**world.env, **case.env}
+    env = dict(world.env)
     if case.nvml:
         env |= {"PLIMSOLL_NVML": options.nvml, "FAKE_NVML": case.nvml}
     if case.scene:
@@ -130,6 +130,7 @@ def run(case: Case, world: fixture.World, options: argparse.Namespace) -> tuple[
         scene.make(str(SCENES / (case.scene + ".scene")), str(folder))
         env |= {"PLIMSOLL_NVML": options.scene_nvml, "PLIMSOLL_SYSROOT": str(folder / "root"), "NVML_SCENE": str(folder / "nvml"),
                 "XDG_STATE_HOME": str(folder / "state")}
+    env |= case.env
     if case.tty:
         status, out = run_on_terminal(case.argv, world.models, env)
         return status, out, ""
