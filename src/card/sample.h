@@ -65,7 +65,7 @@ struct plim_sample_process {
     bool ignores_hangup; /* SIGHUP, as under nohup */
     int64_t uid;
     char user[33];  /* its number where the system does not know the name */
-    int64_t cpu_ms; /* user and system, since the start */
+    int64_t cpu_ms; /* user and system, since the start; that of its children as well, as of some seconds ago */
     int64_t rss_bytes;
     bool is_limited;            /* its open files may not be read (another user's) */
     const char *command;        /* the command line, words parted by a space; of a kernel or defunct process "[name]" */

@@ -151,10 +151,14 @@ static bool has_lost_parent(const struct plim_stale_case *c)
     return p->parent == 1 && !is_contained(c);
 }
 
-/* Launched processes do their work together with the launcher, and are of no use without it. */
+/*
+ * Launched processes do their work together with the launcher, and are of no use without it. A launcher is known by
+ * what it sets in the environment, which whatever a notebook starts has as well: of that only the kernel counts.
+ */
 static bool is_worker(const struct plim_stale_case *c)
 {
-    return c->programs[c->process].role == PLIM_ROLE_WORKER || *process_of(c)->launcher;
+    const char *launcher = process_of(c)->launcher;
+    return c->programs[c->process].role == PLIM_ROLE_WORKER || (*launcher && strcmp(launcher, "jupyter") != 0);
 }
 
 /*
@@ -244,7 +248,7 @@ static bool judge_unseen(const struct plim_stale_case *c, struct plim_stale_verd
 static const char *purpose(const struct plim_stale_case *c)
 {
     const struct plim_sample_process *p = process_of(c);
-    return is_worker(c)                      ? NULL
+    return is_worker(c) && !*p->slurm_job    ? NULL
            : *p->slurm_job                   ? "it belongs to a Slurm job ('scancel' ends that)"
            : is_contained(c)                 ? "it may be what its container was started for"
            : p->ignores_hangup               ? "it was started to outlive its terminal (nohup)"
@@ -257,7 +261,7 @@ static const char *purpose(const struct plim_stale_case *c)
 static bool judge_orphan(const struct plim_stale_case *c, struct plim_stale_verdict *v)
 {
     char idle[64];
-    if (!has_lost_parent(c))
+    if (!has_lost_parent(c) || c->programs[c->process].role == PLIM_ROLE_NOTEBOOK)
         return false;
     const char *doubt = purpose(c);
     idle_text(&c->activities[c->process], idle);

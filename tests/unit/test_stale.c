@@ -58,6 +58,9 @@ OF_ORPHAN(young, p->started_unix_s = BY_HAND_NOW_MS / 1000 - 30;)
 OF_ORPHAN(nohup, p->ignores_hangup = true;)
 OF_ORPHAN(daemon, p->session = p->pid;)
 OF_ORPHAN(torchrun_worker, p->session = p->pid; p->launcher = "torchrun";)
+OF_ORPHAN(from_a_notebook, p->ignores_hangup = true; p->launcher = "jupyter";)
+OF_ORPHAN(slurm_worker, p->slurm_job = "4711"; p->launcher = "mpirun";)
+OF_ORPHAN(kernel_left, p->session = p->pid; p->launcher = "jupyter"; p->command = "python -m ipykernel_launcher -f x";)
 OF_ORPHAN(nohup_worker, p->ignores_hangup = true; p->launcher = "mpirun";)
 OF_ORPHAN(spawned_worker, p->ignores_hangup = true;
           p->command = "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5)";)
@@ -159,6 +162,9 @@ static const struct case_of cases[] = {
     CASE(nohup, UNKNOWN, ON_PURPOSE, "nohup"),
     CASE(daemon, UNKNOWN, ON_PURPOSE, "setsid"),
     CASE(torchrun_worker, YES, ORPHAN, "its parent is gone"),
+    CASE(from_a_notebook, UNKNOWN, ON_PURPOSE, "nohup"),
+    CASE(slurm_worker, UNKNOWN, ON_PURPOSE, "Slurm"),
+    CASE(kernel_left, YES, NOTEBOOK, "variables"),
     CASE(nohup_worker, YES, ORPHAN, "its parent is gone"),
     CASE(spawned_worker, YES, ORPHAN, "its parent is gone"),
     CASE(listening, UNKNOWN, ON_PURPOSE, "listens"),

@@ -44,9 +44,11 @@ enum plim_proc_text {
 struct plim_proc_entry {
     struct plim_sample_process process; /* its texts are those below, or "" */
     char *text[PLIM_PROC_TEXTS];
-    int64_t facts_ms; /* when all but its figures was read; 0: never */
-    bool has_device;  /* it has a card's device open, or a driver's library mapped */
-    bool is_wanted;   /* in this look */
+    int64_t facts_ms;    /* when all but its figures was read; 0: never */
+    int64_t children_ms; /* when the processor time of its children was read; 0: never */
+    uint64_t children_ticks;
+    bool has_device; /* it has a card's device open, or a driver's library mapped */
+    bool is_wanted;  /* in this look */
 };
 
 void plim_proc_entry_done(struct plim_proc_entry *entry);
@@ -66,6 +68,9 @@ int plim_proc_read_files(struct plim_proc_reader *reader, struct plim_proc_entry
 
 /* True when one of these sockets, which the process has, waits for connections; -1 when that cannot be told. */
 int8_t plim_proc_listens(struct plim_proc_reader *reader, int64_t pid, const uint64_t *socket, uint32_t n);
+
+/* The processor time of its children and theirs, those that have ended too, in ticks; of the first of them only. */
+uint64_t plim_proc_children_ticks(const struct plim_proc_reader *reader, int64_t pid, uint64_t waited_ticks);
 
 /* The models that a command line names; its words end with a NUL each. */
 int plim_proc_read_words(struct plim_proc_entry *entry, const char *words, size_t length);

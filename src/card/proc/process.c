@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum {
+    CHILDREN_AGAIN_MS = 5000,
     FACTS_AGAIN_MS = 10000,  /* a young process opens its model, names itself, and changes its folder */
     FACTS_SELDOM_MS = 60000, /* an older one seldom does */
     YOUNG_MS = 10 * 60 * 1000,
@@ -142,6 +143,21 @@ static void read_user(struct plim_proc_reader *reader, int64_t uid, char name[33
 
 /* --- one process --- */
 
+static int64_t milliseconds(uint64_t ticks)
+{
+    return ticks < INT64_MAX / 1000 ? (int64_t)ticks * (1000 / PLIM_TICKS_PER_S) : -1;
+}
+
+static void read_children(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat,
+                          struct plim_proc_entry *entry)
+{
+    if (entry->children_ms == 0 || reader->now_ms - entry->children_ms >= CHILDREN_AGAIN_MS) {
+        entry->children_ticks = plim_proc_children_ticks(reader, entry->process.pid, stat->waited_ticks);
+        entry->children_ms = reader->now_ms;
+    }
+    entry->process.cpu_ms = milliseconds(stat->cpu_ticks + entry->children_ticks);
+}
+
 static void read_figures(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat,
                          struct plim_sample_process *process)
 {
@@ -152,7 +168,6 @@ static void read_figures(const struct plim_proc_reader *reader, const struct pli
     process->has_terminal = stat->has_terminal;
     process->n_threads = stat->n_threads;
     process->start_ticks = stat->start_ticks;
-    process->cpu_ms = stat->cpu_ticks < INT64_MAX / 1000 ? (int64_t)stat->cpu_ticks * (1000 / PLIM_TICKS_PER_S) : -1;
     process->rss_bytes = stat->rss_pages >= 0 && stat->rss_pages < most_pages ? stat->rss_pages * page_bytes : -1;
     process->started_unix_s = -1;
     if (reader->uptime_ms >= 0 && stat->start_ticks < INT64_MAX / 1000) {
@@ -318,6 +333,7 @@ int plim_proc_read(struct plim_proc_reader *reader, struct plim_proc_entry *entr
     if (entry->facts_ms == 0 || stat.start_ticks != entry->process.start_ticks || entry->process.is_outside)
         forget(entry); /* another process */
     read_figures(reader, &stat, &entry->process);
+    read_children(reader, &stat, entry);
     result = read_parent(reader, &stat, entry);
     const int64_t age_ms = reader->now_unix_ms - entry->process.started_unix_s * 1000;
     const int64_t again_ms = age_ms < YOUNG_MS ? FACTS_AGAIN_MS : FACTS_SELDOM_MS;

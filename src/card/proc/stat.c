@@ -12,6 +12,8 @@ enum field {
     FIELD_TERMINAL = 4,
     FIELD_USER_TICKS = 11,
     FIELD_SYSTEM_TICKS = 12,
+    FIELD_WAITED_USER_TICKS = 13,
+    FIELD_WAITED_SYSTEM_TICKS = 14,
     FIELD_THREADS = 17,
     FIELD_START = 19,
     FIELD_RSS = 21,
@@ -40,6 +42,7 @@ bool plim_proc_parse_stat(const char *text, struct plim_proc_stat *ret_stat)
     for (int i = 1; i < N_FIELDS; i++)
         if (!next_number(&at, &field[i]))
             return false;
+    const int64_t waited_user = field[FIELD_WAITED_USER_TICKS], waited_system = field[FIELD_WAITED_SYSTEM_TICKS];
     if (field[FIELD_USER_TICKS] < 0 || field[FIELD_SYSTEM_TICKS] < 0 || field[FIELD_START] < 0)
         return false;
     *ret_stat = (struct plim_proc_stat){
@@ -49,6 +52,8 @@ bool plim_proc_parse_stat(const char *text, struct plim_proc_stat *ret_stat)
         .has_terminal = field[FIELD_TERMINAL] != 0,
         .n_threads = field[FIELD_THREADS] > 0 && field[FIELD_THREADS] <= INT32_MAX ? (int32_t)field[FIELD_THREADS] : -1,
         .cpu_ticks = (uint64_t)field[FIELD_USER_TICKS] + (uint64_t)field[FIELD_SYSTEM_TICKS],
+        .waited_ticks =
+            (waited_user > 0 ? (uint64_t)waited_user : 0) + (waited_system > 0 ? (uint64_t)waited_system : 0),
         .start_ticks = (uint64_t)field[FIELD_START],
         .rss_pages = field[FIELD_RSS],
     };

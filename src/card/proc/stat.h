@@ -16,6 +16,7 @@ struct plim_proc_stat {
     bool has_terminal;
     int32_t n_threads;
     uint64_t cpu_ticks, start_ticks;
+    uint64_t waited_ticks; /* of children that have ended */
     int64_t rss_pages;
 };
 
