@@ -6,14 +6,17 @@
 #include "watch/ending/handle.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX = 6, GRACE_MS = 300 };
+enum { MAX = 6, GRACE_MS = 300, PIDFD_OPEN = 434, NO_FILTER = 77 };
 
 static const int64_t gib = 1 << 30;
 
@@ -312,6 +315,53 @@ static void test_one_signal(void **state)
     done(&w, NULL);
 }
 
+/* From here on the kernel is one before 5.3, or a container's filter says no. */
+static void forbid_pidfd(unsigned error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PIDFD_OPEN, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { .len = COUNT(filter), .filter = filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        _exit(NO_FILTER);
+}
+
+static void test_without_pidfd(void **state)
+{
+    static const unsigned errors[] = { ENOSYS, EPERM };
+    static struct world w;
+    const pid_t pids[1] = { start(HEEDS) };
+    bool is_skipped = false;
+    (void)state;
+    make_world(&w, pids, 1);
+    for (size_t i = 0; i < COUNT(errors) && !is_skipped; i++) {
+        struct plim_choice *choice = choose(&w);
+        int status = 0;
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct plim_ending *ending = NULL;
+            struct plim_error err = { 0 };
+            forbid_pidfd(errors[i]);
+            _exit(plim_ending_open(choice, &w.scene.asker, GRACE_MS, &ending, &err) != PLIM_E_UNSUPPORTED ||
+                  plim_ending_send(&choice->candidate[0], &w.scene.asker, SIGTERM, &err) != PLIM_E_UNSUPPORTED);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        is_skipped = WEXITSTATUS(status) == NO_FILTER;
+        assert_true(is_skipped || WEXITSTATUS(status) == 0);
+        plim_choice_free(choice);
+        assert_true(is_alive(pids[0]));
+    }
+    stop(pids[0]);
+    done(&w, NULL);
+    if (is_skipped)
+        skip();
+}
+
 /* --- what came back --- */
 
 static void test_back_or_not(void **state)
@@ -397,7 +447,7 @@ int main(void)
         cmocka_unit_test(test_reused_number),   cmocka_unit_test(test_changed_mind),
         cmocka_unit_test(test_another_machine), cmocka_unit_test(test_back_or_not),
         cmocka_unit_test(test_handles),         cmocka_unit_test(test_kinship),
-        cmocka_unit_test(test_one_signal),
+        cmocka_unit_test(test_one_signal),      cmocka_unit_test(test_without_pidfd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
+import datetime
 import json
 import os
 import pathlib
@@ -488,7 +489,8 @@ def main() -> int:
                     print("    " + "\n    ".join(out.splitlines()))
             n_bad += bool(bad)
             run.clean_up()
-    result = {"runs": options.runs, "seed": options.seed, "failed": n_bad, "innocent_processes": n_innocent,
+    result = {"date": datetime.date.today().isoformat(), "kernel": ".".join(os.uname().release.split(".")[:2]), "runs": options.runs,
+              "seed": options.seed, "failed": n_bad, "innocent_processes": n_innocent,
               "pids_reused": has_namespace, "device_files_required": has_namespace,
               "statuses": {str(key): statuses[key] for key in sorted(statuses)}, "events": dict(sorted(events.items()))}
     if options.log:
