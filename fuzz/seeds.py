@@ -168,6 +168,8 @@ def main() -> int:
     put(root / "fuzz_safetensors", checkpoints())
     put(root / "fuzz_hf_config", configs())
     put(root / "fuzz_cli", commands(pathlib.Path(__file__).parent.parent / "tests" / "cli"))
+    snapshots = sorted((pathlib.Path(__file__).parent.parent / "tests" / "data" / "traces").glob("*.pickle"))
+    put(root / "fuzz_snapshot", [path.read_bytes() for path in snapshots])
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])

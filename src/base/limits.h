@@ -4,7 +4,8 @@
 
 /*
  * Every limit on input, in one place. A limit is at least an order of magnitude above the largest real input known,
- * and low enough that no input makes us allocate more than 64 MiB.
+ * and low enough that no input makes us allocate more than 64 MiB. Snapshots of memory are the exception: what is
+ * kept of one is a part of its size.
  */
 
 #include <stdint.h>
@@ -84,10 +85,22 @@ enum {
     PLIM_MAX_SEEN_PROCESSES = 1 << 12, /* in the state file of `ps` and `top`: a line each, of up to 231 bytes */
     PLIM_MAX_SEEN_BYTES = 1 << 20,
 
+    /* Snapshots of PyTorch's memory: a dict has 11 keys, a text is a path or a function. */
+    PLIM_MAX_PICKLE_MARKS = 64, /* of lists and dicts one inside the other; a snapshot has 6 */
+    PLIM_MAX_PICKLE_TEXT_BYTES = 1 << 16,
+    PLIM_MAX_TRACE_TEXT_BYTES = 1 << 28, /* of all texts that differ */
+    PLIM_MAX_TRACE_HANDLES = 1 << 12,    /* streams, and pools of graphs */
+    PLIM_MAX_TRACE_DEVICES = 1 << 8,
+    PLIM_MAX_TRACE_LEAST_BYTES = 32 << 20, /* of memory for a file of any size, beside ... */
+    PLIM_MAX_TRACE_FACTOR = 4,             /* ... that many bytes for each of its bytes; a real one needs 1.5 */
+
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */
     PLIM_MAX_QUERY_BYTES = 1 << 14,  /* of a message pasted into `plimsoll errors`; the rest adds nothing */
 };
+
+/* A snapshot: long histories with stacks have several GB. */
+#define PLIM_MAX_TRACE_FILE_BYTES (UINT64_C(64) << 30)
 
 /* That `explain` reads of a log: an endless stream is over in a minute, and the end of a longer file is read. */
 #define PLIM_MAX_LOG_BYTES (UINT64_C(16) << 30)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/holders.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+static bool is_own(const char *file)
+{
+    return ends_with(file, ".py") && !strstr(file, "/torch/") && strncmp(file, "torch/", 6) != 0;
+}
+
+uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack)
+{
+    uint32_t python = PLIM_TRACE_NO_STACK;
+    if (stack >= trace->n_stacks || !trace->stacks[stack].n)
+        return PLIM_TRACE_NO_STACK;
+    const struct plim_trace_stack *s = &trace->stacks[stack];
+    for (uint32_t i = 0; i < s->n; i++) {
+        const uint32_t frame = trace->stack_frames[s->first + i];
+        const char *file = trace->text + trace->frames[frame].file;
+        if (is_own(file))
+            return frame;
+        if (python == PLIM_TRACE_NO_STACK && ends_with(file, ".py"))
+            python = frame;
+    }
+    return python != PLIM_TRACE_NO_STACK ? python : trace->stack_frames[s->first];
+}
+
+/* An allocation and its line: frames of one line are one, a snapshot writes a frame for each address of code. */
+struct row {
+    uint64_t line; /* the file and the number; UINT64_MAX: no stack */
+    struct plim_trace_site site;
+};
+
+static int by_line(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->line != y->line)
+        return (x->line > y->line) - (x->line < y->line);
+    return (x->site.frame > y->site.frame) - (x->site.frame < y->site.frame);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->site.bytes != y->site.bytes ? (x->site.bytes < y->site.bytes) - (x->site.bytes > y->site.bytes)
+                                          : by_line(a, b);
+}
+
+static size_t unite(struct row *rows, size_t n)
+{
+    size_t kept = 0;
+    qsort(rows, n, sizeof *rows, by_line);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && rows[kept - 1].line == rows[i].line) {
+            rows[kept - 1].site.bytes += rows[i].site.bytes;
+            rows[kept - 1].site.n += rows[i].site.n;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
+static void summarize(struct row *rows, size_t n, struct plim_trace_holders *ret)
+{
+    if (!n)
+        return;
+    n = unite(rows, n);
+    qsort(rows, n, sizeof *rows, by_bytes);
+    for (size_t i = 0; i < n; i++) {
+        ret->bytes += rows[i].site.bytes;
+        ret->n += rows[i].site.n;
+        if (i < PLIM_TRACE_MAX_SITES) {
+            ret->sites[ret->n_sites++] = rows[i].site;
+        } else {
+            ret->rest_bytes += rows[i].site.bytes;
+            ret->n_rest += rows[i].site.n;
+            ret->n_rest_sites++;
+        }
+    }
+}
+
+/* Which ids are held before the event `at`. */
+static void follow(const struct plim_trace_requests *requests, size_t at, bool *is_held)
+{
+    for (uint32_t id = 0; id < requests->n_before; id++)
+        is_held[id] = true;
+    for (size_t i = 0; i < at && i < requests->n_events; i++) {
+        const struct plim_torch_event *event = &requests->events[i];
+        if (event->kind == PLIM_TORCH_TAKE)
+            is_held[event->id] = true;
+        else if (event->kind == PLIM_TORCH_GIVE || event->kind == PLIM_TORCH_GIVE_LATER)
+            is_held[event->id] = false;
+    }
+}
+
+static uint64_t line_of(const struct plim_memory_trace *trace, uint32_t frame)
+{
+    if (frame == PLIM_TRACE_NO_STACK)
+        return UINT64_MAX;
+    return (uint64_t)trace->frames[frame].file << 32 | trace->frames[frame].line;
+}
+
+static uint32_t stack_of(const struct plim_memory_trace *trace, size_t device,
+                         const struct plim_trace_requests *requests, uint32_t id)
+{
+    const uint32_t by = requests->taken_by[id];
+    if (id < requests->n_before)
+        return by < trace->n_blocks ? trace->blocks[by].stack : PLIM_TRACE_NO_STACK;
+    return trace->entries[trace->devices[device].first_entry + by].stack;
+}
+
+int plim_trace_holders_find(const struct plim_memory_trace *trace, size_t device,
+                            const struct plim_trace_requests *requests, size_t at,
+                            struct plim_trace_holders *ret_holders, struct plim_error *reterr)
+{
+    *ret_holders = (struct plim_trace_holders){ 0 };
+    bool *is_held = plim_alloc((size_t)requests->n_ids + 1, sizeof *is_held);
+    size_t n = 0;
+    if (is_held)
+        follow(requests, at, is_held);
+    for (uint32_t id = 0; is_held && id < requests->n_ids; id++)
+        n += is_held[id];
+    struct row *rows = is_held ? plim_alloc_unset(n + 1, sizeof *rows) : NULL;
+    if (!rows) {
+        plim_free(is_held);
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    }
+    n = 0;
+    for (uint32_t id = 0; id < requests->n_ids; id++) {
+        if (!is_held[id])
+            continue;
+        const uint32_t frame = plim_trace_frame_of(trace, stack_of(trace, device, requests, id));
+        rows[n++] = (struct row){ line_of(trace, frame), { frame, requests->id_bytes[id], 1 } };
+        if (id < requests->n_before) {
+            ret_holders->before_bytes += requests->id_bytes[id];
+            ret_holders->n_before++;
+        }
+    }
+    summarize(rows, n, ret_holders);
+    plim_free(rows);
+    plim_free(is_held);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_TRACE_HOLDERS_H
+#define PLIMSOLL_TRACE_HOLDERS_H
+
+/* Who holds memory at a moment of a trace, by lines of the program. */
+
+#include "trace/analysis.h"
+
+/* Before the event `at`, or after the last: what is held then, as events tell it. */
+PLIM_MUST_CHECK int plim_trace_holders_find(const struct plim_memory_trace *trace, size_t device,
+                                            const struct plim_trace_requests *requests, size_t at,
+                                            struct plim_trace_holders *ret_holders, struct plim_error *reterr);
+
+/*
+ * The frame that stands for a stack: the innermost of Python that is not PyTorch's own, else the innermost.
+ * PLIM_TRACE_NO_STACK for a stack without frames.
+ */
+uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack);
+
+#endif
