@@ -21,6 +21,7 @@ static const char usage[] = "usage: plimsoll fit MODEL [--card NAME] [options]\n
                             "       plimsoll top\n"
                             "       plimsoll free [--stale] [PID...]\n"
                             "       plimsoll explain [LOG|-]\n"
+                            "       plimsoll trace SNAPSHOT\n"
                             "       plimsoll errors [MESSAGE]\n";
 
 void plim_help_short(FILE *out)

@@ -435,13 +435,44 @@ def check_errors(answer: object) -> None:
             fields(belief, f"{where}.beliefs", claim=str, truth=str)
 
 
+def check_held(held: object, where: str) -> None:
+    row = fields(held, where, bytes=int, count=int, before_bytes=int, sites=list, rest_bytes=int, rest_count=int)
+    for i, site in enumerate(row["sites"]):
+        frame = fields(site, f"{where}.sites[{i}]", bytes=int, count=int, frame=(dict, NULL))["frame"]
+        if frame:
+            fields(frame, f"{where}.sites[{i}].frame", file=str, line=int, function=str)
+    for key in ("bytes", "count"):
+        total = sum(site[key] for site in row["sites"]) + row["rest_" + key]
+        need(row[key] == total, f"{where}.{key} is {row[key]}, its sites are {total}")
+
+
+def check_trace(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.trace/1"}, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
+                  oom=(dict, NULL), replay=dict)
+    peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict)
+    check_held(peak["held"], "peak.held")
+    need(peak["held"]["bytes"] <= peak["allocated_bytes"] <= peak["reserved_bytes"], f"peak: {peak}")
+    fields(root["end"], "end", segments=int, reserved_bytes=int, allocated_bytes=int, inactive_split_bytes=int)
+    if root["oom"]:
+        oom = fields(root["oom"], "oom", entry=int, time_us=int, asked_bytes=int, segment_bytes=int, device_free_bytes=int,
+                     reserved_bytes=int, allocated_bytes=int, held=dict, frame=(dict, NULL), exceeds_capacity=bool, missing_bytes=int)
+        check_held(oom["held"], "oom.held")
+        need(oom["exceeds_capacity"] == (oom["missing_bytes"] > 0), "oom.missing_bytes")
+    replay = fields(root["replay"], "replay", changes_recorded=int, changes_replayed=int, changes_equal=int, is_equal=bool,
+                    capacity_bytes=(int, NULL), trials=list)
+    for i, trial in enumerate(replay["trials"]):
+        row = fields(trial, f"replay.trials[{i}]", settings=str, is_enough=bool, reserved_peak_bytes=int, retries=int,
+                     oom_entry=(int, NULL))
+        need(row["is_enough"] or row["oom_entry"] is not None, f"replay.trials[{i}]: {row}")
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
          "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
-         "free": check_free}[kind](answer)
+         "free": check_free, "trace": check_trace}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -13,6 +13,7 @@ import sys
 
 LOGS = pathlib.Path(__file__).parent / "logs"
 SAMPLES = pathlib.Path(__file__).parents[2] / "data" / "samples" / "logs"
+TRACES = pathlib.Path(__file__).parents[1] / "data" / "traces"
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 MAKER = pathlib.Path(__file__).parent.parent / "gguf" / "make.py"
 GIB = 1 << 20  # of kB, as /proc/meminfo counts
@@ -118,6 +119,9 @@ def make(directory: str, program: str) -> World:
     make_odd_files(models)
     shutil.copytree(LOGS, models / "logs")
     shutil.copytree(SAMPLES, models / "samples")
+    (models / "traces").mkdir()
+    for snapshot in TRACES.glob("*.pickle"):
+        shutil.copy(snapshot, models / "traces")
     shutil.copy(LOGS.parent / "reads.py", models)
     shutil.copytree(PROGRAMS, root / "programs")
     make_checkpoint(models / "checkpoint")

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* plimsoll trace: a snapshot of PyTorch's memory, its peak, its OOM, and the settings that would have got past it. */
+#include "report/trace/trace.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "trace/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum option { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
+
+static const struct plim_option_help rows[N_OPTIONS] = {
+    [OPTION_REPLAY] = { "--replay", "", "SETTINGS", "replay under these settings of PYTORCH_CUDA_ALLOC_CONF" },
+    [OPTION_CAPACITY] = { "--capacity", "", "SIZE", "... with so much memory that PyTorch may reserve" },
+    [OPTION_DEVICE] = { "--device", "", "N", "the device (default: the one with the longest history)" },
+    [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.trace/1)" },
+    [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
+    [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
+};
+
+static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
+{
+    ret_groups[0] = (struct plim_cli_options){ "Options", rows, N_OPTIONS, sizeof *rows };
+}
+
+struct arguments {
+    const char *path, *color;
+    struct plim_trace_question question;
+    long device; /* -1: not named */
+    bool is_json, is_help;
+};
+
+static int invalid(const char *option, const char *value, const char *hint)
+{
+    return plim_cli_usage(hint, "invalid value '%s' for %s", value, option);
+}
+
+static int take_value(enum option option, const char *value, struct arguments *a)
+{
+    char *end;
+    switch (option) {
+    case OPTION_REPLAY:
+        a->question.settings = value;
+        return PLIM_EXIT_YES;
+    case OPTION_CAPACITY:
+        if (!plim_size_parse(value, &a->question.capacity_bytes) || !a->question.capacity_bytes)
+            return invalid("--capacity", value, "write a size: 24GiB, 8192MiB");
+        return PLIM_EXIT_YES;
+    case OPTION_DEVICE:
+        a->device = strtol(value, &end, 10);
+        if (*end || end == value || a->device < 0 || a->device > 255)
+            return invalid("--device", value, "write the number of a device: 0");
+        return PLIM_EXIT_YES;
+    default:
+        a->color = value;
+        if (!plim_text_has_word("auto always never", value))
+            return invalid("--color", value, "write auto, always or never");
+        return PLIM_EXIT_YES;
+    }
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    static const enum option with_value[] = { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_COLOR };
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = NULL;
+        enum option option = N_OPTIONS;
+        for (size_t k = 0; k < sizeof with_value / sizeof *with_value && !value; k++)
+            if ((value = plim_cli_value(argc, argv, &i, rows[with_value[k]].names)))
+                option = with_value[k];
+        if (value) {
+            const int result = take_value(option, value, a);
+            if (result != PLIM_EXIT_YES)
+                return result;
+        } else if (plim_text_has_word(rows[OPTION_JSON].names, word)) {
+            a->is_json = true;
+        } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
+            a->is_help = true;
+        } else if (plim_text_has_word("--replay --capacity --device --color", word)) {
+            return plim_cli_usage("'plimsoll trace --help' lists the options", "%s needs a value", word);
+        } else if (word[0] == '-' && word[1]) {
+            return plim_help_unknown_option(&plim_cli_trace, word);
+        } else if (a->path) {
+            return plim_cli_usage("one snapshot at a time", "unexpected argument '%s'", word);
+        } else {
+            a->path = word;
+        }
+    }
+    if (!a->path && !a->is_help)
+        return plim_cli_usage("torch.cuda.memory._dump_snapshot('snapshot.pickle') writes one",
+                              "a snapshot is needed: plimsoll trace SNAPSHOT");
+    return PLIM_EXIT_YES;
+}
+
+/* The device with the longest history, or of a snapshot without histories the first segment's. */
+static size_t choose_device(const struct plim_memory_trace *trace)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < trace->n_devices; i++)
+        if (trace->devices[i].n_entries > trace->devices[best].n_entries)
+            best = i;
+    const bool has_history = trace->n_devices && trace->devices[best].n_entries;
+    return has_history || !trace->n_segments ? best : trace->segments[0].device;
+}
+
+static bool has_device(const struct plim_memory_trace *trace, size_t device)
+{
+    for (size_t i = 0; i < trace->n_segments; i++)
+        if (trace->segments[i].device == device)
+            return true;
+    return device < trace->n_devices && trace->devices[device].n_entries;
+}
+
+static int answer(const struct arguments *a, struct plim_memory_trace *trace)
+{
+    const struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
+    const size_t device = a->device >= 0 ? (size_t)a->device : choose_device(trace);
+    struct plim_trace_analysis analysis;
+    struct plim_error err = { 0 };
+    if (!has_device(trace, device))
+        return plim_cli_usage("without --device the one with the longest history is shown",
+                              "the snapshot says nothing of device %zu", device);
+    if (plim_trace_analyse(trace, device, &a->question, &analysis, &err) < 0)
+        return plim_cli_fail(&err);
+    const struct plim_trace_answer whole = { a->path, trace, &analysis, &a->question };
+    const bool is_asked = a->question.settings || a->question.capacity_bytes;
+    const bool is_yes = !is_asked || (analysis.n_trials && analysis.trials[0].is_past_oom);
+    bool is_written = true;
+    if (a->is_json)
+        is_written = plim_report_trace_json(stdout, &whole);
+    else
+        plim_report_trace_text(stdout, &whole, &style);
+    plim_trace_analysis_done(&analysis);
+    if (!is_written || !plim_cli_flush())
+        return PLIM_EXIT_INTERNAL;
+    return is_yes ? PLIM_EXIT_YES : PLIM_EXIT_NO;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .device = -1 };
+    struct plim_memory_trace trace;
+    struct plim_error err = { 0 };
+    const int result = parse(argc, argv, &a);
+    if (result != PLIM_EXIT_YES)
+        return result;
+    if (a.is_help)
+        return plim_help_command(stdout, &plim_cli_trace);
+    if (plim_snapshot_open(a.path, &trace, &err) < 0)
+        return plim_cli_fail(&err);
+    const int status = answer(&a, &trace);
+    plim_snapshot_done(&trace);
+    return status;
+}
+
+const struct plim_cli_command plim_cli_trace = {
+    .name = "trace",
+    .arguments = "[OPTIONS] SNAPSHOT",
+    .summary = "what a snapshot of PyTorch's memory shows, and which setting helps",
+    .examples = "  plimsoll trace snapshot.pickle\n"
+                "  plimsoll trace snapshot.pickle --replay expandable_segments:True\n"
+                "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n",
+    .run = run,
+    .options = list_options,
+};

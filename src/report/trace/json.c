@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/trace/trace.h"
+
+#include "report/json_text.h"
+#include "trace/holders.h"
+#include "trace/snapshot.h"
+
+static json_t *number(uint64_t value) { return value > INT64_MAX ? json_null() : json_integer((json_int_t)value); }
+
+static json_t *frame_json(const struct plim_memory_trace *trace, uint32_t frame)
+{
+    if (frame == PLIM_TRACE_NO_STACK)
+        return json_null();
+    const struct plim_trace_frame *f = &trace->frames[frame];
+    return json_pack("{s:o, s:o, s:o}", "file", plim_text_json(plim_trace_words(trace, f->file)), "line",
+                     number(f->line), "function", plim_text_json(plim_trace_words(trace, f->name)));
+}
+
+static json_t *holders_json(const struct plim_memory_trace *trace, const struct plim_trace_holders *holders)
+{
+    json_t *sites = json_array();
+    for (size_t i = 0; i < holders->n_sites; i++)
+        json_array_append_new(sites, json_pack("{s:o, s:o, s:o}", "bytes", number(holders->sites[i].bytes), "count",
+                                               number(holders->sites[i].n), "frame",
+                                               frame_json(trace, holders->sites[i].frame)));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bytes", number(holders->bytes), "count", number(holders->n),
+                     "before_bytes", number(holders->before_bytes), "sites", sites, "rest_bytes",
+                     number(holders->rest_bytes), "rest_count", number(holders->n_rest));
+}
+
+static json_t *time_json(const struct plim_trace_answer *answer, uint32_t entry)
+{
+    return plim_trace_entry_of(answer, entry) ? number(plim_trace_since_start_us(answer, entry)) : json_null();
+}
+
+static json_t *peak_json(const struct plim_trace_answer *answer)
+{
+    const struct plim_trace_analysis *analysis = answer->analysis;
+    const struct plim_torch_result *result = &analysis->replay.result;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "entry",
+                     analysis->peak_entry == UINT32_MAX ? json_null() : number(analysis->peak_entry), "time_us",
+                     time_json(answer, analysis->peak_entry), "allocated_bytes", number(result->allocated_peak_bytes),
+                     "reserved_bytes", number(result->reserved_peak_bytes), "held",
+                     holders_json(answer->trace, &analysis->peak));
+}
+
+static json_t *oom_json(const struct plim_trace_answer *answer)
+{
+    const struct plim_trace_oom *oom = &answer->analysis->oom;
+    const struct plim_trace_entry *entry = plim_trace_entry_of(answer, oom->entry);
+    if (!answer->analysis->has_oom)
+        return json_null();
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "entry", number(oom->entry), "time_us",
+        time_json(answer, oom->entry), "asked_bytes", number(oom->asked_bytes), "segment_bytes",
+        number(oom->segment_bytes), "device_free_bytes", number(oom->device_free_bytes), "reserved_bytes",
+        number(oom->reserved_bytes), "allocated_bytes", number(oom->allocated_bytes), "held",
+        holders_json(answer->trace, &oom->holders), "frame",
+        frame_json(answer->trace, entry ? plim_trace_frame_of(answer->trace, entry->stack) : PLIM_TRACE_NO_STACK),
+        "exceeds_capacity", oom->is_demand, "missing_bytes", number(oom->missing_bytes));
+}
+
+static json_t *trials_json(const struct plim_trace_analysis *analysis)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < analysis->n_trials; i++) {
+        const struct plim_trace_trial *trial = &analysis->trials[i];
+        json_array_append_new(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "settings", plim_text_json(trial->settings),
+                                              "is_enough", trial->is_past_oom, "reserved_peak_bytes",
+                                              number(trial->result.reserved_peak_bytes), "retries",
+                                              number(trial->result.n_retries), "oom_entry",
+                                              trial->oom_entry == UINT32_MAX ? json_null() : number(trial->oom_entry)));
+    }
+    return list;
+}
+
+static json_t *replay_json(const struct plim_trace_analysis *analysis)
+{
+    const struct plim_trace_replay *replay = &analysis->replay;
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "changes_recorded", number(replay->n_recorded),
+                     "changes_replayed", number(replay->n_replayed), "changes_equal", number(replay->n_equal),
+                     "is_equal", analysis->is_met, "capacity_bytes", number(analysis->room_bytes), "trials",
+                     trials_json(analysis));
+}
+
+bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)
+{
+    const struct plim_memory_trace *trace = answer->trace;
+    const struct plim_trace_analysis *analysis = answer->analysis;
+    json_t *now = json_pack("{s:o, s:o, s:o, s:o}", "segments", number(analysis->n_segments), "reserved_bytes",
+                            number(analysis->reserved_bytes), "allocated_bytes", number(analysis->allocated_bytes),
+                            "inactive_split_bytes", number(analysis->inactive_split_bytes));
+    json_t *root =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "device",
+                  number(analysis->device), "entries", number(analysis->n_entries), "settings",
+                  trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
+                  "peak", peak_json(answer), "end", now, "oom", oom_json(answer), "replay", replay_json(analysis));
+    return plim_json_write(out, root, JSON_INDENT(2));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_REPORT_TRACE_TRACE_H
+#define PLIMSOLL_REPORT_TRACE_TRACE_H
+
+/* The answer of `plimsoll trace`. */
+
+#include "report/report.h"
+#include "trace/analysis.h"
+
+struct plim_trace_answer {
+    const char *path;
+    const struct plim_memory_trace *trace;
+    const struct plim_trace_analysis *analysis;
+    const struct plim_trace_question *question;
+};
+
+void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style);
+/* plimsoll.trace/1. False: out of memory, or not written. */
+bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer);
+
+/* Microseconds from the first entry of the device's trace; 0 for entries without a time. */
+uint64_t plim_trace_since_start_us(const struct plim_trace_answer *answer, uint32_t entry);
+/* The entry with that number; NULL: there is none. */
+const struct plim_trace_entry *plim_trace_entry_of(const struct plim_trace_answer *answer, uint32_t entry);
+
+#endif
