@@ -2,17 +2,18 @@
 """
 A PyTorch program that holds memory on a card.
 
-    holder.py --ready FILE --device cuda:N --mib MIB [--busy] [--grow MIB_PER_S --full FILE] [--headless]
+    holder.py --ready FILE --device cuda:N --mib MIB [--busy] [--grow MIB_PER_S --full FILE] [--headless] [--listen]
 
 It writes its pid to FILE once it holds its memory. --busy: launches kernels all the time. --grow: takes more, by the
 clock, until the card is full; then it writes when that was, by the same clock, in seconds since 1970. --headless: its first
-thread ends, and another one goes on.
+thread ends, and another one goes on. --listen: it accepts connections, as a server does.
 """
 from __future__ import annotations
 
 import argparse
 import ctypes
 import os
+import socket
 import threading
 import time
 
@@ -56,8 +57,10 @@ def main() -> None:
     parser.add_argument("--grow", type=int, default=0)
     parser.add_argument("--full", default="")
     parser.add_argument("--headless", action="store_true")
+    parser.add_argument("--listen", action="store_true")
     options = parser.parse_args()
 
+    server = socket.create_server(("127.0.0.1", 0)) if options.listen else None
     held = [take(options.mib, options.device)]
     number = torch.ones(1, device=options.device) if options.busy else None
     tell(options.ready, os.getpid())
@@ -66,6 +69,8 @@ def main() -> None:
         ctypes.CDLL(None).syscall(SYS_EXIT[os.uname().machine], 0)
     if options.grow:
         grow(held, options)
+    while server:
+        server.accept()
     while True:
         if options.busy:
             number.add_(1)

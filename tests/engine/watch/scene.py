@@ -7,8 +7,8 @@ Who holds the memory of two cards, and getting it back: PyTorch and llama.cpp on
     scene.py --plimsoll P --ledger P --follow P --python VENV/bin/python --probe P --engine DIR --models-dir DIR
 
 --python has PyTorch, --engine is llama.cpp. In the scene are a training run at work, a program whose memory grows by 50
-MiB a second, one that has lost its parent, one that has lost its main thread, a server of llama.cpp that waits, and
-another program of it; a process that has ended and is not waited for, and one that is gone, whose memory is still held;
+MiB a second, one that has lost its parent, a server that has lost it too, one that has lost its main thread, a server of llama.cpp that
+waits, and another program of it; a process that has ended and is not waited for, and one that is gone, whose memory is still held;
 and memory of which nobody knows whose it is.
 
 Exit status: 0 all of it is told truly, 1 it is not, 77 PyTorch or llama.cpp is missing, or this is a container (skipped).
@@ -37,6 +37,7 @@ VERDICTS = {
     "training": (False, "active"),
     "growing": (False, None), # at work or idle, but somebody has it
     "orphan": (True, "orphan"),
+    "daemon": (None, "on_purpose"), # it may be meant to outlive who started it
     "headless": (True, "defunct"),
     "server": (False, "server"),
     "tool": (False, "attached"),
@@ -137,10 +138,11 @@ def direct(options: argparse.Namespace) -> int:
     with cast.Cast(options.python, options.ledger, options.folder) as scene:
         scene.hold("training", "--device", "cuda:0", "--mib", "300", "--busy")
         scene.orphan("orphan", "--device", "cuda:0", "--mib", "400")
+        scene.orphan("daemon", "--device", "cuda:0", "--mib", "32", "--listen")
         scene.hold("headless", "--device", "cuda:0", "--mib", "64", "--headless")
         scene.llama("server", "llama-server", options, options.model, 0)
         scene.llama("tool", "llama-bench", options, options.model, 0)
-        scene.wait_until_ready("training", "orphan", "headless")
+        scene.wait_until_ready("training", "orphan", "daemon", "headless")
         scene.vanish("vanished", 1, 200)
         scene.defunct("defunct", 1, 100)
         subprocess.run([options.ledger, "others", "0", "77"], check=True)
