@@ -355,6 +355,9 @@ static void test_tree(void **state)
             scene.process[0].parent = 41240;
             press('I');
             assert_int_equal(rows.n, 6);
+            for (uint32_t k = 0; k < rows.n; k++)
+                for (uint32_t l = 0; l < k; l++)
+                    assert_int_not_equal(rows.row[k].holding, rows.row[l].holding);
             return;
         }
     fail_msg("the child is not in the tree");
@@ -411,6 +414,35 @@ static void test_tags(void **state)
     assert_int_equal(press('r'), PLIM_ACT_LOOK);
 }
 
+/* Any keys, on any machine, in a terminal of any size: the view stays one that can be drawn, and nothing is sent to a
+ * process that no signal can reach. */
+static void test_random_keys(void **state)
+{
+    (void)state;
+    static void (*const makers[])(struct top_scene *) = { top_scene_empty, top_scene_usual, top_scene_large,
+                                                          top_scene_hostile };
+    uint32_t seed = 7;
+    for (size_t m = 0; m < COUNT(makers); m++) {
+        makers[m](&scene);
+        draw(24, 80);
+        for (int i = 0; i < 4000; i++) {
+            seed = seed * 1664525 + 1013904223;
+            const uint32_t number = seed >> 8;
+            const uint32_t key = number % 3 ? number % 4 ? number % 128 : 'K' : PLIM_KEY_NONE + number % 24;
+            if (press(key) == PLIM_ACT_SEND) {
+                assert_false(scene.view.is_readonly);
+                assert_true(scene.view.n_tagged || scene.view.has_selection);
+            }
+            assert_true(scene.view.page <= PLIM_TOP_CONFIRM && scene.view.sort < PLIM_TOP_BY_MAX_);
+            assert_true(scene.view.n_tagged <= PLIM_TOP_MAX_TAGGED);
+            if (i % 16 == 0) {
+                draw(5 + (int)(number % 40), 20 + (int)(number % 150));
+                check_cells();
+            }
+        }
+    }
+}
+
 /* --- texts --- */
 
 static void test_texts(void **state)
@@ -451,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_selection_stays), cmocka_unit_test(test_scrolling),
         cmocka_unit_test(test_filter),          cmocka_unit_test(test_tree),
         cmocka_unit_test(test_signals),         cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_random_keys),     cmocka_unit_test(test_texts),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
