@@ -193,9 +193,8 @@ int plim_snapshot_read(struct plim_cursor *cursor, struct plim_memory_trace *ret
     if (!plim_cursor_peek(cursor, 2, &start) || start[0] != 0x80)
         return no_snapshot("no pickle of protocol 2 or newer", reterr);
     int result = plim_trace_objects_init(&objects, max_bytes, reterr);
-    if (result < 0)
-        return result;
-    result = plim_pickle_read(cursor, &objects, &top, reterr);
+    if (result == 0)
+        result = plim_pickle_read(cursor, &objects, &top, reterr);
     if (result == 0)
         result = assemble(&objects, top, reterr);
     plim_trace_objects_done(&objects);
