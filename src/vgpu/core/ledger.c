@@ -309,14 +309,15 @@ static void note_left(const struct plim_ledger *ledger, struct plim_ledger_proce
     memcpy(process->left_bytes, process->used_bytes, sizeof process->left_bytes);
 }
 
-/* Only processes that hold memory there are looked at: each takes a file of /proc. */
-static void reap_locked(struct plim_ledger *ledger, int where)
+/* Only processes that hold memory there are looked at, of one pid (0: any): each takes a file of /proc. */
+static void reap_locked(struct plim_ledger *ledger, int where, int pid)
 {
     const struct view view = { plim_process_pid_namespace(0), plim_process_has_own_proc() };
     bool is_changed = false, is_gone[PLIM_LEDGER_MAX_PROCESSES] = { false };
     for (int p = 0; p < PLIM_LEDGER_MAX_PROCESSES; p++) {
         const struct plim_ledger_process *process = &ledger->process[p];
-        if (process->pid && !process->has_left && holds(process, where) && is_dead(process, &view))
+        if (process->pid && !process->has_left && (!pid || process->pid == pid) && holds(process, where) &&
+            is_dead(process, &view))
             is_gone[p] = is_changed = true;
     }
     if (!is_changed)
@@ -335,7 +336,21 @@ static void reap_locked(struct plim_ledger *ledger, int where)
 void plim_ledger_reap(struct plim_ledger *ledger)
 {
     plim_ledger_lock(ledger);
-    reap_locked(ledger, EVERYWHERE);
+    reap_locked(ledger, EVERYWHERE, 0);
+    plim_ledger_unlock(ledger);
+}
+
+void plim_ledger_reap_card(struct plim_ledger *ledger, uint32_t card)
+{
+    plim_ledger_lock(ledger);
+    reap_locked(ledger, (int)card, 0);
+    plim_ledger_unlock(ledger);
+}
+
+void plim_ledger_reap_pid(struct plim_ledger *ledger, int pid)
+{
+    plim_ledger_lock(ledger);
+    reap_locked(ledger, EVERYWHERE, pid);
     plim_ledger_unlock(ledger);
 }
 
@@ -380,7 +395,7 @@ int plim_ledger_join(struct plim_ledger *ledger)
 {
     const struct plim_process self = this_process();
     plim_ledger_lock(ledger);
-    reap_locked(ledger, EVERYWHERE);
+    reap_locked(ledger, EVERYWHERE, 0);
     const int slot = free_slot(ledger);
     if (slot >= 0) {
         memset(&ledger->process[slot], 0, sizeof ledger->process[slot]);
@@ -477,7 +492,7 @@ static void reap_before_peak(struct plim_ledger *ledger, const struct plim_ledge
     const uint64_t peak_bytes = card ? card->peak_bytes : ledger->pinned_peak_bytes;
     if (used_bytes != own_bytes &&
         (used_bytes + charge > peak_bytes || (card && charge > plim_ledger_free_bytes(card))))
-        reap_locked(ledger, where);
+        reap_locked(ledger, where, 0);
 }
 
 uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t device)
@@ -485,7 +500,7 @@ uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t 
     const struct plim_ledger_card *card = &ledger->card[device];
     plim_ledger_lock(ledger);
     if (process < 0 || card->used_bytes != ledger->process[process].used_bytes[device])
-        reap_locked(ledger, (int)device);
+        reap_locked(ledger, (int)device, 0);
     const uint64_t free_bytes = plim_ledger_free_bytes(card);
     plim_ledger_unlock(ledger);
     return free_bytes;

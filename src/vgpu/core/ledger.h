@@ -256,6 +256,9 @@ uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t 
 
 /* Free the memory of processes that have ended. */
 void plim_ledger_reap(struct plim_ledger *ledger);
+/* Of those that hold memory on this card, or have this pid: a monitor asks about each of many. */
+void plim_ledger_reap_card(struct plim_ledger *ledger, uint32_t card);
+void plim_ledger_reap_pid(struct plim_ledger *ledger, int pid);
 
 /* Whether the process whose request was refused has launched kernels since. */
 bool plim_ledger_has_gone_on(const struct plim_ledger *ledger);
