@@ -96,7 +96,7 @@ struct plim_holder {
     uint32_t card; /* of the machine */
     int64_t pid;
     uint64_t bytes;  /* 0: the driver does not say */
-    char name[48];   /* "python train.py" */
+    char name[64];   /* "python train.py" */
     char why[200];   /* what is known of its use: "idle for 3 h, and its parent is gone"; "" */
     bool is_stale;   /* nobody waits for it */
     bool is_endable; /* stale, there, and this user may end it */

@@ -71,7 +71,7 @@ static void describe(const struct ends *ends, uint32_t first, uint32_t n, struct
         fix->ends[i] = ends->holder[first + i]->pid;
     snprintf(fix->costs, sizeof fix->costs, "what %s not saved", n == 1 ? "it has" : "they have");
     if (n == 1) {
-        snprintf(fix->change, sizeof fix->change, "process %" PRId64 " ended, '%s': %.90s", one->pid, one->name,
+        snprintf(fix->change, sizeof fix->change, "process %" PRId64 " ended, '%.40s': %.70s", one->pid, one->name,
                  one->why);
         return;
     }

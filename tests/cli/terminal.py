@@ -144,7 +144,8 @@ def name_of_process(world: World, name: bytes) -> tuple:
     folder = world.folder()
     shutil.copytree(world.root / "proc", folder / "proc")
     (folder / "proc" / "77").mkdir()
-    (folder / "proc" / "77" / "comm").write_bytes(name.replace(b"\n", b"")[:60] + b"\n")
+    (folder / "proc" / "77" / "stat").write_bytes(b"77 (" + name[:15] + b") S 1" + b" 0" * 48 + b"\n")
+    (folder / "proc" / "77" / "cmdline").write_bytes(name[:60] + b"\0")
     log = folder / "crash.log"
     log.write_text("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB "
                    "of which 1.00 GiB is free. Process 77 has 5.00 GiB memory in use.\n")
