@@ -208,7 +208,8 @@ def check_free_process(process: object, where: str) -> dict:
 
 
 def check_free(answer: object) -> None:
-    root = fields(answer, "answer", schema={"plimsoll.free/1"}, stage={"done", "dry_run", "listed"}, done=bool, processes=list, cards=list)
+    root = fields(answer, "answer", schema={"plimsoll.free/1"}, stage={"done", "dry_run", "listed"}, done=bool, processes=list, cards=list,
+                  device_users=list)
     rows = [check_free_process(process, f"processes[{i}]") for i, process in enumerate(root["processes"])]
     need(not root["done"] or root["stage"] == "done", "done, and nothing was ended")
     need(root["stage"] == "done" or not any(row["end"] for row in rows), "a process has ended, and none was to")

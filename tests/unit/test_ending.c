@@ -6,9 +6,13 @@
 #include "watch/ending/devices.h"
 #include "watch/ending/jobs.h"
 #include "watch/ending/rules.h"
+#include "watch/ending/users.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX = 16, ME = 100, SHELL = 90, TERMINAL = 80, HZ_TICKS = 100 };
 
@@ -521,6 +525,58 @@ static void test_device_files(void **state)
     assert_int_equal(plim_devices_of(NULL, 1 << 30), PLIM_DEVICES_NONE);
 }
 
+/* A tree in which 500, which is listed, 700 and the service 800 have a card open, and 600 has not. */
+static void make_tree(char *root)
+{
+    static const struct {
+        int pid;
+        const char *target;
+    } files[] = {
+        { 500, "/dev/nvidia0" }, { 600, "/dev/null" }, { 700, "/dev/nvidia-uvm" }, { 800, "/dev/nvidiactl" }
+    };
+    char path[128];
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof path, "%s/proc", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/proc/%d", root, files[i].pid);
+        assert_int_equal(mkdir(path, 0700), 0);
+        snprintf(path, sizeof path, "%s/proc/%d/fd", root, files[i].pid);
+        assert_int_equal(mkdir(path, 0700), 0);
+        snprintf(path, sizeof path, "%s/proc/%d/fd/3", root, files[i].pid);
+        assert_int_equal(symlink(files[i].target, path), 0);
+    }
+}
+
+static void remove_tree(const char *root)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_device_users(void **state)
+{
+    static struct world w;
+    char root[] = "/tmp/plimsoll-users-XXXXXX";
+    const struct plim_kin *users[2] = { NULL, NULL };
+    (void)state;
+    make_world(&w);
+    add_kin(&w, 600, 1, "python");
+    add_kin(&w, 700, 1, "python loader.py");
+    add_kin(&w, 800, 1, "/usr/bin/nvidia-persistenced --user x");
+    make_tree(root);
+    assert_int_equal(plim_devices_of(root, 500), PLIM_DEVICES_OPEN);
+    assert_int_equal(plim_devices_of(root, 600), PLIM_DEVICES_NONE);
+    assert_int_equal(plim_device_users(&w.kinship, root, &w.sample, users, 2), 1);
+    assert_int_equal(users[0]->pid, 700);
+    w.sample.n_holdings = 0;
+    assert_int_equal(plim_device_users(&w.kinship, root, &w.sample, users, 1), 2); /* more than there is room for */
+    assert_int_equal(users[0]->pid, 500);
+    assert_int_equal(users[1] == NULL, true);
+    remove_tree(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,7 +586,7 @@ int main(void)
         cmocka_unit_test(test_stale_job),     cmocka_unit_test(test_job_that_is_kept),
         cmocka_unit_test(test_named_rank),    cmocka_unit_test(test_named_launcher),
         cmocka_unit_test(test_workers),       cmocka_unit_test(test_gentle),
-        cmocka_unit_test(test_device_files),
+        cmocka_unit_test(test_device_files),  cmocka_unit_test(test_device_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "report/print.h"
 #include "report/watch/free.h"
+#include "watch/ending/users.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,30 +242,30 @@ static void wait_for_ends(const struct plim_free_arguments *a, struct plim_endin
     plim_free(is_shown);
 }
 
-/* A sample that fails says nothing; the next one may. */
-static void wait_for_memory(struct plim_free_look *look, struct plim_ending *ending, struct plim_progress *progress)
+/* A sample that fails says nothing; the next one may. False: memory of those that have ended is not back. */
+static bool wait_for_memory(struct plim_free_look *look, struct plim_ending *ending, struct plim_progress *progress)
 {
     const uint64_t begin_us = plim_system_now_us();
-    bool has_ended = false;
+    bool has_ended = false, is_back = false;
     for (uint32_t i = 0; i < plim_ending_count(ending); i++)
         has_ended |= plim_ending_has_ended(plim_ending_at(ending, i)->end);
     while (has_ended) {
         struct plim_error err = { 0 };
-        if (plim_free_look_sample(look, &err) == 0 && plim_ending_verify(ending, look->sample))
-            break;
-        if (plim_system_now_us() - begin_us > (uint64_t)BACK_WITHIN_MS * 1000)
+        is_back = plim_free_look_sample(look, &err) == 0 && plim_ending_verify(ending, look->sample);
+        if (is_back || plim_system_now_us() - begin_us > (uint64_t)BACK_WITHIN_MS * 1000)
             break;
         plim_progress_say(progress, "waiting for the driver to give the memory back");
         plim_system_sleep_ms(BACK_STEP_MS);
     }
     plim_progress_clear(progress);
+    return is_back || !has_ended;
 }
 
 /*
  * The handles come first, then a second look: between the list and the signal a process may have ended, its number may
  * have a new owner, and what was stale may compute again.
  */
-static int end_them(const struct plim_free_arguments *a, struct plim_free_look *look, struct plim_ending **ret_ending,
+static int end_them(const struct plim_free_arguments *a, struct plim_free_look *look, struct plim_free_answer *answer,
                     const struct plim_style *style, struct plim_error *reterr)
 {
     struct plim_progress progress;
@@ -284,8 +285,10 @@ static int end_them(const struct plim_free_arguments *a, struct plim_free_look *
     plim_progress_begin(&progress);
     progress.is_on = plim_system_is_terminal(STDERR_FILENO);
     wait_for_ends(a, ending, &progress, style);
-    wait_for_memory(look, ending, &progress);
-    *ret_ending = ending;
+    answer->ending = ending;
+    if (!wait_for_memory(look, ending, &progress) && look->sample && plim_free_look_kinship(a, look, NULL) == 0)
+        answer->n_users =
+            plim_device_users(&look->kinship, a->sysroot, look->sample, answer->user, PLIM_FREE_MAX_USERS);
     return 0;
 }
 
@@ -315,7 +318,6 @@ static int answer(const struct plim_free_arguments *a, struct plim_free_look *lo
 {
     const struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
     struct plim_free_answer answer = { .stage = PLIM_FREE_DRY_RUN, .is_bare = is_bare(a) };
-    struct plim_ending *ending = NULL;
     bool is_written = true;
     int result = plim_free_look_choose(a, look, &look->choice, reterr);
     if (result < 0)
@@ -326,15 +328,14 @@ static int answer(const struct plim_free_arguments *a, struct plim_free_look *lo
         fflush(stdout);
     }
     answer.stage = stage_of(a, look->choice->n_chosen);
-    if (answer.stage == PLIM_FREE_DONE && (result = end_them(a, look, &ending, &style, reterr)) < 0)
+    if (answer.stage == PLIM_FREE_DONE && (result = end_them(a, look, &answer, &style, reterr)) < 0)
         return result;
-    answer.ending = ending;
     if (a->is_json)
         is_written = plim_report_free_json(stdout, &answer);
     else
         plim_report_free_outcome(stdout, &answer, &style);
     const int status = exit_status(&answer);
-    plim_ending_close(ending);
+    plim_ending_close(answer.ending);
     return plim_cli_flush() && is_written ? status : PLIM_EXIT_INTERNAL;
 }
 

@@ -32,6 +32,10 @@ struct plim_free_look {
 int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim_free_look *ret_look,
                         struct plim_error *reterr);
 
+/* The list of all processes alone. */
+int plim_free_look_kinship(const struct plim_free_arguments *arguments, struct plim_free_look *look,
+                           struct plim_error *reterr);
+
 /* The sample alone; the choice stays. */
 int plim_free_look_sample(struct plim_free_look *look, struct plim_error *reterr);
 

@@ -32,7 +32,15 @@ int plim_free_look_open(const struct plim_free_arguments *arguments, struct plim
 
 int plim_free_look_sample(struct plim_free_look *look, struct plim_error *reterr)
 {
+    look->sample = NULL; /* the one before ends with the call */
     return plim_sampler_read(look->sampler, &look->sample, reterr);
+}
+
+int plim_free_look_kinship(const struct plim_free_arguments *arguments, struct plim_free_look *look,
+                           struct plim_error *reterr)
+{
+    plim_kinship_done(&look->kinship);
+    return plim_kinship_read(arguments->sysroot, &look->kinship, reterr);
 }
 
 /* "gpu0", "0", or the beginning of a UUID. */
@@ -81,8 +89,7 @@ int plim_free_look_choose(const struct plim_free_arguments *arguments, struct pl
                               .is_stale = arguments->is_stale,
                               .older_s = arguments->older_s,
                               .user = arguments->user };
-    plim_kinship_done(&look->kinship);
-    int result = plim_kinship_read(root, &look->kinship, reterr);
+    int result = plim_free_look_kinship(arguments, look, reterr);
     if (result == 0)
         result = plim_free_look_sample(look, reterr);
     if (result == 0 && look->sample->n_cards == 0)

@@ -34,9 +34,9 @@ static void cards_cell(const struct plim_choice *choice, uint32_t candidate, cha
 }
 
 /* A command line without the folder of its program. */
-static const char *command_of(const struct plim_ending_candidate *c)
+static const char *command_of(const struct plim_kin *kin)
 {
-    const char *from = c->kin.command;
+    const char *from = kin->command;
     for (const char *p = from; *p && *p != ' '; p++)
         if (*p == '/')
             from = p + 1;
@@ -53,7 +53,7 @@ static void print_row(FILE *out, const struct plim_choice *choice, uint32_t i)
     plim_print_padded(out, c->user[0] ? c->user : "-", USER_WIDTH);
     plim_print(out, "%*s  ", BYTES_WIDTH, c->part == PLIM_PART_HOLDER ? size : "-");
     plim_print_padded(out, cards, CARD_WIDTH);
-    plim_print_last(out, command_of(c), PLIM_TEXT_WIDTH - PID_WIDTH - USER_WIDTH - BYTES_WIDTH - CARD_WIDTH - 4);
+    plim_print_last(out, command_of(&c->kin), PLIM_TEXT_WIDTH - PID_WIDTH - USER_WIDTH - BYTES_WIDTH - CARD_WIDTH - 4);
 }
 
 static void print_line(FILE *out, const char *text)
@@ -221,6 +221,18 @@ static void print_missing(FILE *out, const struct plim_ending *ending, const str
     }
 }
 
+static void print_users(FILE *out, const struct plim_free_answer *answer)
+{
+    if (answer->n_users)
+        plim_print(out, "have a card's device files open, and no memory that the driver lists:\n");
+    for (uint32_t i = 0; i < answer->n_users && i < PLIM_FREE_MAX_USERS; i++) {
+        plim_print(out, "%*" PRId64 "  ", PID_WIDTH, answer->user[i]->pid);
+        plim_print_last(out, command_of(answer->user[i]), PLIM_TEXT_WIDTH - PID_WIDTH - 2);
+    }
+    if (answer->n_users > PLIM_FREE_MAX_USERS)
+        plim_print(out, "%*s  and %" PRIu32 " more\n", PID_WIDTH, "", answer->n_users - PLIM_FREE_MAX_USERS);
+}
+
 /* "11.3 GiB back on gpu0 (now 14.1 GiB free)" */
 static void print_returned(FILE *out, const struct plim_returned *r)
 {
@@ -242,6 +254,7 @@ static void print_done(FILE *out, const struct plim_free_answer *answer, const s
         return;
     }
     print_missing(out, ending, style);
+    print_users(out, answer);
     plim_print(out, "%s", plim_paint(style, plim_free_is_done(answer) ? PLIM_GREEN : PLIM_RED));
     if (n)
         plim_print(out, "%" PRIu32 " process%s ended", n, n == 1 ? "" : "es");

@@ -15,11 +15,16 @@ enum plim_free_stage {
     PLIM_FREE_DONE,
 };
 
+enum { PLIM_FREE_MAX_USERS = 8 };
+
 struct plim_free_answer {
     enum plim_free_stage stage;
     bool is_bare; /* nothing was asked for: what is stale is listed */
     const struct plim_choice *choice;
-    const struct plim_ending *ending; /* PLIM_FREE_DONE only */
+    struct plim_ending *ending; /* PLIM_FREE_DONE only */
+    /* Memory is not back: these have a card open, and the driver lists no memory of theirs. */
+    const struct plim_kin *user[PLIM_FREE_MAX_USERS];
+    uint32_t n_users; /* may be more than there is room for */
 };
 
 /* Whom it would end, what that returns, and who is kept. */

@@ -88,14 +88,17 @@ static json_t *card_json(const struct plim_free_answer *answer, uint32_t i)
 bool plim_report_free_json(FILE *out, const struct plim_free_answer *answer)
 {
     static const char *const stages[] = { "listed", "dry_run", "declined", "done" };
-    json_t *processes = json_array(), *cards = json_array();
+    json_t *processes = json_array(), *cards = json_array(), *users = json_array();
+    for (uint32_t i = 0; i < answer->n_users && i < PLIM_FREE_MAX_USERS; i++)
+        json_array_append_new(users, json_pack("{s:I, s:o}", "pid", (json_int_t)answer->user[i]->pid, "command",
+                                               plim_text_or_null_json(answer->user[i]->command)));
     for (uint32_t i = 0; i < answer->choice->n; i++)
         json_array_append_new(processes, process_json(answer, i));
     for (uint32_t i = 0; i < answer->choice->n_cards; i++)
         json_array_append_new(cards, card_json(answer, i));
     return plim_json_write(out,
-                           json_pack("{s:s, s:s, s:b, s:o, s:o}", "schema", "plimsoll.free/1", "stage",
+                           json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "schema", "plimsoll.free/1", "stage",
                                      stages[answer->stage], "done", plim_free_is_done(answer), "processes", processes,
-                                     "cards", cards),
+                                     "cards", cards, "device_users", users),
                            JSON_INDENT(2));
 }

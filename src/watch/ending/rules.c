@@ -66,6 +66,13 @@ static void program_of_command(const char *command, char *to, size_t size)
         to[n - 1] = '\0';
 }
 
+bool plim_kin_is_service(const struct plim_kin *kin)
+{
+    char name[64];
+    program_of_command(kin->command, name, sizeof name);
+    return plim_program_is_service(name);
+}
+
 /* A program may be a script: its own name is the second word then, and that is of no service. */
 static bool has_program(const struct plim_ending_subject *s, bool (*is_kind)(const char *))
 {

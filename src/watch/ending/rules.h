@@ -30,5 +30,6 @@ enum plim_ending_keep plim_rules_protect(const struct plim_ending_subject *subje
  * as the kernel cuts it (15 letters). */
 bool plim_program_is_display(const char *program);
 bool plim_program_is_service(const char *program);
+bool plim_kin_is_service(const struct plim_kin *kin);
 
 #endif
