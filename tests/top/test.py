@@ -126,7 +126,7 @@ def test_detail(place: Place) -> None:
         terminal.keys("/")
         terminal.type("llama")
         terminal.keys("Enter", "Enter")
-        terminal.until("program", "llama.cpp", "command", "model buffer", "KV buffer", "sum of the bill", "held now  ")
+        terminal.until("program", "llama.cpp", "command", "model buffer", "KV buffer", "sum of the bill", "as the bill says")
         terminal.keys("e")
         terminal.until("plimsoll top", "2200", without=("sum of the bill",))
         terminal.keys("Escape")

@@ -176,7 +176,8 @@ static void draw_second_line(struct plim_grid *grid, int line, const struct plim
     if (seen->stale_bytes > 0)
         plim_strip_print(&strip, PLIM_CELL_WARNING, "%s stale  ", plim_top_bytes(text, seen->stale_bytes));
     if (seen->unattributed_bytes > 0)
-        plim_strip_print(&strip, PLIM_CELL_DIM, "%s of no process", plim_top_bytes(text, seen->unattributed_bytes));
+        plim_strip_print(&strip, PLIM_CELL_DIM, "%s of no process%s%s", plim_top_bytes(text, seen->unattributed_bytes),
+                         seen->unattributed_why[0] ? ": " : "", seen->unattributed_why);
 }
 
 /* --- all of them --- */

@@ -22,6 +22,8 @@ const struct plim_top_signal plim_top_signals[PLIM_TOP_SIGNALS_N] = {
 
 /* --- the first and the last line --- */
 
+enum { WIDE_COLUMNS = 60 }; /* with the time, and all about the looks */
+
 static void draw_title(struct plim_grid *grid, const struct plim_top_machine *machine, const struct plim_top_view *view,
                        const struct plim_top_rows *rows)
 {
@@ -29,8 +31,10 @@ static void draw_title(struct plim_grid *grid, const struct plim_top_machine *ma
     plim_grid_paint(grid, 0, PLIM_CELL_TITLE);
     struct plim_strip strip = plim_strip(grid, 0, 0, grid->columns);
     char right[80];
-    snprintf(right, sizeof right, "%s%s%g s  %s ", view->is_readonly && grid->columns >= 60 ? "read only  " : "",
-             view->is_slowed ? "slowed to " : "", view->interval_ms / 1000.0, view->clock);
+    const bool is_wide = grid->columns >= WIDE_COLUMNS;
+    snprintf(right, sizeof right, "%s%s%g s %s%s", view->is_readonly && is_wide ? "read only  " : "",
+             view->is_slowed && is_wide ? "slowed to " : "", view->interval_ms / 1000.0, is_wide ? " " : "",
+             is_wide ? view->clock : "");
     const int width = plim_grid_width(grid, right);
     strip.end -= width;
     plim_strip_print(&strip, PLIM_CELL_TITLE, " plimsoll top  %" PRIu32 " card%s, %" PRIu32 " process%s",
