@@ -9,16 +9,24 @@
 
 enum { SEEN_PATH = 1024 };
 
+/* Under sudo HOME can be another user's: files of root are not put there. What is not there yet may be made. */
+static bool is_own(const char *folder)
+{
+    struct stat status;
+    return stat(folder, &status) != 0 || status.st_uid == geteuid();
+}
+
 /* XDG Base Directory Specification 0.8: a path that is not absolute is as none. */
 static bool path_of(char path[SEEN_PATH])
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int n = -1;
-    if (state && *state == '/')
+    const bool is_given = state && *state == '/';
+    if (is_given)
         n = snprintf(path, SEEN_PATH, "%s/plimsoll/seen", state);
     else if (home && *home == '/')
         n = snprintf(path, SEEN_PATH, "%s/.local/state/plimsoll/seen", home);
-    return n > 0 && n < SEEN_PATH;
+    return n > 0 && n < SEEN_PATH && is_own(is_given ? state : home);
 }
 
 const char *plim_seen_own_log(char ret_path[PLIM_SEEN_LOG_BYTES])
