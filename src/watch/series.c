@@ -171,24 +171,19 @@ static bool has_grown(const struct fit *fit)
 }
 
 /*
- * Steady growth: at least three steps up, the last of them not long ago, and both halves of the window grow at about
+ * Steady growth: at least three steps up, and both halves of the window grow at about
  * the same rate. A single jump, a saw of allocations and releases, and growth that slows down are not steady.
  */
 static bool is_steady(const struct fit *fit)
 {
     const uint32_t half = fit->n / 2;
-    const double quiet_s = fmax(LEVEL_MS / 1000.0, -fit->times_s[0] / 4);
-    double step_s = -INFINITY; /* the last step */
     unsigned n_steps = 0;
     for (uint32_t i = 1; i < fit->n; i++)
-        if (fit->bytes[i] > fit->bytes[i - 1]) {
-            n_steps++;
-            step_s = fit->times_s[i];
-        }
+        n_steps += fit->bytes[i] > fit->bytes[i - 1];
     const double early = slope_of(fit->times_s, fit->bytes, half + 1);
     const double late = slope_of(fit->times_s + half, fit->bytes + half, fit->n - half);
-    return n_steps >= 3 && -step_s < quiet_s && early > fit->slope / 2 && late > fit->slope / 2 &&
-           early < fit->slope * 2 && late < fit->slope * 2;
+    return n_steps >= 3 && early > fit->slope / 2 && late > fit->slope / 2 && early < fit->slope * 2 &&
+           late < fit->slope * 2;
 }
 
 void plim_series_growth(const struct plim_series *s, int64_t free_bytes, struct plim_watch_growth *ret_growth)

@@ -31,6 +31,9 @@ static int64_t late_leak(int64_t ms, uint64_t *seed)
     return 8 * GIB + (ms > 600000 ? (ms - 600000) * 30 * MIB / 60000 / (2 * MIB) * (2 * MIB) : 0);
 }
 
+/* Six minutes of it. */
+static int64_t stopped_leak(int64_t ms, uint64_t *seed) { return leak(ms < 360000 ? ms : 360000, seed); }
+
 /* Weights at 400 MiB/s until 16 GiB are there, then level. */
 static int64_t loading(int64_t ms, uint64_t *seed)
 {
@@ -103,6 +106,7 @@ static void test_trends(void **state)
         { "a late leak, before", late_leak, 0, 599000, 1000, false, PLIM_TREND_STEADY },
         { "a late leak", late_leak, 0, 900000, 1000, false, PLIM_TREND_GROWING },
         { "a late leak, looked at late", late_leak, 700000, 900000, 1000, true, PLIM_TREND_GROWING },
+        { "a leak that has stopped", stopped_leak, 0, 540000, 1000, false, PLIM_TREND_STEADY },
         { "loading", loading, 0, 30000, 1000, false, PLIM_TREND_WARM_UP },
         { "loaded", loading, 0, 90000, 1000, false, PLIM_TREND_STEADY },
         { "loaded long ago", loading, 0, 600000, 1000, false, PLIM_TREND_STEADY },

@@ -74,6 +74,7 @@ OF_ORPHAN(slurm, p->slurm_job = "4711";)
 OF_ORPHAN(container_child, p->container = "8f3a"; p->parent_program = "tini";)
 OF_ORPHAN(inside_container, h->sample.is_contained = true; p->parent_program = "tini";)
 OF_ORPHAN(container_program, h->sample.is_contained = true; p->parent_program = "python3";)
+OF_ORPHAN(contained_worker, h->sample.is_contained = true; p->parent_program = ""; p->launcher = "torchrun";)
 OF_ORPHAN(screen_child, p->parent = 77; p->parent_program = "screen";)
 OF_ORPHAN(tmux_child, p->parent = 77; p->parent_program = "tmux: server";)
 
@@ -177,6 +178,7 @@ static const struct case_of cases[] = {
     CASE(container_child, UNKNOWN, ON_PURPOSE, "container"),
     CASE(inside_container, UNKNOWN, ON_PURPOSE, "container"),
     CASE(container_program, NO, ATTACHED, "python3 (1) is there"),
+    CASE(contained_worker, UNKNOWN, ON_PURPOSE, "cannot be seen"),
     CASE(screen_child, NO, ATTACHED, "screen (77) is there"),
     CASE(tmux_child, NO, ATTACHED, "tmux: server (77) is there"),
     CASE(llama_server, NO, SERVER, "waits for requests"),

@@ -156,6 +156,11 @@ static void test_a_pid_that_is_used_again(void **state)
     h.processes[0].started_unix_s = h.sample.taken_unix_ms / 1000 - 1;
     assert_int_equal(add(watch, &h)->stale, PLIM_STALE_NO);
     assert_int_equal(plim_watch_rows(watch)->idle_s, 1);
+    watched(watch, &h, 20);
+    by_hand_wait(&h, 1000);
+    h.processes[0].start_ticks += 2000; /* again, within a minute */
+    h.processes[0].started_unix_s += 20;
+    assert_true(add(watch, &h)->idle_s <= 1);
     plim_watch_close(watch);
 }
 
