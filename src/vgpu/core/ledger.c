@@ -295,7 +295,7 @@ static bool is_dead(const struct plim_ledger_process *process, const struct view
 }
 
 /* Whose memory counts: of all, of one card or of the host. */
-enum { EVERYWHERE = -1, HOST = -2 };
+enum { EVERYWHERE = PLIM_LEDGER_EVERYWHERE, HOST = -2 };
 
 static bool holds(const struct plim_ledger_process *process, int where)
 {
@@ -333,24 +333,10 @@ static void reap_locked(struct plim_ledger *ledger, int where, int pid)
         account_changed(ledger, &ledger->card[d], 0);
 }
 
-void plim_ledger_reap(struct plim_ledger *ledger)
+void plim_ledger_reap_of(struct plim_ledger *ledger, int card, int pid)
 {
     plim_ledger_lock(ledger);
-    reap_locked(ledger, EVERYWHERE, 0);
-    plim_ledger_unlock(ledger);
-}
-
-void plim_ledger_reap_card(struct plim_ledger *ledger, uint32_t card)
-{
-    plim_ledger_lock(ledger);
-    reap_locked(ledger, (int)card, 0);
-    plim_ledger_unlock(ledger);
-}
-
-void plim_ledger_reap_pid(struct plim_ledger *ledger, int pid)
-{
-    plim_ledger_lock(ledger);
-    reap_locked(ledger, EVERYWHERE, pid);
+    reap_locked(ledger, card, pid);
     plim_ledger_unlock(ledger);
 }
 

@@ -254,11 +254,16 @@ uint64_t plim_ledger_free_bytes(const struct plim_ledger_card *card);
 /* The same as this process is told: others that have ended give their memory back first. */
 uint64_t plim_ledger_free_now(struct plim_ledger *ledger, int process, uint32_t device);
 
-/* Free the memory of processes that have ended. */
-void plim_ledger_reap(struct plim_ledger *ledger);
-/* Of those that hold memory on this card, or have this pid: a monitor asks about each of many. */
-void plim_ledger_reap_card(struct plim_ledger *ledger, uint32_t card);
-void plim_ledger_reap_pid(struct plim_ledger *ledger, int pid);
+/*
+ * Free the memory of processes that have ended: of those that hold some on a card, or of those with a pid, as a monitor
+ * asks about each of many; 0: any pid.
+ */
+enum { PLIM_LEDGER_EVERYWHERE = -1 };
+void plim_ledger_reap_of(struct plim_ledger *ledger, int card, int pid);
+static inline void plim_ledger_reap(struct plim_ledger *ledger)
+{
+    plim_ledger_reap_of(ledger, PLIM_LEDGER_EVERYWHERE, 0);
+}
 
 /* Whether the process whose request was refused has launched kernels since. */
 bool plim_ledger_has_gone_on(const struct plim_ledger *ledger);

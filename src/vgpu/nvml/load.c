@@ -129,7 +129,7 @@ static status loads(device card, unsigned *count, unsigned long long last_seen_u
         return INVALID_ARGUMENT;
     const unsigned room = plain || v1 ? *count : 0;
     const struct period period = period_since(ledger, last_seen_us);
-    plim_ledger_reap_card(ledger, (uint32_t)index);
+    plim_ledger_reap_of(ledger, index, 0);
     plim_ledger_lock(ledger);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         struct nvml_process_load load;
@@ -222,7 +222,7 @@ status nvmlDeviceGetAccountingStats(device card, unsigned pid, struct nvml_accou
     struct plim_ledger *ledger = plim_nvml_ledger();
     if (index < 0 || !ret)
         return INVALID_ARGUMENT;
-    plim_ledger_reap_pid(ledger, (int)pid);
+    plim_ledger_reap_of(ledger, PLIM_LEDGER_EVERYWHERE, (int)pid);
     plim_ledger_lock(ledger);
     const struct plim_ledger_process *process = accounted(ledger, index, pid);
     if (process) {

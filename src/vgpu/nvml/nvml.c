@@ -209,7 +209,7 @@ status nvmlDeviceGetMemoryInfo(device card, struct nvml_memory_info *memory)
 {
     if (plim_nvml_index(card) < 0 || !memory)
         return INVALID_ARGUMENT;
-    plim_ledger_reap_card(ledger, (uint32_t)plim_nvml_index(card));
+    plim_ledger_reap_of(ledger, plim_nvml_index(card), 0);
     memory->total = card->total_bytes;
     memory->free = plim_ledger_free_bytes(card);
     memory->used = memory->total - memory->free;

@@ -42,7 +42,7 @@ static status running(device card, unsigned *count, void *list, writer *write)
     if (index < 0 || !count)
         return INVALID_ARGUMENT;
     const unsigned room = list ? *count : 0;
-    plim_ledger_reap_card(ledger, (uint32_t)index);
+    plim_ledger_reap_of(ledger, index, 0);
     plim_ledger_lock(ledger);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         const struct plim_ledger_process *process = &ledger->process[i];
