@@ -53,21 +53,14 @@ enum { PLIM_SAMPLE_MODELS = 4 };
 struct plim_sample_process {
     int64_t pid;          /* as the driver said it */
     int64_t inner_pid;    /* in its own pid namespace, when that is another than ours */
-    bool is_gone;         /* no such process: its memory has no owner */
-    bool is_outside;      /* of another pid namespace: cannot be seen from here; then nothing below is known */
-    char state;           /* as /proc has it: 'R' 'S' 'D' 'T' 'Z'; 0: unknown */
     int64_t parent;       /* pid */
+    int64_t session;      /* the pid of its leader */
     uint64_t start_ticks; /* since boot, as in /proc/PID/stat; 0: unknown */
     int64_t started_unix_s;
-    int64_t session;     /* the pid of its leader */
-    bool has_terminal;   /* a controlling terminal */
-    int32_t n_threads;   /* in state 'Z' more than one: only the main thread has ended */
-    bool ignores_hangup; /* SIGHUP, as under nohup */
     int64_t uid;
-    char user[33];  /* its number where the system does not know the name */
     int64_t cpu_ms; /* user and system, since the start; that of its children as well, as of some seconds ago */
     int64_t rss_bytes;
-    bool is_limited;            /* its open files may not be read (another user's) */
+    int64_t log_written_unix_s;
     const char *command;        /* the command line, words parted by a space; of a kernel or defunct process "[name]" */
     const char *program;        /* the file name of the executable: "python3.11"; else the name the process has */
     const char *folder;         /* its working directory */
@@ -75,16 +68,23 @@ struct plim_sample_process {
     const char *container;      /* its id or name, from the control group */
     const char *pod;            /* Kubernetes: the uid */
     const char *slurm_job;
-    const char *unit;       /* of systemd, from the control group: "ollama.service", "session-3.scope" */
-    const char *launcher;   /* by what that set in its environment: "torchrun", "mpirun", "jupyter" */
-    const char *runtime;    /* by the libraries that it has mapped: "PyTorch", "llama.cpp" */
-    int8_t listens;         /* a socket waits for connections: 1, 0; -1: unknown */
-    bool is_container_gone; /* that group was deleted */
+    const char *unit;     /* of systemd, from the control group: "ollama.service", "session-3.scope" */
+    const char *launcher; /* by what that set in its environment: "torchrun", "mpirun", "jupyter" */
+    const char *runtime;  /* by the libraries that it has mapped: "PyTorch", "llama.cpp" */
+    const char *log;      /* where its standard output goes, when that is a file */
     /* Files of models (.gguf, .safetensors ...) that it has open or mapped; then those that its command line names. */
     const char *models[PLIM_SAMPLE_MODELS];
     uint32_t n_models;
-    const char *log; /* where its standard output goes, when that is a file */
-    int64_t log_written_unix_s;
+    int32_t n_threads;      /* in state 'Z' more than one: only the main thread has ended */
+    char user[33];          /* its number where the system does not know the name */
+    char state;             /* as /proc has it: 'R' 'S' 'D' 'T' 'Z'; 0: unknown */
+    int8_t listens;         /* a socket waits for connections: 1, 0; -1: unknown */
+    bool is_gone;           /* no such process: its memory has no owner */
+    bool is_outside;        /* of another pid namespace: cannot be seen from here; then nothing else is known */
+    bool has_terminal;      /* a controlling terminal */
+    bool ignores_hangup;    /* SIGHUP, as under nohup */
+    bool is_limited;        /* its open files may not be read (another user's) */
+    bool is_container_gone; /* its control group was deleted */
 };
 
 /* Memory of one process on one card. */

@@ -11,7 +11,7 @@
  *   card                           a card; the lines that follow are its
  *   instance GI CI                 a MIG instance of the card before; the lines that follow are its
  *   name TEXT, uuid TEXT, pci 0000:01:00.0, capability MAJOR MINOR
- *   memory TOTAL RESERVED FREE | memory none | memory CODE;  memory_v2 none
+ *   memory TOTAL RESERVED FREE [FREE_FROM_THE_SECOND_CALL_ON] | memory none | memory CODE;  memory_v2 none
  *   compute PID BYTES [GI CI], graphics ..., mps ...   BYTES "n/a": not available
  *   lists CODE                     of the compute processes
  *   utilization PID PERCENT SECONDS_AGO;  activity CODE
@@ -52,11 +52,11 @@ struct activity {
 };
 
 struct device {
-    bool is_instance, is_mig, has_no_v2, has_accounting, has_temperature, has_power, has_load;
+    bool has_next, is_instance, is_mig, has_no_v2, has_accounting, has_temperature, has_power, has_load;
     int whole, memory_status, lists_status, activity_status;
     char name[96], uuid[96], pci[32];
     int major, minor;
-    unsigned long long total, reserved, free;
+    unsigned long long total, reserved, free, next_free; /* next: from the second call on */
     unsigned gpu_instance, compute_instance, temperature, power, gpu_percent, memory_percent;
     struct process list[LISTS][MAX_ROWS];
     unsigned n[LISTS];
@@ -128,9 +128,11 @@ static void read_memory(const char *line, struct device *card)
 {
     if (!strncmp(line, "memory none", 11)) {
         card->memory_status = NOT_SUPPORTED;
-    } else if (sscanf(line, "%*s %llu %llu %llu", &card->total, &card->reserved, &card->free) == 1) {
-        card->memory_status = (int)card->total;
+        return;
     }
+    const int n = sscanf(line, "%*s %llu %llu %llu %llu", &card->total, &card->reserved, &card->free, &card->next_free);
+    card->memory_status = n == 1 ? (int)card->total : 0;
+    card->has_next = n == 4;
 }
 
 static bool read_global(const char *line)
@@ -353,6 +355,8 @@ int nvmlDeviceGetMemoryInfo_v2(struct device *device, struct memory_v2 *memory)
     memory->reserved = garbage ? next_garbage() : device->reserved;
     memory->free = garbage ? next_garbage() << 8 : device->free;
     memory->used = memory->total - memory->free - memory->reserved;
+    if (device->has_next)
+        device->free = device->next_free;
     return SUCCESS;
 }
 

@@ -234,20 +234,41 @@ static int add_processes(struct plim_nvml_look *look, struct plim_nvml_known *kn
     return 0;
 }
 
+/* NVML's answer; unless it is PLIM_NVML_SUCCESS, the card stays as it is. */
+static int read_memory(const struct plim_nvml_look *look, const struct plim_nvml_known *known,
+                       struct plim_sample_card *card)
+{
+    const int status = plim_nvml_read_memory(&look->nvml, known->nvml.device, look->root, &card->card);
+    if (status != PLIM_NVML_SUCCESS)
+        return status;
+    const uint64_t taken_bytes = card->card.others_bytes + card->card.reserved_bytes;
+    card->used_bytes = (int64_t)card->card.others_bytes;
+    card->free_bytes = taken_bytes < card->card.total_bytes ? (int64_t)(card->card.total_bytes - taken_bytes) : 0;
+    return status;
+}
+
+/* What the processes of the card that is about to be added hold. */
+static int64_t sum_of_processes(const struct plim_draft *draft)
+{
+    int64_t sum = 0;
+    for (uint32_t i = draft->n_holdings; i > 0 && draft->holding[i - 1].holding.card == draft->n_cards; i--) {
+        const int64_t bytes = draft->holding[i - 1].holding.bytes;
+        sum += bytes > 0 && bytes < INT64_MAX - sum ? bytes : 0;
+    }
+    return sum;
+}
+
 static int read_card(struct plim_nvml_look *look, struct plim_nvml_known *known, int64_t now_ms, int64_t now_unix_ms,
                      struct plim_draft *draft)
 {
     struct plim_sample_card card = known->card;
-    const int status = plim_nvml_read_memory(&look->nvml, known->nvml.device, look->root, &card.card);
+    const int status = read_memory(look, known, &card);
     if (status != PLIM_NVML_SUCCESS) {
         snprintf(look->why, sizeof look->why, "%.79s does not answer: %.100s", card.card.name,
                  look->nvml.error_string(status));
         look->must_restart = true;
         return 0;
     }
-    const uint64_t taken_bytes = card.card.others_bytes + card.card.reserved_bytes;
-    card.used_bytes = (int64_t)card.card.others_bytes;
-    card.free_bytes = taken_bytes < card.card.total_bytes ? (int64_t)(card.card.total_bytes - taken_bytes) : 0;
     if (card.card.total_bytes != known->card.card.total_bytes) { /* the catalogue is long */
         plim_nvml_complete(&card.card);
         known->card.card = card.card;
@@ -255,6 +276,8 @@ static int read_card(struct plim_nvml_look *look, struct plim_nvml_known *known,
     int result = plim_nvml_read_activity(&look->nvml, known->nvml.device, now_ms, now_unix_ms, &known->activity);
     if (result == 0)
         result = add_processes(look, known, now_ms, &card, draft);
+    if (sum_of_processes(draft) > card.used_bytes)
+        read_memory(look, known, &card); /* they have grown since the memory was read */
     if (look->wants_load)
         read_load(&look->nvml, known->nvml.device, &card);
     card.activity_ms = known->activity.window_ms;
