@@ -370,7 +370,7 @@ static void test_accounting(void **state)
     const int slot = plim_ledger_join(ledger);
     struct plim_ledger_process *process = &ledger->process[slot];
     process->pid = 0x7ffffffe;
-    process->pid_namespace = 1; /* so that nobody looks for it here */
+    process->pid_namespace = 0; /* unknown: nobody looks for it here */
     assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 30 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
     plim_ledger_give(ledger, record);
     assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 20 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
@@ -395,6 +395,23 @@ static void test_accounting(void **state)
     assert_int_equal(stats.max_bytes, 30 * MIB);
     assert_int_equal(stats.is_running, 0);
     assert_int_equal(ledger->card[1].used_bytes, 0);
+}
+
+/* Of a process in a pid namespace that cannot be seen from here there is no pid that means it: it is not listed. */
+static void test_a_process_of_another_namespace(void **state)
+{
+    struct process found[2];
+    uint32_t record;
+    unsigned n = 2;
+    (void)state;
+    const int slot = plim_ledger_join(ledger);
+    assert_int_equal(plim_ledger_take(ledger, slot, 1, PLIM_KIND_VMM, 3 * MIB, 0, &record), PLIM_LEDGER_TAKEN);
+    assert_int_equal(nvml.processes(card(1), &n, found), OK);
+    assert_int_equal(n, 1);
+    ledger->process[slot].pid_namespace = 1;
+    assert_int_equal(nvml.processes(card(1), &n, found), OK);
+    assert_int_equal(n, 0);
+    plim_ledger_give(ledger, record);
 }
 
 /* A virtual card has no sensors and no parts, and the receipt does not remark on it. */
@@ -464,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_full_load),
         cmocka_unit_test(test_accounting),
+        cmocka_unit_test(test_a_process_of_another_namespace),
         cmocka_unit_test(test_what_a_card_lacks),
         cmocka_unit_test(test_functions_without_a_body),
     };

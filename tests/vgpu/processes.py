@@ -378,13 +378,24 @@ def somebody_elses_proc(folder: pathlib.Path) -> None:
     need("/proc here is of another pid namespace" in result.stderr, result.stderr)
 
 
+def a_monitor_outside(folder: pathlib.Path) -> None:
+    """A monitor sees a process of a namespace below its own by the number that it has for the monitor."""
+    ready = folder / "ready"
+    program = script("import card, time", "card.alloc(100)", f"open({str(ready)!r}, 'w').write('1\\n')", "time.sleep(100)")
+    look = f"{shlex.join(unshare(*program))} & while ! test -e {ready}; do sleep 0.05; done; child=$(cat /proc/$!/task/$!/children); " \
+           "echo $child; nvidia-smi --query-compute-apps=pid --format=csv,noheader; kill -9 $child"
+    result = run(command("--until", "exit") + ["sh", "-c", look])
+    lines = [line.strip() for line in result.stdout.splitlines() if line.strip()]
+    need(len(lines) == 2 and lines[0] == lines[1] != "1", f"it is {lines[0]}, and called {lines[1:]}: {result.stderr}")
+
+
 PLAIN = (an_orphan, an_orphan_that_stopped, an_orphan_that_ignores_signals,
          an_orphan_of_an_interrupted_program, a_signal_to_plimsoll_alone, a_killed_plimsoll, one_that_works_on,
          one_that_only_sleeps, a_process_that_was_there_before,
          a_stopped_process_with_the_lock, a_lock_that_was_written_over, a_ledger_that_is_cut,
          a_caller_that_ignores_its_children, a_log_that_nobody_reads, a_caller_without_streams,
          a_folder_that_the_loader_splits)
-NAMESPACES = (a_bystander_of_pid_1, a_reused_pid, somebody_elses_proc)
+NAMESPACES = (a_bystander_of_pid_1, a_reused_pid, somebody_elses_proc, a_monitor_outside)
 
 
 def attempt_case(case: Callable[[pathlib.Path], None]) -> str:

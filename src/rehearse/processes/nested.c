@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearse/processes/nested.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Its number in its own namespace: the last one of "NSpid: 4711 12 1"; 0: unknown. */
-static int innermost_pid(int pid)
-{
-    char path[40], line[256];
-    int found = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    FILE *file = fopen(path, "re");
-    while (file && !found && fgets(line, sizeof line, file))
-        if (!strncmp(line, "NSpid:", 6)) {
-            line[strcspn(line, "\n")] = '\0';
-            found = (int)strtol(strrchr(line, '\t') ? strrchr(line, '\t') : "0", NULL, 10);
-        }
-    if (file)
-        fclose(file);
-    return found;
-}
-
 /* The member that entered itself in this way. */
 static struct plim_process find(const struct plim_tree *tree, const struct plim_ledger_process *entry)
 {
     for (size_t i = 0; i < tree->n; i++)
         if (tree->member[i].start_ticks == entry->start_ticks &&
             plim_process_pid_namespace(tree->member[i].pid) == entry->pid_namespace &&
-            innermost_pid(tree->member[i].pid) == entry->pid)
+            plim_process_innermost_pid(tree->member[i].pid) == entry->pid)
             return tree->member[i];
     return (struct plim_process){ 0 };
 }

@@ -62,3 +62,20 @@ uint64_t plim_process_pid_namespace(int pid)
         snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
     return stat(path, &status) == 0 ? status.st_ino : 0;
 }
+
+/* The last one of "NSpid: 4711 12 1". */
+int plim_process_innermost_pid(int pid)
+{
+    char path[PATH_BYTES], line[256];
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        if (!strncmp(line, "NSpid:", 6)) {
+            line[strcspn(line, "\n")] = '\0';
+            found = (int)strtol(strrchr(line, '\t') ? strrchr(line, '\t') : "0", NULL, 10);
+        }
+    if (file)
+        fclose(file);
+    return found;
+}

@@ -27,4 +27,7 @@ bool plim_process_has_own_proc(void);
 /* The pid namespace of a process (0: this one), as a number that no other has at the same time; 0: unknown. */
 uint64_t plim_process_pid_namespace(int pid);
 
+/* Its number in its own namespace; 0: unknown. */
+int plim_process_innermost_pid(int pid);
+
 #endif

@@ -103,8 +103,7 @@ static bool load_of(const struct plim_ledger_process *process, int card, const s
     if (!n)
         return false;
     const uint64_t end_us = plim_activity_tick_start_us(latest + 1) - 1;
-    *ret = (struct nvml_process_load){ .pid = (unsigned)process->pid,
-                                       .time_us = period->wall_us + (end_us < period->now_us ? end_us : period->now_us),
+    *ret = (struct nvml_process_load){ .time_us = period->wall_us + (end_us < period->now_us ? end_us : period->now_us),
                                        .sm = percent(n, period->last - first + 1) };
     return true;
 }
@@ -124,6 +123,7 @@ static status loads(device card, unsigned *count, unsigned long long last_seen_u
 {
     const int index = plim_nvml_index(card);
     struct plim_ledger *ledger = plim_nvml_ledger();
+    struct plim_nvml_pids pids;
     unsigned n = 0;
     if (index < 0 || !count)
         return INVALID_ARGUMENT;
@@ -131,10 +131,13 @@ static status loads(device card, unsigned *count, unsigned long long last_seen_u
     const struct period period = period_since(ledger, last_seen_us);
     plim_ledger_reap_of(ledger, index, 0);
     plim_ledger_lock(ledger);
+    plim_nvml_pids(ledger, &pids);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         struct nvml_process_load load;
-        if (!plim_nvml_is_listed(&ledger->process[i], index) || !load_of(&ledger->process[i], index, &period, &load))
+        if (!pids.of[i] || !plim_nvml_is_listed(&ledger->process[i], index) ||
+            !load_of(&ledger->process[i], index, &period, &load))
             continue;
+        load.pid = pids.of[i];
         if (n < room)
             put_load(&load, n, plain, v1);
         n++;
@@ -181,21 +184,23 @@ status nvmlDeviceGetAccountingBufferSize(device card, unsigned *n)
     return SUCCESS;
 }
 
-status nvmlDeviceGetAccountingPids(device card, unsigned *count, unsigned *pids)
+status nvmlDeviceGetAccountingPids(device card, unsigned *count, unsigned *ret_pids)
 {
     const int index = plim_nvml_index(card);
     struct plim_ledger *ledger = plim_nvml_ledger();
+    struct plim_nvml_pids pids;
     unsigned n = 0;
     if (index < 0 || !count)
         return INVALID_ARGUMENT;
-    const unsigned room = pids ? *count : 0;
+    const unsigned room = ret_pids ? *count : 0;
     plim_ledger_reap(ledger);
     plim_ledger_lock(ledger);
+    plim_nvml_pids(ledger, &pids);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
-        if (!is_accounted(&ledger->process[i], index))
+        if (!pids.of[i] || !is_accounted(&ledger->process[i], index))
             continue;
         if (n < room)
-            pids[n] = (unsigned)ledger->process[i].pid;
+            ret_pids[n] = pids.of[i];
         n++;
     }
     plim_ledger_unlock(ledger);
@@ -203,14 +208,15 @@ status nvmlDeviceGetAccountingPids(device card, unsigned *count, unsigned *pids)
     return n > room ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
-/* Of several with this pid, the latest. */
+/* Of several with this pid, the latest. With the ledger's lock. */
 static const struct plim_ledger_process *accounted(const struct plim_ledger *ledger, int card, unsigned pid)
 {
     const struct plim_ledger_process *found = NULL;
+    struct plim_nvml_pids pids;
+    plim_nvml_pids(ledger, &pids);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         const struct plim_ledger_process *process = &ledger->process[i];
-        if (is_accounted(process, card) && (unsigned)process->pid == pid &&
-            (!found || process->joined_us > found->joined_us))
+        if (pids.of[i] == pid && is_accounted(process, card) && (!found || process->joined_us > found->joined_us))
             found = process;
     }
     return found;

@@ -26,6 +26,15 @@ struct plim_ledger *plim_nvml_ledger(void);
 /* The number of a card; -1: not a device. */
 int plim_nvml_index(device card);
 
+/*
+ * The pids of the ledger's processes, by slot, as they are called where this library runs. As the driver does it: one
+ * of a pid namespace that cannot be seen from here has none (0). With the ledger's lock.
+ */
+struct plim_nvml_pids {
+    unsigned of[PLIM_LEDGER_MAX_PROCESSES];
+};
+void plim_nvml_pids(const struct plim_ledger *ledger, struct plim_nvml_pids *ret_pids);
+
 /* Whether a process of the ledger is on the lists of a card: it lives, and holds memory there. */
 bool plim_nvml_is_listed(const struct plim_ledger_process *process, int card);
 

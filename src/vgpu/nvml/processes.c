@@ -38,18 +38,20 @@ static status running(device card, unsigned *count, void *list, writer *write)
 {
     const int index = plim_nvml_index(card);
     struct plim_ledger *ledger = plim_nvml_ledger();
+    struct plim_nvml_pids pids;
     unsigned n = 0;
     if (index < 0 || !count)
         return INVALID_ARGUMENT;
     const unsigned room = list ? *count : 0;
     plim_ledger_reap_of(ledger, index, 0);
     plim_ledger_lock(ledger);
+    plim_nvml_pids(ledger, &pids);
     for (int i = 0; i < PLIM_LEDGER_MAX_PROCESSES; i++) {
         const struct plim_ledger_process *process = &ledger->process[i];
-        if (!plim_nvml_is_listed(process, index))
+        if (!plim_nvml_is_listed(process, index) || !pids.of[i])
             continue;
         if (n < room)
-            write(list, n, (unsigned)process->pid, process->used_bytes[index]);
+            write(list, n, pids.of[i], process->used_bytes[index]);
         n++;
     }
     plim_ledger_unlock(ledger);

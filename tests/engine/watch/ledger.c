@@ -7,15 +7,13 @@
  *     ledger others CARD MIB        memory of which the driver does not say whose it is
  *
  * A driver sometimes does not give the memory of a process back when it has ended. The ledger always does, so such
- * memory is entered as that of a process of another pid namespace, of which only the launcher could see the end.
+ * memory is entered as that of a process of an unknown pid namespace, whose end nobody can see.
  */
 #include "vgpu/core/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { OTHER_NAMESPACE = 1 }; /* the number of none: they are inodes of the kernel's nsfs */
 
 static void show(const struct plim_ledger *ledger)
 {
@@ -50,7 +48,7 @@ static int keep(struct plim_ledger *ledger, int pid, uint32_t card, uint64_t mib
         return 1;
     plim_ledger_lock(ledger);
     ledger->process[slot].pid = pid;
-    ledger->process[slot].pid_namespace = OTHER_NAMESPACE;
+    ledger->process[slot].pid_namespace = 0;
     plim_ledger_unlock(ledger);
     return plim_ledger_take(ledger, slot, card, PLIM_KIND_VMM, mib << 20, 0, &record) != PLIM_LEDGER_TAKEN;
 }
