@@ -95,6 +95,7 @@ int plim_trace_replay(const struct plim_memory_trace *trace, size_t device, cons
         .n_ids = requests->n_ids,
         .n_streams = requests->n_streams,
         .n_pools = requests->n_pools,
+        .has_retries = requests->has_retries,
         .addresses = addresses,
         .n_addresses = conditions->are_recorded ? n_addresses : 0,
         .watch = compare,

@@ -363,6 +363,16 @@ static void rank_streams(const struct plim_memory_trace *trace, uint16_t *rank)
             rank[i] = (uint16_t)(rank[i] + (trace->streams[j] < trace->streams[i]));
 }
 
+/* Versions whose entries name the pool try again for a MemPool; its id is (0, n), that of a capture (n, 0). */
+static void find_retries(const struct plim_memory_trace *trace, size_t device, bool *has_retries)
+{
+    if (device >= trace->n_devices || !trace->devices[device].n_entries ||
+        trace->entries[trace->devices[device].first_entry].pool == PLIM_TRACE_NO_POOL)
+        return;
+    for (size_t i = 1; i < trace->n_pools; i++)
+        has_retries[i] = trace->pools[i].first == 0;
+}
+
 static int make(struct maker *m, size_t device, struct plim_error *reterr)
 {
     struct plim_trace_before before;
@@ -371,9 +381,11 @@ static int make(struct maker *m, size_t device, struct plim_error *reterr)
     m->out->n_pools = (uint16_t)trace->n_pools;
     m->out->stream_rank = plim_alloc(trace->n_streams + 1, sizeof *m->out->stream_rank);
     m->is_released = plim_alloc(trace->n_pools + 1, sizeof *m->is_released);
-    if (!m->out->stream_rank || !m->is_released)
+    m->out->has_retries = plim_alloc(trace->n_pools + 1, sizeof *m->out->has_retries);
+    if (!m->out->stream_rank || !m->is_released || !m->out->has_retries)
         return plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory");
     rank_streams(trace, m->out->stream_rank);
+    find_retries(trace, device, m->out->has_retries);
     int result = plim_trace_before_find(trace, device, &before, reterr);
     if (result < 0)
         return result;
@@ -410,6 +422,7 @@ void plim_trace_requests_done(struct plim_trace_requests *requests)
     plim_free(requests->id_bytes);
     plim_free(requests->segments);
     plim_free(requests->blocks);
+    plim_free(requests->has_retries);
     plim_free(requests->stream_rank);
     *requests = (struct plim_trace_requests){ 0 };
 }

@@ -26,6 +26,7 @@ struct plim_trace_requests {
     size_t n_segments, n_blocks;
     uint64_t before_bytes, before_reserved_bytes;
     uint16_t n_streams, n_pools;
+    bool *has_retries;     /* by pool, see struct plim_torch_setup */
     uint16_t *stream_rank; /* by index of the trace: the number in events */
     /* What the trace says of the room that the allocator had; 0 when it says nothing. */
     uint64_t room_bytes;
@@ -33,7 +34,8 @@ struct plim_trace_requests {
     size_t n_lost;      /* entries that fit nothing: the trace is cut or damaged */
 };
 
-/* recorded: the settings under which the trace was made. The pools of entries are filled in where they were unknown. */
+/* recorded: the settings under which the trace was made. Once for a device: the pools of entries are filled in where
+ * they were unknown. */
 PLIM_MUST_CHECK int plim_trace_requests_make(struct plim_memory_trace *trace, size_t device,
                                              const struct plim_torch_settings *recorded,
                                              struct plim_trace_requests *ret_requests, struct plim_error *reterr);

@@ -119,6 +119,9 @@ void trace_record_read(const char *path, struct trace_record *ret_record)
     trace->streams = calloc(trace->n_streams, sizeof *trace->streams);
     for (size_t i = 0; i < trace->n_streams; i++)
         trace->streams[i] = i;
+    trace->pools = calloc(trace->n_pools, sizeof *trace->pools);
+    for (size_t i = 0; i < trace->n_pools; i++)
+        trace->pools[i].second = i; /* as of MemPools */
     ret_record->device.n_entries = trace->n_entries;
     trace->devices = &ret_record->device;
     trace->n_devices = 1;
@@ -130,6 +133,7 @@ void trace_record_done(struct trace_record *record)
     free(record->trace.segments);
     free(record->trace.blocks);
     free(record->trace.streams);
+    free(record->trace.pools);
 }
 
 static int is_record(const struct dirent *entry)

@@ -158,8 +158,8 @@ static uint32_t find_new(struct plim_torch_allocator *a, uint32_t heap, uint64_t
     uint32_t block = from_driver(a, heap, bytes);
     if (!block && plim_torch_release_available(a, heap, bytes))
         block = from_driver(a, heap, bytes);
-    /* While a pool of a graph or a MemPool is in use, nothing is synchronized and nothing released. */
-    if (!block && a->heaps[heap].pool == 0) {
+    const uint16_t pool = a->heaps[heap].pool;
+    if (!block && (pool == 0 || (a->setup.has_retries && a->setup.has_retries[pool]))) {
         plim_torch_release_all(a);
         a->result.n_retries++;
         block = from_driver(a, heap, bytes);

@@ -51,6 +51,12 @@ struct plim_torch_setup {
     uint64_t card_bytes;     /* of which settings.fraction is a part; 0: capacity_bytes */
     uint32_t n_ids;
     uint16_t n_streams, n_pools;
+    /*
+     * [pool]: a request of it that fails empties the cache and tries again, as one of pool 0 does; NULL: none of them.
+     * PyTorch 2.10 and older release nothing while a pool is in use; 2.15 does for a MemPool, but not while a graph is
+     * captured (records "pools-full").
+     */
+    const bool *has_retries;
     /* Addresses that a driver gave for segments, in order: they decide between free blocks of one size. May be empty.
      */
     const uint64_t *addresses;

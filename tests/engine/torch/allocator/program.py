@@ -16,6 +16,7 @@ import random
 import torch
 
 MIB = 1 << 20
+KEPT: list = []  # until the snapshot is taken
 
 
 def size(dice: random.Random, largest: int) -> int:
@@ -120,6 +121,23 @@ def work_pools(dice: random.Random, held: list) -> None:
     work_random(dice, held, 30, 40 * MIB)
     torch.cuda.empty_cache()
     work_random(dice, held, 30, 40 * MIB)
+
+
+def work_tight_pools(dice: random.Random, held: list) -> None:
+    """Requests that fail in a pool, where nothing is given back to the driver, and beside it, where it is."""
+    pools = [torch.cuda.MemPool() for _ in range(2)]
+    KEPT.extend(pools)
+    theirs: list = [[], []]
+    for _ in range(16):
+        which = dice.randrange(2)
+        work_random(dice, held, 8, 40 * MIB)
+        with torch.cuda.use_mem_pool(pools[which]):
+            for _ in range(6):
+                if theirs[which] and dice.random() < 0.4:
+                    theirs[which].pop(dice.randrange(len(theirs[which])))
+                else:
+                    try_take(theirs[which], size(dice, 50 * MIB))
+    KEPT.extend(theirs)
 
 
 def work_model(dice: random.Random, held: list) -> None:

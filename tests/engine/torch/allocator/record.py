@@ -50,6 +50,7 @@ CASES = {
     "graphs-again": ("graphs", 25, "", [], "2.0"),
     "graphs-expandable": ("graphs", 26, EXPANDABLE, [], "2.5"),
     "pools": ("pools", 27, "", [], "2.5"),
+    "pools-full": ("tight_pools", 33, "", ["--room", "220"], "2.5"),
     "cut": ("random", 28, "", ["--ring", "150"], "2.0"),
     "cut-expandable": ("random", 29, EXPANDABLE, ["--ring", "150"], "2.1"),
     "cut-model": ("model", 30, "", ["--ring", "400"], "2.0"),
