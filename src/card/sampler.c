@@ -32,9 +32,10 @@ struct plim_sampler {
 
 static char *copy(const char *text)
 {
-    char *result = plim_alloc(strlen(text) + 1, 1);
+    const size_t bytes = strlen(text) + 1;
+    char *result = plim_alloc(bytes, 1);
     if (result)
-        memcpy(result, text, strlen(text));
+        memcpy(result, text, bytes);
     return result;
 }
 

@@ -142,7 +142,7 @@ int plim_drm_look_read(struct plim_drm_look *look, int64_t now_ms, int64_t now_u
                        struct plim_draft *draft)
 {
     struct plim_sample_card seen[PLIM_DRM_MAX_CARDS];
-    bool is_asked[PLIM_DRM_MAX_CARDS], asks = false;
+    bool is_asked[PLIM_DRM_MAX_CARDS] = { false }, asks = false;
     uint32_t place[PLIM_DRM_MAX_CARDS];
     int result = find_cards(look, now_ms, draft->n_cards > 0);
     if (result)

@@ -11,9 +11,10 @@ enum { AHEAD_MS = 60000 }; /* a clock that was just set */
 static bool is_possible(const struct plim_nvml_process_utilization *row, unsigned long long after_us,
                         int64_t now_unix_ms)
 {
-    return row->pid > 0 && row->timestamp_us > after_us &&
-           row->timestamp_us / 1000 <= (unsigned long long)(now_unix_ms + AHEAD_MS) && row->sm_percent <= 100 &&
-           row->memory_percent <= 100 && row->encoder_percent <= 100 && row->decoder_percent <= 100;
+    const int64_t latest_ms = now_unix_ms + AHEAD_MS;
+    return row->pid > 0 && row->timestamp_us > after_us && row->timestamp_us / 1000 <= (uint64_t)latest_ms &&
+           row->sm_percent <= 100 && row->memory_percent <= 100 && row->encoder_percent <= 100 &&
+           row->decoder_percent <= 100;
 }
 
 /* Keep the possible rows, of each process the last. */
