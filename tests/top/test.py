@@ -301,6 +301,17 @@ def test_no_screen(place: Place) -> None:
         terminal.until("standard output is none", "standard input is none", "plimsoll ps", "status 2")
 
 
+def test_no_card(place: Place) -> None:
+    pathlib.Path(place.environment["NVML_SCENE"]).write_text("")
+    with place.terminal() as terminal:
+        terminal.run("clear; $plimsoll top; echo status $?")
+        terminal.until("no card was found", "status 4")
+    pathlib.Path(place.environment["NVML_SCENE"]).write_text("init 9\n")
+    with place.terminal() as terminal:
+        terminal.run("clear; $plimsoll top; echo status $?")
+        terminal.until("driver", "status 4")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--plimsoll", required=True)

@@ -146,8 +146,10 @@ static int start(struct session *s, struct plim_error *reterr)
     int result = plim_top_look_open(&s->look, getenv("PLIMSOLL_NVML"), root, o->idle_after_s, reterr);
     if (result < 0)
         return result;
-    if (s->look.machine.sample->n_cards == 0 && s->look.machine.sample->why[0])
-        return plim_fail(reterr, PLIM_E_NO_DRIVER, PLIM_NO_OFFSET, "%s", s->look.machine.sample->why);
+    const struct plim_sample *sample = s->look.machine.sample;
+    if (sample->n_cards == 0)
+        return plim_fail(reterr, sample->why[0] ? PLIM_E_NO_DRIVER : PLIM_E_NO_DEVICE, PLIM_NO_OFFSET, "%s",
+                         sample->why[0] ? sample->why : "no card was found");
     s->view = (struct plim_top_view){
         .only_card = UINT32_MAX, .only_user = o->user, .is_readonly = o->is_readonly, .interval_ms = o->interval_ms
     };
