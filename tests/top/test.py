@@ -47,6 +47,7 @@ class Place:
             "XDG_STATE_HOME": folder + "/state",
             "LC_ALL": "C.UTF-8",
             "NO_COLOR": "",
+            "ASAN_OPTIONS": "detect_leaks=0", # ncurses keeps what it knows of the terminal until the end
             "plimsoll": self.program,
         }
 
