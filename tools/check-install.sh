@@ -27,7 +27,8 @@ for header in include/plimsoll/*.h; do
     find "$stage" -path "*/$header" | grep -q . || { echo "not installed: $header" >&2; exit 1; }
 done
 for file in bin/plimsoll share/man/man1/plimsoll.1 share/man/man1/plimsoll-fit.1 share/man/man1/plimsoll-cards.1 \
-    share/man/man1/plimsoll-check.1 share/bash-completion/completions/plimsoll share/zsh/site-functions/_plimsoll \
+    share/man/man1/plimsoll-check.1 share/man/man1/plimsoll-ps.1 share/man/man1/plimsoll-top.1 share/man/man1/plimsoll-free.1 \
+    share/bash-completion/completions/plimsoll share/zsh/site-functions/_plimsoll \
     share/fish/vendor_completions.d/plimsoll.fish share/doc/plimsoll/metrics.md share/doc/plimsoll/grafana/plimsoll.json \
     share/doc/plimsoll/node_exporter/plimsoll-textfile.sh share/doc/plimsoll/node_exporter/plimsoll-metrics.service \
     share/doc/plimsoll/node_exporter/plimsoll-metrics.timer share/doc/plimsoll/node_exporter/plimsoll.cron; do

@@ -21,13 +21,15 @@ SYSTEMS = {
     "x86_64-windows-gnu": {"system_windows.c"},
     "aarch64-macos": {"system_posix.c", "system_unix.c"},
 }
-FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "plan", "diagnose", "emit", "report", "cli"]
-# The two commands that need Linux: a virtual GPU to load into programs, and files that are written sparse or not at all.
+FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "emit", "report", "cli"]
+# The commands that need Linux: a virtual GPU to load into programs, files that are written sparse or not at all, and the
+# processes of this machine, their users and signals, and a terminal.
 # And sessions with servers, for which other systems have source/remote/absent.c.
 LINUX_ONLY = {"src/cli/rehearse.c", "src/cli/rehearse_options.c", "src/cli/main.c",
               "src/cli/receipt_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
               "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
+LINUX_FOLDERS = ("src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/", "src/watch/state.c")
 HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h"]
 FLAGS = ["-std=c11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-DPLIM_VGPU_FOLDER=\"\""]
 
@@ -45,7 +47,7 @@ def copy_headers(folder):
 
 def sources(target, build):
     found = sorted(str(path) for folder in FOLDERS for path in pathlib.Path("src", folder).rglob("*.c"))
-    found = [path for path in found if path not in LINUX_ONLY]
+    found = [path for path in found if path not in LINUX_ONLY and not path.startswith(LINUX_FOLDERS)]
     others = set().union(*SYSTEMS.values()) - SYSTEMS[target]
     return [path for path in found if os.path.basename(path) not in others] + sorted(map(str, build.glob("data/*_table.c")))
 

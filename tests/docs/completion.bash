@@ -26,3 +26,7 @@ offers plimsoll ps --sort m -- memory
 offers plimsoll ps --card g -- gpu1
 offers plimsoll ps --user "" -- ada
 if [ "${#COMPREPLY[@]}" -ne 1 ]; then echo "users: ${COMPREPLY[*]}" >&2; exit 1; fi
+offers plimsoll free 4 -- 41233
+offers plimsoll free --st -- --stale
+offers plimsoll free 41233 "" -- 77
+offers plimsoll top --read -- --readonly
