@@ -115,7 +115,7 @@ static int try_settings(const struct plim_memory_trace *trace, struct plim_trace
 {
     struct plim_trace_trial *trial = &analysis->trials[analysis->n_trials];
     struct plim_torch_settings settings = analysis->settings;
-    struct plim_trace_replay other;
+    struct plim_trace_replay other = { 0 };
     int result = plim_torch_settings_parse(&settings, text, reterr);
     if (result == 0)
         result = replay(trace, analysis, &settings, analysis->room_bytes, false, &other, reterr);

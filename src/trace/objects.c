@@ -421,9 +421,9 @@ static uint8_t action(const char *word)
         [PLIM_TRACE_OOM] = "oom",
         [PLIM_TRACE_SNAPSHOT] = "snapshot",
     };
-    for (uint8_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(word, words[i]) == 0)
-            return i;
+            return (uint8_t)i;
     return PLIM_TRACE_OTHER;
 }
 
