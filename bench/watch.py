@@ -70,6 +70,7 @@ def start(arguments, count, memory):
     for process in started:
         if process.stdout.readline() != b"ready\n":
             raise SystemExit("a process of the bench did not start")
+        process.stdout.close()  # select() takes file descriptors below 1024
     return started
 
 
