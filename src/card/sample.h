@@ -55,6 +55,7 @@ struct plim_sample_process {
     int64_t inner_pid;    /* in its own pid namespace, when that is another than ours */
     int64_t parent;       /* pid */
     int64_t session;      /* the pid of its leader */
+    int64_t group;        /* of processes, the pid of its leader */
     uint64_t start_ticks; /* since boot, as in /proc/PID/stat; 0: unknown */
     int64_t started_unix_s;
     int64_t uid;
@@ -82,6 +83,7 @@ struct plim_sample_process {
     bool is_gone;           /* no such process: its memory has no owner */
     bool is_outside;        /* of another pid namespace: cannot be seen from here; then nothing else is known */
     bool has_terminal;      /* a controlling terminal */
+    bool is_session_left;   /* the leader of its session has ended */
     bool ignores_hangup;    /* SIGHUP, as under nohup */
     bool is_limited;        /* its open files may not be read (another user's) */
     bool is_container_gone; /* its control group was deleted */

@@ -244,18 +244,41 @@ static bool judge_unseen(const struct plim_stale_case *c, struct plim_stale_verd
 
 /* --- idle for long enough: does anybody wait for it? --- */
 
+/*
+ * daemon(7) and start-stop-daemon: a child leads a session and has a child of its own, then ends. What a shell at a
+ * terminal starts is in a group of its own instead.
+ */
+static bool is_daemon(const struct plim_sample_process *p)
+{
+    return p->session > 0 && p->group == p->session && p->is_session_left && !p->has_terminal;
+}
+
+/*
+ * Desktops start programs without a parent, in a scope that is named after the program
+ * (systemd.io/DESKTOP_ENVIRONMENTS, snapd's snap.NAME). Scripts are known to be in a terminal there.
+ */
+static bool is_application(const struct plim_stale_case *c)
+{
+    const char *unit = process_of(c)->unit;
+    return c->programs[c->process].role != PLIM_ROLE_SCRIPT &&
+           (!strncmp(unit, "app-", 4) || !strncmp(unit, "snap.", 5) || !strncmp(unit, "flatpak-", 8));
+}
+
 /* Why an idle process without a parent may be there on purpose; NULL when nothing speaks for it. */
 static const char *purpose(const struct plim_stale_case *c)
 {
     const struct plim_sample_process *p = process_of(c);
-    return is_worker(c) && !*p->slurm_job    ? NULL
-           : *p->slurm_job                   ? "it belongs to a Slurm job ('scancel' ends that)"
-           : is_contained(c)                 ? "it may be what its container was started for"
-           : p->ignores_hangup               ? "it was started to outlive its terminal (nohup)"
-           : p->session == p->pid            ? "it leads a session of its own, as a daemon does (setsid)"
-           : p->listens == 1                 ? "it listens for connections, as a server does"
-           : p->listens < 0 && p->is_limited ? "its sockets may not be read: it may be a server"
-                                             : NULL;
+    return is_worker(c) && !*p->slurm_job        ? NULL
+           : *p->slurm_job                       ? "it belongs to a Slurm job ('scancel' ends that)"
+           : is_contained(c)                     ? "it may be what its container was started for"
+           : p->ignores_hangup                   ? "it was started to outlive its terminal (nohup)"
+           : p->session == p->pid                ? "it leads a session of its own, as a daemon does (setsid)"
+           : is_daemon(p)                        ? "it was started as a daemon, in a session without a terminal"
+           : c->contexts & PLIM_CONTEXT_GRAPHICS ? "it draws on the screen as well: it may have a window"
+           : is_application(c)                   ? "it may be a program of the desktop"
+           : p->listens == 1                     ? "it listens for connections, as a server does"
+           : p->listens < 0 && p->is_limited     ? "its sockets may not be read: it may be a server"
+                                                 : NULL;
 }
 
 static bool judge_orphan(const struct plim_stale_case *c, struct plim_stale_verdict *v)
@@ -292,20 +315,47 @@ static int64_t later_run(const struct plim_stale_case *c)
     return -1;
 }
 
+static bool is_on(const struct plim_sample *s, uint32_t card, uint32_t process)
+{
+    for (uint32_t i = 0; i < s->n_holdings; i++)
+        if (s->holding[i].card == card && s->holding[i].process == process)
+            return true;
+    return false;
+}
+
+static bool share_a_card(const struct plim_sample *s, uint32_t a, uint32_t b)
+{
+    for (uint32_t card = 0; card < s->n_cards; card++)
+        if (is_on(s, card, a) && is_on(s, card, b))
+            return true;
+    return false;
+}
+
+/* Why two that run the same command may both be wanted: workers are started one by one, and one for each card. */
+static const char *both_wanted(const struct plim_stale_case *c, uint32_t later)
+{
+    const struct plim_sample_process *p = process_of(c);
+    return is_idle(c, later) || p->listens == 1          ? "both may wait for work"
+           : !share_a_card(c->sample, c->process, later) ? "on another card"
+           : p->has_terminal                             ? "the terminal of this one is still open"
+                                                         : NULL;
+}
+
 static bool judge_earlier_run(const struct plim_stale_case *c, struct plim_stale_verdict *v)
 {
     const struct plim_sample_process *p = process_of(c);
     const enum plim_watch_role role = c->programs[c->process].role;
     char idle[64];
-    if ((role != PLIM_ROLE_SCRIPT && role != PLIM_ROLE_UNKNOWN) || is_worker(c) || !plim_watch_is_script(p))
+    if ((role != PLIM_ROLE_SCRIPT && role != PLIM_ROLE_UNKNOWN) || is_worker(c) || *p->slurm_job ||
+        !plim_watch_is_script(p))
         return false;
     const int64_t later = later_run(c);
     if (later < 0)
         return false;
     idle_text(&c->activities[c->process], idle);
-    if (is_idle(c, (uint32_t)later) || p->listens == 1) {
-        WHY(v, "%s; %" PRId64 " runs the same command, but both may wait for work", idle,
-            c->sample->process[later].pid);
+    const char *doubt = both_wanted(c, (uint32_t)later);
+    if (doubt) {
+        WHY(v, "%s; %" PRId64 " runs the same command, but %s", idle, c->sample->process[later].pid, doubt);
         return say(v, PLIM_STALE_UNKNOWN, PLIM_REASON_EARLIER_RUN);
     }
     WHY(v, "%s, and %" PRId64 " runs the same command in the same folder now", idle, c->sample->process[later].pid);

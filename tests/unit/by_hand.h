@@ -32,6 +32,7 @@ static inline struct plim_sample_process *by_hand_process(struct by_hand *h, int
         .start_ticks = 1000 + (uint64_t)pid,
         .started_unix_s = BY_HAND_NOW_MS / 1000 - 86400,
         .session = 900,
+        .group = pid,
         .n_threads = 30,
         .uid = 1000,
         .user = "ada",

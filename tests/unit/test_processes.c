@@ -105,6 +105,7 @@ static void test_stats(void **state)
         assert_string_equal(stat.name, stats[i].name);
         assert_int_equal(stat.state, stats[i].state);
         assert_int_equal(stat.parent, 1);
+        assert_int_equal(stat.group, 7);
         assert_int_equal(stat.session, 8);
         assert_true(stat.has_terminal);
         assert_int_equal(stat.cpu_ticks, 42);

@@ -57,6 +57,14 @@ OF_ORPHAN(who_was_active_only, h->cards[0].activity_ms = 0;)
 OF_ORPHAN(young, p->started_unix_s = BY_HAND_NOW_MS / 1000 - 30;)
 OF_ORPHAN(nohup, p->ignores_hangup = true;)
 OF_ORPHAN(daemon, p->session = p->pid;)
+OF_ORPHAN(forked_twice, p->group = p->session; p->is_session_left = true;)
+OF_ORPHAN(terminal_closed, p->is_session_left = true;)
+OF_ORPHAN(of_a_script, p->group = p->session;)
+OF_ORPHAN(forked_twice_worker, p->group = p->session; p->is_session_left = true; p->launcher = "torchrun";)
+OF_ORPHAN(with_a_window, h->holdings[0].contexts |= PLIM_CONTEXT_GRAPHICS;)
+OF_ORPHAN(desktop_program, p->unit = "app-gnome-blender-4711.scope"; p->command = "blender"; p->program = "blender";)
+OF_ORPHAN(snap_program, p->unit = "snap.blender.blender-4711.scope"; p->command = "blender"; p->program = "blender";)
+OF_ORPHAN(script_in_a_desktop_terminal, p->unit = "app-org.kde.konsole-4711.scope";)
 OF_ORPHAN(torchrun_worker, p->session = p->pid; p->launcher = "torchrun";)
 OF_ORPHAN(from_a_notebook, p->ignores_hangup = true; p->launcher = "jupyter";)
 OF_ORPHAN(slurm_worker, p->slurm_job = "4711"; p->launcher = "mpirun";)
@@ -114,7 +122,7 @@ CHANGE(no_parent_seen, p->parent_program = "";)
 /* --- earlier runs --- */
 static struct plim_sample_process *later(struct by_hand *h, int64_t seconds)
 {
-    struct plim_sample_process *q = by_hand_process(h, 5000, 1);
+    struct plim_sample_process *q = by_hand_process(h, 5000, 0);
     q->started_unix_s = h->processes[0].started_unix_s + seconds;
     h->holdings[1].gpu_percent = 90;
     return q;
@@ -128,6 +136,9 @@ CHANGE(earlier_other_words, (void)p; later(h, 3600)->command = "python train.py 
 CHANGE(earlier_prompt, p->command = "python"; later(h, 3600)->command = "python";)
 CHANGE(earlier_program, p->command = "python -c import torch"; later(h, 3600)->command = "python -c import torch";)
 CHANGE(earlier_server, p->listens = 1; later(h, 3600);)
+CHANGE(earlier_other_card, (void)p; later(h, 3600); h->holdings[1].card = 1;)
+CHANGE(earlier_in_a_terminal, p->has_terminal = true; later(h, 3600);)
+CHANGE(earlier_job, p->slurm_job = "4711"; later(h, 3600)->slurm_job = "4712";)
 CHANGE(earlier_parent, later(h, 3600)->parent = p->pid;)
 CHANGE(earlier_launcher, p->launcher = "torchrun"; later(h, 3600)->launcher = "torchrun";)
 
@@ -162,6 +173,14 @@ static const struct case_of cases[] = {
     CASE(young, NO, ACTIVE, "active 30 s ago"),
     CASE(nohup, UNKNOWN, ON_PURPOSE, "nohup"),
     CASE(daemon, UNKNOWN, ON_PURPOSE, "setsid"),
+    CASE(forked_twice, UNKNOWN, ON_PURPOSE, "daemon"),
+    CASE(terminal_closed, YES, ORPHAN, "its parent is gone"),
+    CASE(of_a_script, YES, ORPHAN, "its parent is gone"),
+    CASE(forked_twice_worker, YES, ORPHAN, "its parent is gone"),
+    CASE(with_a_window, UNKNOWN, ON_PURPOSE, "draws"),
+    CASE(desktop_program, UNKNOWN, ON_PURPOSE, "desktop"),
+    CASE(snap_program, UNKNOWN, ON_PURPOSE, "desktop"),
+    CASE(script_in_a_desktop_terminal, YES, ORPHAN, "its parent is gone"),
     CASE(torchrun_worker, YES, ORPHAN, "its parent is gone"),
     CASE(from_a_notebook, UNKNOWN, ON_PURPOSE, "nohup"),
     CASE(slurm_worker, UNKNOWN, ON_PURPOSE, "Slurm"),
@@ -212,6 +231,9 @@ static const struct case_of cases[] = {
     CASE(earlier_prompt, NO, ATTACHED, "is there"),
     CASE(earlier_program, NO, ATTACHED, "is there"),
     CASE(earlier_server, UNKNOWN, EARLIER_RUN, "both may wait"),
+    CASE(earlier_other_card, UNKNOWN, EARLIER_RUN, "on another card"),
+    CASE(earlier_in_a_terminal, UNKNOWN, EARLIER_RUN, "terminal of this one"),
+    CASE(earlier_job, NO, ATTACHED, "is there"),
     CASE(earlier_parent, NO, ATTACHED, "is there"),
     CASE(earlier_launcher, NO, ATTACHED, "is there"),
 };

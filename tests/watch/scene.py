@@ -19,7 +19,7 @@ A scene is text. "#" begins a comment line. Sizes are "5 GiB", "300 MiB" or byte
   @process PID                          then "KEY = VALUE" lines, all optional:
       args = a command line, quoted as for a shell      program = PATH    name = as it calls itself    folder = PATH
       parent = PID   state = S   uid = 1000   age = SECONDS   cpu = SECONDS   rss = SIZE   nspid = PIDS   session = PID
-      terminal = NUMBER   cgroup = LINE (again for more)   fd N = TARGET   map = PATH
+      group = PID   terminal = NUMBER   cgroup = LINE (again for more)   fd N = TARGET   map = PATH
       fdinfo N = KEY: VALUE; ... of /dev/dri/renderD128, unless "fd N" says another
   @nvml                                 the lines up to the next "@", with sizes in bytes: see nvml_scene.c
   @expect                               the sample of this machine, as tests/unit/test_sampler.c writes it
@@ -83,7 +83,7 @@ def make_process(tree, pid, lines, uptime_s):
     start = int((uptime_s - float(one.get("age", 60))) * TICKS_PER_S)
     cpu, rss = int(float(one.get("cpu", 0)) * TICKS_PER_S), int(in_bytes(one.get("rss", "0")))
     pids = one.get("nspid", str(pid)).split()
-    fields = [state, parent, pid, int(one.get("session", pid)), int(one.get("terminal", 0)), -1, 4194304, 0, 0, 0, 0]
+    fields = [state, parent, int(one.get("group", pid)), int(one.get("session", pid)), int(one.get("terminal", 0)), -1, 4194304, 0, 0, 0, 0]
     fields += [cpu, 0, 0, 0, 20, 0, 1, 0, start, rss * 2, rss // PAGE_BYTES] + [0] * 28
     tree.file(f"{folder}/stat", f"{pid} ({name}) " + " ".join(map(str, fields)) + "\n")
     tree.file(f"{folder}/comm", name + "\n")

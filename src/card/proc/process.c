@@ -165,6 +165,7 @@ static void read_figures(const struct plim_proc_reader *reader, const struct pli
     const int64_t most_pages = INT64_MAX / 65536 / page_bytes;
     process->state = stat->state;
     process->session = stat->session;
+    process->group = stat->group;
     process->has_terminal = stat->has_terminal;
     process->n_threads = stat->n_threads;
     process->start_ticks = stat->start_ticks;
@@ -186,6 +187,14 @@ static int read_parent(const struct plim_proc_reader *reader, const struct plim_
     if (stat->parent > 0 && read_of(reader, stat->parent, "comm", name, sizeof name) > 0)
         name[strcspn(name, "\n")] = '\0';
     return keep_text(entry, PLIM_PROC_PARENT, name);
+}
+
+/* The number of a session is not given away while a process is in it (pid_namespaces(7), pid_alloc() in kernel/pid.c).
+ */
+static bool has_lost_leader(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat)
+{
+    char text[8];
+    return stat->session > 0 && read_of(reader, stat->session, "stat", text, sizeof text) <= 0;
 }
 
 static int read_command(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat,
@@ -275,6 +284,7 @@ static void read_owner(struct plim_proc_reader *reader, struct plim_sample_proce
 static int read_facts(struct plim_proc_reader *reader, const struct plim_proc_stat *stat, struct plim_proc_entry *entry)
 {
     read_owner(reader, &entry->process);
+    entry->process.is_session_left = has_lost_leader(reader, stat);
     entry->process.n_models = 0;
     entry->process.log_written_unix_s = -1;
     plim_free(entry->text[PLIM_PROC_LOG]);
@@ -300,6 +310,7 @@ static void forget(struct plim_proc_entry *entry)
         .parent = -1,
         .started_unix_s = -1,
         .session = -1,
+        .group = -1,
         .uid = -1,
         .cpu_ms = -1,
         .rss_bytes = -1,

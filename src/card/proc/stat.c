@@ -8,6 +8,7 @@
 /* The fields after the name, in their order from the state on (proc_pid_stat(5), where the state is number 3). */
 enum field {
     FIELD_PARENT = 1,
+    FIELD_GROUP = 2,
     FIELD_SESSION = 3,
     FIELD_TERMINAL = 4,
     FIELD_USER_TICKS = 11,
@@ -48,6 +49,7 @@ bool plim_proc_parse_stat(const char *text, struct plim_proc_stat *ret_stat)
     *ret_stat = (struct plim_proc_stat){
         .state = close[2],
         .parent = field[FIELD_PARENT],
+        .group = field[FIELD_GROUP],
         .session = field[FIELD_SESSION],
         .has_terminal = field[FIELD_TERMINAL] != 0,
         .n_threads = field[FIELD_THREADS] > 0 && field[FIELD_THREADS] <= INT32_MAX ? (int32_t)field[FIELD_THREADS] : -1,

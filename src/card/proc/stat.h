@@ -12,7 +12,7 @@ enum { PLIM_TICKS_PER_S = 100 }; /* USER_HZ: 100 on every machine that has a GPU
 struct plim_proc_stat {
     char name[64]; /* as the process calls itself; it may hold anything, a ')' too */
     char state;
-    int64_t parent, session;
+    int64_t parent, group, session; /* group: of processes, by its leader's pid */
     bool has_terminal;
     int32_t n_threads;
     uint64_t cpu_ticks, start_ticks;
