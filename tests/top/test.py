@@ -306,7 +306,7 @@ def test_no_card(place: Place) -> None:
     pathlib.Path(place.environment["NVML_SCENE"]).write_text("")
     with place.terminal() as terminal:
         terminal.run("clear; $plimsoll top; echo status $?")
-        terminal.until("no card was found", "status 4")
+        terminal.until("no GPU found on this machine", "status 4")
     pathlib.Path(place.environment["NVML_SCENE"]).write_text("init 9\n")
     with place.terminal() as terminal:
         terminal.run("clear; $plimsoll top; echo status $?")

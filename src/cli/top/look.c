@@ -2,6 +2,7 @@
 #include "cli/top/look.h"
 
 #include "cli/top/bill.h"
+#include "cli/watch/cards.h"
 #include "cli/watch/seen.h"
 #include "report/top/rows.h"
 
@@ -101,14 +102,8 @@ void plim_top_look_at_bill(struct plim_top_look *look, uint32_t holding)
 uint32_t plim_top_look_card(const struct plim_top_look *look, const char *name)
 {
     const struct plim_sample *sample = look->machine.sample;
-    const size_t n = strlen(name);
-    for (uint32_t i = 0; i < sample->n_cards; i++) {
-        const struct plim_sample_card *card = &sample->card[i];
-        const char *bare = strchr(card->card.uuid, '-');
-        if (!strcmp(card->id, name) || (!strncmp(card->id, "gpu", 3) && !strcmp(card->id + 3, name)) ||
-            !strcmp(card->pci, name) || (n >= 4 && !strncmp(card->card.uuid, name, n)) ||
-            (n >= 4 && bare && !strncmp(bare + 1, name, n)))
+    for (uint32_t i = 0; i < sample->n_cards; i++)
+        if (plim_watch_card_is(&sample->card[i], name))
             return i;
-    }
     return UINT32_MAX;
 }

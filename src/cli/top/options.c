@@ -30,7 +30,8 @@ enum option {
 static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_INTERVAL] = { "-d --interval", "", "SECONDS",
                           "time between two looks (default: 1, and 5 while nothing changes; at least 0.5)" },
-    [OPTION_CARD] = { "--card", "", "CARD", "show this card only: gpu1, 1, its PCI address, or the begin of its UUID" },
+    [OPTION_CARD] = { "--card", "", "CARD",
+                      "show this card only: gpu1, 1, its PCI address, or the beginning of its UUID" },
     [OPTION_USER] = { "-u --user", "", "NAME", "show processes of this user only, by name or number" },
     [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long is stale: 90s, 10m, 2h (default: 10m)" },
     [OPTION_READONLY] = { "--readonly", "", NULL, "no key sends a signal" },

@@ -8,6 +8,7 @@
 #include "cli/top/options.h"
 #include "cli/top/screen.h"
 #include "cli/top/send.h"
+#include "cli/watch/cards.h"
 #include "report/top/frame.h"
 
 #include <langinfo.h>
@@ -148,16 +149,12 @@ static int start(struct session *s, struct plim_error *reterr)
         return result;
     const struct plim_sample *sample = s->look.machine.sample;
     if (sample->n_cards == 0)
-        return plim_fail(reterr, sample->why[0] ? PLIM_E_NO_DRIVER : PLIM_E_NO_DEVICE, PLIM_NO_OFFSET, "%s",
-                         sample->why[0] ? sample->why : "no card was found");
+        return plim_watch_no_card(sample, reterr);
     s->view = (struct plim_top_view){
         .only_card = UINT32_MAX, .only_user = o->user, .is_readonly = o->is_readonly, .interval_ms = o->interval_ms
     };
-    if (o->card && (s->view.only_card = plim_top_look_card(&s->look, o->card)) == UINT32_MAX) {
-        result = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no card is called '%.60s'", o->card);
-        plim_error_hint(reterr, "write its number, its id or its UUID: 'plimsoll ps' lists them");
-        return result;
-    }
+    if (o->card && (s->view.only_card = plim_top_look_card(&s->look, o->card)) == UINT32_MAX)
+        return plim_watch_no_such_card(sample, o->card, reterr);
     s->changed_ms = s->pressed_ms = now_ms();
     s->next_ms = s->changed_ms + o->interval_ms;
     setlocale(LC_CTYPE, "");

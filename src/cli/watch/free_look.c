@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/watch/asker.h"
+#include "cli/watch/cards.h"
 #include "cli/watch/seen.h"
 
 #include <ctype.h>
@@ -43,14 +44,6 @@ int plim_free_look_kinship(const struct plim_free_arguments *arguments, struct p
     return plim_kinship_read(arguments->sysroot, &look->kinship, reterr);
 }
 
-/* "gpu0", "0", or the beginning of a UUID. */
-static bool is_card(const struct plim_sample_card *card, const char *asked)
-{
-    const bool is_number = isdigit((unsigned char)asked[0]) && strlen(asked) < 8;
-    return !strcmp(card->id, asked) || (is_number && !strncmp(card->id, "gpu", 3) && !strcmp(card->id + 3, asked)) ||
-           (strlen(asked) >= 8 && !strncmp(card->card.uuid, asked, strlen(asked)));
-}
-
 static int find_cards(const struct plim_free_arguments *arguments, struct plim_free_look *look,
                       struct plim_error *reterr)
 {
@@ -61,19 +54,10 @@ static int find_cards(const struct plim_free_arguments *arguments, struct plim_f
     if (!look->cards)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory for a list of cards");
     for (uint32_t i = 0; i < sample->n_cards; i++)
-        is_found |= look->cards[i] = is_card(&sample->card[i], arguments->card);
+        is_found |= look->cards[i] = plim_watch_card_is(&sample->card[i], arguments->card);
     if (is_found)
         return 0;
-    plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "no card '%.60s' here", arguments->card);
-    plim_error_hint(reterr, "'plimsoll ps' lists the cards: gpu0 to gpu%u", sample->n_cards - 1);
-    return PLIM_E_USAGE;
-}
-
-static int no_card(const struct plim_sample *sample, struct plim_error *reterr)
-{
-    if (sample->why[0])
-        return plim_fail(reterr, PLIM_E_NO_DRIVER, PLIM_NO_OFFSET, "%s", sample->why);
-    return plim_fail(reterr, PLIM_E_NO_DEVICE, PLIM_NO_OFFSET, "no card was found");
+    return plim_watch_no_such_card(sample, arguments->card, reterr);
 }
 
 /*
@@ -93,7 +77,7 @@ int plim_free_look_choose(const struct plim_free_arguments *arguments, struct pl
     if (result == 0)
         result = plim_free_look_sample(look, reterr);
     if (result == 0 && look->sample->n_cards == 0)
-        result = no_card(look->sample, reterr);
+        result = plim_watch_no_card(look->sample, reterr);
     if (result == 0)
         result = plim_watch_add(look->watch, look->sample, reterr);
     if (result == 0 && arguments->card)

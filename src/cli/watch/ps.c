@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/watch/cards.h"
 #include "cli/watch/seen.h"
 
 #include <inttypes.h>
@@ -30,8 +31,9 @@ enum option {
 };
 
 static const struct plim_option_help rows[N_OPTIONS] = {
-    [OPTION_CARD] = { "--card", "", "CARD", "this card: gpu0, 0, or the begin of its UUID" },
-    [OPTION_USER] = { "-u --user", "", "NAME", "processes of this user, by name or number" },
+    [OPTION_CARD] = { "--card", "", "CARD",
+                      "show this card only: gpu1, 1, its PCI address, or the beginning of its UUID" },
+    [OPTION_USER] = { "-u --user", "", "NAME", "show processes of this user only, by name or number" },
     [OPTION_SORT] = { "--sort", "", "memory|idle|age|pid|user", "order of the processes of a card (default: memory)" },
     [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long is stale: 90s, 10m, 2h (default: 10m)" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.ps/1)" },
@@ -114,6 +116,16 @@ static bool read_flag(struct arguments *a, const char *word)
     return true;
 }
 
+static int bad_argument(char *word, const enum option *with_value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (plim_text_has_word(rows[with_value[i]].names, word))
+            return plim_cli_usage("'plimsoll ps --help' lists the options", "%s needs a value", word);
+    if (word[0] == '-')
+        return plim_help_unknown_option(&plim_cli_ps, word);
+    return plim_cli_usage("'plimsoll ps --help' lists the options", "unexpected argument '%s'", word);
+}
+
 static int parse(int argc, char **argv, struct arguments *a)
 {
     static const enum option with_value[] = { OPTION_CARD,       OPTION_USER,    OPTION_SORT,
@@ -126,10 +138,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         for (size_t k = 0; k < sizeof with_value / sizeof *with_value && !value; k++)
             if ((value = plim_cli_value(argc, argv, &i, rows[with_value[k]].names)))
                 status = read_value(a, with_value[k], value);
-        if (!value && argv[i][0] == '-')
-            return plim_help_unknown_option(&plim_cli_ps, argv[i]);
         if (!value)
-            return plim_cli_usage("'plimsoll ps --help' lists the options", "unexpected argument '%s'", argv[i]);
+            return bad_argument(argv[i], with_value, sizeof with_value / sizeof *with_value);
         if (status != PLIM_EXIT_YES)
             return status;
     }
@@ -137,16 +147,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 }
 
 /* --- what is shown --- */
-
-/* "gpu0", "0", a PCI address, or the begin of a UUID with or without "GPU-". */
-static bool is_card(const struct plim_sample_card *card, const char *name)
-{
-    const size_t n = strlen(name);
-    const char *bare = strchr(card->card.uuid, '-');
-    return !strcmp(card->id, name) || (!strncmp(card->id, "gpu", 3) && !strcmp(card->id + 3, name)) ||
-           !strcmp(card->pci, name) || (n >= 4 && !strncmp(card->card.uuid, name, n)) ||
-           (n >= 4 && bare && !strncmp(bare + 1, name, n));
-}
 
 static bool is_user(const struct plim_sample_process *p, const char *name)
 {
@@ -170,20 +170,16 @@ struct view {
 static int choose_cards(struct view *v)
 {
     const char *name = v->arguments->card;
-    char known[160] = "";
-    size_t n = 0;
     bool is_found = false;
     for (uint32_t i = 0; i < v->sample->n_cards; i++) {
-        v->is_card_shown[i] = !name || is_card(&v->sample->card[i], name);
+        v->is_card_shown[i] = !name || plim_watch_card_is(&v->sample->card[i], name);
         is_found = is_found || v->is_card_shown[i];
-        if (n < sizeof known)
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", v->sample->card[i].id);
     }
     if (is_found)
         return PLIM_EXIT_YES;
-    char hint[200];
-    snprintf(hint, sizeof hint, "this machine has %s", known);
-    return plim_cli_usage(hint, "invalid value '%s' for --card", name);
+    struct plim_error error = { 0 };
+    plim_watch_no_such_card(v->sample, name, &error);
+    return plim_cli_fail(&error);
 }
 
 /* qsort() has no argument for it. */
@@ -249,17 +245,6 @@ static void add_notes(struct view *v)
 
 /* --- the command --- */
 
-static int no_card(const struct plim_sample *sample, struct plim_error *reterr)
-{
-    if (*sample->why)
-        plim_fail(reterr, PLIM_E_NO_DRIVER, PLIM_NO_OFFSET, "%s", sample->why);
-    else
-        plim_fail(reterr, PLIM_E_NO_DEVICE, PLIM_NO_OFFSET, "no GPU found on this machine");
-    plim_error_hint(reterr, "'nvidia-smi' or 'ls /sys/class/drm' shows whether the system sees one; in a container, "
-                            "start it with the GPUs (docker run --gpus all)");
-    return reterr->code;
-}
-
 static int look(struct view *v, struct plim_error *reterr)
 {
     const struct arguments *a = v->arguments;
@@ -273,7 +258,7 @@ static int look(struct view *v, struct plim_error *reterr)
     if (result == 0)
         result = plim_sampler_read(v->sampler, &v->sample, reterr);
     if (result == 0 && v->sample->n_cards == 0)
-        result = no_card(v->sample, reterr);
+        result = plim_watch_no_card(v->sample, reterr);
     if (result < 0)
         return result;
     plim_seen_load(v->watch);
