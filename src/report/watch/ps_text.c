@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { WHY_COLUMN = 8, RUNS_COLUMN = 45, RUNS_WIDTH = PLIM_TEXT_WIDTH - RUNS_COLUMN, RUNS_BYTES = 600 };
+enum { WHY_COLUMN = 8, RUNS_COLUMN = 51, RUNS_WIDTH = PLIM_TEXT_WIDTH - RUNS_COLUMN, RUNS_BYTES = 600 };
 
 static const char *size_text(char buffer[PLIM_SIZE_TEXT], int64_t bytes)
 {
@@ -44,23 +44,34 @@ static void put_card(FILE *out, const struct plim_ps *ps, uint32_t index, const 
 
 /* --- a process --- */
 
-enum { IDLE_BYTES = 24, NOW_S = 5 }; /* the driver samples each second, a step of training takes some */
+enum { SPAN_BYTES = 32, NOW_S = 5 }; /* the driver samples each second, a step of training takes some */
 
-/* One unit, so that it is read at a glance: "40 s", "3 h"; "at least" is a '>'. */
-static const char *idle_text(const struct plim_watch_row *row, char buffer[IDLE_BYTES])
+/* One unit, so that it is read at a glance: "40 s", "3 h". */
+static const char *span_text(const char *before, int64_t seconds, char buffer[SPAN_BYTES])
 {
     static const struct {
         int64_t from_s, unit_s;
         const char *name;
     } units[] = { { 0, 1, "s" }, { 120, 60, "min" }, { 7200, 3600, "h" }, { 172800, 86400, "d" } };
     size_t u = 0;
+    while (u + 1 < sizeof units / sizeof *units && seconds >= units[u + 1].from_s)
+        u++;
+    snprintf(buffer, SPAN_BYTES, "%s%jd %s", before, (intmax_t)(seconds / units[u].unit_s), units[u].name);
+    return buffer;
+}
+
+/* "At least" is a '>'. */
+static const char *idle_text(const struct plim_watch_row *row, char buffer[SPAN_BYTES])
+{
     if (row->idle_s < (row->is_idle_at_least ? 1 : NOW_S))
         return "-";
-    while (u + 1 < sizeof units / sizeof *units && row->idle_s >= units[u + 1].from_s)
-        u++;
-    snprintf(buffer, IDLE_BYTES, "%s%jd %s", row->is_idle_at_least ? ">" : "",
-             (intmax_t)(row->idle_s / units[u].unit_s), units[u].name);
-    return buffer;
+    return span_text(row->is_idle_at_least ? ">" : "", row->idle_s, buffer);
+}
+
+static const char *age_text(const struct plim_sample *s, const struct plim_sample_process *p, char buffer[SPAN_BYTES])
+{
+    const int64_t age_s = s->taken_unix_ms / 1000 - p->started_unix_s;
+    return p->started_unix_s > 0 ? span_text("", age_s > 0 ? age_s : 0, buffer) : "-";
 }
 
 /* One word: what the row is about. */
@@ -135,8 +146,9 @@ static void put_runs(FILE *out, const struct plim_sample_process *p, const struc
         what = p->is_gone ? "(ended)" : "(not visible from here)";
     snprintf(text, sizeof text, "%s%s%s", row->framework, *row->framework && *what ? ": " : "",
              *what ? what : p->program);
-    if (is_server || plim_print_width(text) <= RUNS_WIDTH)
-        plim_print_last(out, text, RUNS_WIDTH); /* the end of a model's name is its quantization */
+    const bool is_short = plim_print_width(text) <= RUNS_WIDTH;
+    if (is_server || is_short) /* a server is known by its model, whose end is the quantization */
+        plim_print_last(out, is_short || !*row->model ? text : what, RUNS_WIDTH);
     else
         plim_print(out, "%.*s..\n", RUNS_WIDTH - 2, text);
 }
@@ -163,10 +175,10 @@ static void put_holding(FILE *out, const struct plim_ps *ps, uint32_t holding, c
     const struct plim_holding *h = &ps->sample->holding[holding];
     const struct plim_sample_process *p = &ps->sample->process[h->process];
     const struct plim_watch_row *row = &ps->rows[holding];
-    char bytes[PLIM_SIZE_TEXT], idle[IDLE_BYTES];
-    plim_print(out, "%7jd %-8.8s %10s %7s  %s%-7s%s", (intmax_t)p->pid, *p->user ? p->user : "-",
-               size_text(bytes, h->bytes), idle_text(row, idle), plim_paint(style, colour_of(row)), state_word(row),
-               plim_paint(style, PLIM_PLAIN));
+    char bytes[PLIM_SIZE_TEXT], age[SPAN_BYTES], idle[SPAN_BYTES];
+    plim_print(out, "%7jd %-8.8s %9s %6s %7s  %s%-7s%s", (intmax_t)p->pid, *p->user ? p->user : "-",
+               size_text(bytes, h->bytes), age_text(ps->sample, p, age), idle_text(row, idle),
+               plim_paint(style, colour_of(row)), state_word(row), plim_paint(style, PLIM_PLAIN));
     plim_print(out, " ");
     put_runs(out, p, row);
     if (!has_line(row))
@@ -184,8 +196,8 @@ static void put_rest(FILE *out, const struct plim_watch_card *card)
     char bytes[PLIM_SIZE_TEXT];
     if (card->unattributed_bytes <= 0)
         return;
-    plim_print(out, "%7s %-8s %10s %7s  %-7s not of a process\n", "-", "-", size_text(bytes, card->unattributed_bytes),
-               "-", "-");
+    plim_print(out, "%7s %-8s %9s %6s %7s  %-7s not of a process\n", "-", "-",
+               size_text(bytes, card->unattributed_bytes), "-", "-", "-");
     if (card->unattributed_bytes <= USUAL_REST_BYTES)
         return;
     plim_print(out, "%*s", WHY_COLUMN, "");
@@ -198,7 +210,8 @@ static void put_processes(FILE *out, const struct plim_ps *ps, uint32_t card, co
     for (uint32_t i = 0; i < ps->n_shown; i++)
         if (ps->sample->holding[ps->order[i]].card == card) {
             if (n++ == 0)
-                plim_print(out, "%7s %-8s %10s %7s  %-7s %s\n", "PID", "USER", "MEMORY", "IDLE", "STATE", "RUNS");
+                plim_print(out, "%7s %-8s %9s %6s %7s  %-7s %s\n", "PID", "USER", "MEMORY", "AGE", "IDLE", "STATE",
+                           "RUNS");
             put_holding(out, ps, ps->order[i], style);
         }
     put_rest(out, &ps->cards[card]);
