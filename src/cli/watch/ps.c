@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/watch/asker.h"
 #include "cli/watch/cards.h"
 #include "cli/watch/seen.h"
 
@@ -162,6 +163,7 @@ struct view {
     struct plim_watch *watch;
     const struct plim_sample *sample;
     struct plim_notes notes;
+    int64_t uid;
     bool *is_card_shown;
     uint32_t *order;
     uint32_t n_shown;
@@ -251,6 +253,7 @@ static int look(struct view *v, struct plim_error *reterr)
     const struct plim_sampler_options from = { .nvml = getenv("PLIMSOLL_NVML"),
                                                .sysroot = a->sysroot ? a->sysroot : getenv("PLIMSOLL_SYSROOT") };
     char log[PLIM_SEEN_LOG_BYTES];
+    v->uid = plim_cli_asker(from.sysroot, from.nvml).uid;
     const struct plim_watch_options options = { .idle_after_s = a->idle_after_s, .own_log = plim_seen_own_log(log) };
     int result = plim_sampler_open(&from, &v->sampler, reterr);
     if (result == 0)
@@ -282,6 +285,7 @@ static int print(const struct view *v, double seconds)
                                 .order = v->order,
                                 .n_shown = v->n_shown,
                                 .user = v->arguments->user,
+                                .uid = v->uid,
                                 .notes = &v->notes };
     switch (v->arguments->format) {
     case FORMAT_JSON:

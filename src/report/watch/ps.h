@@ -19,6 +19,7 @@ struct plim_ps {
     const uint32_t *order; /* the holdings that are shown, those of a card together */
     uint32_t n_shown;
     const char *user; /* only this user's are shown; NULL: all */
+    int64_t uid;      /* of whoever asks: other users' processes only root can end, who is 0 */
     const struct plim_notes *notes;
 };
 

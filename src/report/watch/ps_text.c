@@ -221,21 +221,43 @@ static void put_processes(FILE *out, const struct plim_ps *ps, uint32_t card, co
 
 /* --- the end --- */
 
-static uint32_t count(const struct plim_ps *ps, bool (*is_meant)(const struct plim_watch_row *))
+struct sum {
+    uint32_t n; /* processes; some are on several cards */
+    int64_t bytes;
+};
+
+static struct sum sum_of(const struct plim_ps *ps, bool (*is_meant)(const struct plim_ps *, uint32_t holding))
 {
-    uint32_t n = 0;
+    struct sum sum = { 0 };
     for (uint32_t i = 0; i < ps->n_shown; i++) {
-        const uint32_t process = ps->sample->holding[ps->order[i]].process;
-        bool is_first = is_meant(&ps->rows[ps->order[i]]);
+        const struct plim_holding *h = &ps->sample->holding[ps->order[i]];
+        bool is_first = is_meant(ps, ps->order[i]);
+        sum.bytes += is_first && h->bytes > 0 ? h->bytes : 0;
         for (uint32_t k = 0; k < i && is_first; k++)
-            is_first = ps->sample->holding[ps->order[k]].process != process;
-        n += is_first;
+            is_first = ps->sample->holding[ps->order[k]].process != h->process;
+        sum.n += is_first;
     }
-    return n;
+    return sum;
 }
 
-static bool is_young(const struct plim_watch_row *row) { return row->reason == PLIM_REASON_YOUNG; }
-static bool is_unseen(const struct plim_watch_row *row) { return row->reason == PLIM_REASON_UNSEEN; }
+static bool is_young(const struct plim_ps *ps, uint32_t i) { return ps->rows[i].reason == PLIM_REASON_YOUNG; }
+static bool is_unseen(const struct plim_ps *ps, uint32_t i) { return ps->rows[i].reason == PLIM_REASON_UNSEEN; }
+static bool is_growing(const struct plim_ps *ps, uint32_t i) { return ps->rows[i].growth.trend == PLIM_TREND_GROWING; }
+
+static bool is_own(const struct plim_ps *ps, uint32_t i)
+{
+    return ps->uid == 0 || ps->sample->process[ps->sample->holding[i].process].uid == ps->uid;
+}
+
+static bool is_own_stale(const struct plim_ps *ps, uint32_t i)
+{
+    return plim_watch_can_be_ended(&ps->rows[i]) && is_own(ps, i);
+}
+
+static bool is_others_stale(const struct plim_ps *ps, uint32_t i)
+{
+    return plim_watch_can_be_ended(&ps->rows[i]) && !is_own(ps, i);
+}
 
 static void put_note(FILE *out, const char *text) { plim_print_wrapped(out, text, plim_print(out, "note: "), 6); }
 
@@ -243,30 +265,28 @@ static void put_notes(FILE *out, const struct plim_ps *ps)
 {
     for (unsigned i = 0; i < ps->notes->n; i++)
         put_note(out, ps->notes->text[i]);
-    if (count(ps, is_young))
+    if (sum_of(ps, is_young).n)
         put_note(out, "'?' was not watched for long enough: a later 'plimsoll ps' or an open 'plimsoll top' tells");
-    if (count(ps, is_unseen))
+    if (sum_of(ps, is_unseen).n)
         put_note(out, "'?' is on a card whose driver does not tell when a process last worked");
 }
-
-static bool is_growing(const struct plim_watch_row *row) { return row->growth.trend == PLIM_TREND_GROWING; }
 
 static void put_end(FILE *out, const struct plim_ps *ps, const struct plim_style *style)
 {
     char size[PLIM_SIZE_TEXT];
-    int64_t bytes = 0;
-    const uint32_t n = count(ps, plim_watch_can_be_ended);
-    for (uint32_t i = 0; i < ps->n_shown; i++)
-        if (plim_watch_can_be_ended(&ps->rows[ps->order[i]]) && ps->sample->holding[ps->order[i]].bytes > 0)
-            bytes += ps->sample->holding[ps->order[i]].bytes;
-    if (count(ps, is_growing))
+    const struct sum own = sum_of(ps, is_own_stale), others = sum_of(ps, is_others_stale);
+    if (sum_of(ps, is_growing).n)
         plim_print(out, "'plimsoll top' shows what grows\n");
-    if (n) {
-        plim_print(out, "%s%s held by %u stale process%s: 'plimsoll free --stale' ends %s%s\n",
-                   plim_paint(style, PLIM_RED), size_text(size, bytes), n, n == 1 ? "" : "es", n == 1 ? "it" : "them",
+    if (others.n)
+        plim_print(out, "%s%s held by %u stale process%s of others: 'sudo plimsoll free PID'%s\n",
+                   plim_paint(style, PLIM_RED), size_text(size, others.bytes), others.n, others.n == 1 ? "" : "es",
                    plim_paint(style, PLIM_PLAIN));
+    if (own.n)
+        plim_print(out, "%s%s held by %u stale process%s: 'plimsoll free --stale' ends %s%s\n",
+                   plim_paint(style, PLIM_RED), size_text(size, own.bytes), own.n, own.n == 1 ? "" : "es",
+                   own.n == 1 ? "it" : "them", plim_paint(style, PLIM_PLAIN));
+    if (own.n || others.n)
         return;
-    }
     plim_print(out, "nothing stale to end");
     for (uint32_t i = 0, k = 0; i < ps->sample->n_cards && k < 4; i++)
         if (ps->is_card_shown[i] && ps->sample->card[i].free_bytes >= 0)
