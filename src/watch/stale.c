@@ -130,8 +130,7 @@ static bool judge_active(const struct plim_stale_case *c, struct plim_stale_verd
     return say(v, PLIM_STALE_NO, PLIM_REASON_ACTIVE);
 }
 
-/* Process 1 of a system or of a container, or another that takes in processes whose parents have ended. */
-static bool is_reaper(const char *program)
+bool plim_stale_is_reaper(const char *program)
 {
     return plim_text_has_word("systemd init tini tini-static dumb-init docker-init catatonit s6-svscan runit", program);
 }
@@ -147,7 +146,7 @@ static bool has_lost_parent(const struct plim_stale_case *c)
 {
     const struct plim_sample_process *p = process_of(c);
     if (*p->parent_program)
-        return is_reaper(p->parent_program);
+        return plim_stale_is_reaper(p->parent_program);
     return p->parent == 1 && !is_contained(c);
 }
 

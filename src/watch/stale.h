@@ -24,6 +24,10 @@ struct plim_stale_verdict {
     char why[PLIM_WATCH_WHY_BYTES];
 };
 
+/* True for the name of process 1 of a system or of a container, or of another that takes in processes whose parents
+ * have ended. */
+bool plim_stale_is_reaper(const char *program);
+
 void plim_stale_judge(const struct plim_stale_case *c, struct plim_stale_verdict *ret_verdict);
 
 #endif

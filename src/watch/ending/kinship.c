@@ -51,17 +51,20 @@ static bool read_stat(const char *text, struct plim_kin *kin)
                   &kin->n_threads, &kin->start_ticks) == 2;
 }
 
-/* Numbers behind "NSpid:": the pids of the process in the namespace of this /proc and in those below. */
-static int count_pids(const char *status)
+/*
+ * By the numbers behind "NSpid:", the pids of the process in the namespace of this /proc and in those below. Without
+ * that line the kernel is older than 4.1, or the list of groups before it was too long: then nobody knows.
+ */
+static bool is_nested(const char *status, bool is_whole)
 {
     const char *line = strstr(status, "\nNSpid:");
     int n = 0;
     if (!line)
-        return 1; /* a kernel before 4.1 */
+        return !is_whole;
     for (line += strlen("\nNSpid:"); *line == '\t' || *line == ' '; n++)
         for (line++; *line >= '0' && *line <= '9'; line++)
             continue;
-    return n;
+    return n > 1;
 }
 
 static void read_command(const char *root, struct plim_kin *kin)
@@ -79,15 +82,16 @@ static void read_command(const char *root, struct plim_kin *kin)
 
 bool plim_kin_read(const char *root, int64_t pid, struct plim_kin *ret_kin)
 {
-    char text[4096];
+    char text[PLIM_MAX_PROC_FILE_BYTES];
     struct plim_kin kin = { .pid = pid, .uid = -1, .effective_uid = -1 };
     if (read_file(root, pid, "stat", text, sizeof text) <= 0 || !read_stat(text, &kin))
         return false;
     if (!kin.is_kernel) {
-        const char *line = read_file(root, pid, "status", text, sizeof text) > 0 ? strstr(text, "\nUid:") : NULL;
+        const ssize_t n = read_file(root, pid, "status", text, sizeof text);
+        const char *line = n > 0 ? strstr(text, "\nUid:") : NULL;
         if (!line || sscanf(line, "\nUid: %" SCNd64 " %" SCNd64, &kin.uid, &kin.effective_uid) != 2)
             return false;
-        kin.is_nested = count_pids(text) > 1;
+        kin.is_nested = is_nested(text, (size_t)n < sizeof text - 1);
         read_command(root, &kin);
     }
     *ret_kin = kin;
@@ -167,4 +171,18 @@ bool plim_kinship_descends(const struct plim_kinship *kinship, int64_t pid, int6
         kin = plim_kinship_find(kinship, kin->parent);
     }
     return false;
+}
+
+const char *plim_kin_program(const struct plim_kin *kin, char name[PLIM_KIN_PROGRAM_BYTES])
+{
+    const size_t length = strcspn(kin->command, " ");
+    size_t from = 0;
+    for (size_t i = 0; i < length; i++)
+        if (kin->command[i] == '/')
+            from = i + 1;
+    snprintf(name, PLIM_KIN_PROGRAM_BYTES, "%.*s", (int)(length - from), kin->command + from);
+    const size_t n = strlen(name);
+    if (n && name[n - 1] == ':')
+        name[n - 1] = '\0';
+    return name;
 }

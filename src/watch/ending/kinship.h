@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLIM_KIN_COMMAND_BYTES = 400 };
+enum { PLIM_KIN_COMMAND_BYTES = 400, PLIM_KIN_PROGRAM_BYTES = 64 };
 
 /* Identity is (pid, start_ticks): pids are reused. */
 struct plim_kin {
@@ -45,6 +45,9 @@ const struct plim_kin *plim_kinship_parent(const struct plim_kinship *kinship, c
 /* True when `ancestor` is the parent of the process `pid`, or one of its parent: whatever their ages say, to be safe.
  */
 bool plim_kinship_descends(const struct plim_kinship *kinship, int64_t pid, int64_t ancestor);
+
+/* The file name of its program, without a sign behind it ("systemd:" of a process title). Returns name. */
+const char *plim_kin_program(const struct plim_kin *kin, char name[PLIM_KIN_PROGRAM_BYTES]);
 
 /* One process as it is now. False: it has ended, or may not be read. */
 bool plim_kin_read(const char *root, int64_t pid, struct plim_kin *ret_kin);

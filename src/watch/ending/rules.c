@@ -52,37 +52,19 @@ static bool is_one_of(const char *list, const char *program)
 bool plim_program_is_display(const char *program) { return is_one_of(displays, program); }
 bool plim_program_is_service(const char *program) { return is_one_of(services, program); }
 
-/* The file name of the first word of a command line, without a sign behind it ("systemd:" of a process title). */
-static void program_of_command(const char *command, char *to, size_t size)
-{
-    const size_t length = strcspn(command, " ");
-    size_t from = 0;
-    for (size_t i = 0; i < length; i++)
-        if (command[i] == '/')
-            from = i + 1;
-    snprintf(to, size, "%.*s", (int)(length - from), command + from);
-    const size_t n = strlen(to);
-    if (n && to[n - 1] == ':')
-        to[n - 1] = '\0';
-}
-
 bool plim_kin_is_service(const struct plim_kin *kin)
 {
-    char name[64];
-    program_of_command(kin->command, name, sizeof name);
-    return plim_program_is_service(name);
+    char name[PLIM_KIN_PROGRAM_BYTES];
+    return plim_program_is_service(plim_kin_program(kin, name));
 }
 
 /* A program may be a script: its own name is the second word then, and that is of no service. */
 static bool has_program(const struct plim_ending_subject *s, bool (*is_kind)(const char *))
 {
-    char name[64];
+    char name[PLIM_KIN_PROGRAM_BYTES];
     if (s->process && s->process->program && is_kind(s->process->program))
         return true;
-    if (!s->kin)
-        return false;
-    program_of_command(s->kin->command, name, sizeof name);
-    return is_kind(name);
+    return s->kin && is_kind(plim_kin_program(s->kin, name));
 }
 
 /* --- rules --- */
