@@ -16,6 +16,9 @@
  */
 #define PLIM_MAX_MODEL_BYTES ((uint64_t)1 << 56)
 
+/* Of a card, or of one process on it: a driver that says more is mistaken. Sums over all processes fit into 63 bits. */
+#define PLIM_MAX_CARD_BYTES (INT64_C(1) << 46)
+
 enum {
     /* GGUF: the largest real headers have about 60 keys, 2 000 tensors and 11 MiB (a 256k-token vocabulary). */
     PLIM_MAX_GGUF_KEYS = 1 << 16,
@@ -54,6 +57,7 @@ enum {
     PLIM_MAX_PROCESSES = 1 << 16,       /* of a machine; a busy server has thousands */
     PLIM_MAX_SAMPLE_CARDS = 1 << 7,     /* of a machine; 16 cards have 112 MIG instances */
     PLIM_MAX_CARD_PROCESSES = 1 << 12,  /* that hold memory of one card */
+    PLIM_MAX_DRM_CLIENTS = 1 << 14,     /* open devices of DRM drivers; a program has one to three */
     PLIM_MAX_COMMAND_BYTES = 1 << 12,   /* of a process's command line, that are kept */
     PLIM_MAX_OPEN_FILES = 1 << 10,      /* of a process, that are looked at */
     PLIM_MAX_MAPS_BYTES = 4 << 20,      /* of /proc/PID/maps; PyTorch's have 400 KB */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks that follow each other, at machines that change, vanish, and answer with anything. */
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "card/nvml/look.h"
@@ -81,6 +82,7 @@ static void check_sample(const struct plim_sample *sample)
     for (uint32_t i = 0; i < sample->n_cards; i++) {
         const struct plim_sample_card *card = &sample->card[i];
         assert_true(card->id[0] && card->used_bytes >= -1 && card->free_bytes >= -1);
+        assert_true(card->card.total_bytes <= PLIM_MAX_CARD_BYTES && card->used_bytes <= PLIM_MAX_CARD_BYTES);
         assert_true(card->gpu_percent <= 100 && card->memory_percent <= 100);
         assert_true(memchr(card->why, '\0', sizeof card->why) && memchr(card->card.name, '\0', 80));
     }
@@ -100,7 +102,7 @@ static void check_sample(const struct plim_sample *sample)
     for (uint32_t i = 0; i < sample->n_holdings; i++) {
         const struct plim_holding *holding = &sample->holding[i], *before = holding - 1;
         assert_true(holding->card < sample->n_cards && holding->process < sample->n_processes);
-        assert_true(holding->bytes >= -1 && holding->gpu_percent <= 100);
+        assert_true(holding->bytes >= -1 && holding->bytes <= PLIM_MAX_CARD_BYTES && holding->gpu_percent <= 100);
         if (i > 0)
             assert_true(before->card < holding->card ||
                         (before->card == holding->card && before->bytes >= holding->bytes));

@@ -7,6 +7,7 @@
  */
 #include "card/drm/cards.h"
 
+#include "base/limits.h"
 #include "base/system.h"
 #include "card/proc/entry.h"
 #include "card/suspended.h"
@@ -37,7 +38,7 @@ static int64_t read_bytes(const char *folder, const char *name)
     if (!read_line(folder, name, line, sizeof line) || line[0] < '0' || line[0] > '9')
         return -1;
     const unsigned long long bytes = strtoull(line, NULL, 10);
-    return bytes <= (unsigned long long)INT64_MAX >> 8 ? (int64_t)bytes : -1;
+    return bytes <= (unsigned long long)PLIM_MAX_CARD_BYTES ? (int64_t)bytes : -1;
 }
 
 static unsigned long read_hex(const char *folder, const char *name)
@@ -143,7 +144,7 @@ static void find_render(const char *root, const struct plim_names *names, struct
 /* ROCm's own numbers of the cards: a node with the number of its "renderD". (amdkfd, kfd_topology.c) */
 static int find_kfd(const char *root, struct plim_drm_card *cards, uint32_t n)
 {
-    char folder[PATH_BYTES], text[4096], render[16];
+    char folder[PATH_BYTES], text[4096], id[32], render[16];
     struct plim_names names;
     snprintf(folder, sizeof folder, "%.3000s/sys/class/kfd/kfd/topology/nodes", root);
     const int error = plim_system_list(folder, &names);
@@ -154,12 +155,12 @@ static int find_kfd(const char *root, struct plim_drm_card *cards, uint32_t n)
         char path[PATH_BYTES];
         snprintf(path, sizeof path, "%.4000s/properties", folder);
         const char *minor = plim_proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "drm_render_minor ") : NULL;
-        if (!minor || !read_line(folder, "gpu_id", text + sizeof text / 2, sizeof text / 2))
+        if (!minor || !read_line(folder, "gpu_id", id, sizeof id))
             continue;
         snprintf(render, sizeof render, "renderD%d", atoi(minor + strlen("drm_render_minor ")) % 10000);
         for (uint32_t k = 0; k < n; k++)
             if (!strcmp(cards[k].render, render))
-                cards[k].kfd_id = strtoull(text + sizeof text / 2, NULL, 10);
+                cards[k].kfd_id = strtoull(id, NULL, 10);
     }
     plim_names_done(&names);
     return 0;

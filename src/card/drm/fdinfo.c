@@ -9,12 +9,17 @@
  */
 #include "card/drm/fdinfo.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_REGIONS = 16, NS_PER_MS = 1000000, UNIT_BYTES = 8 };
+
+/* 36 years of work: more is no time. Sums over all clients fit into 63 bits. */
+#define MAX_BUSY_NS (UINT64_C(1) << 60)
 
 /* What counts first: what is resident is what is taken of the card. */
 enum measure { MEASURE_RESIDENT, MEASURE_MEMORY, MEASURE_TOTAL, N_MEASURES };
@@ -91,7 +96,7 @@ static int64_t read_bytes(const struct field *field)
     if (!read_number(field, &number, unit))
         return -1;
     const int shift = !unit[0] ? 0 : !strcmp(unit, "KiB") ? 10 : !strcmp(unit, "MiB") ? 20 : -1;
-    return shift < 0 || number > (uint64_t)INT64_MAX >> 8 >> shift ? -1 : (int64_t)(number << shift);
+    return shift < 0 || number > (uint64_t)PLIM_MAX_CARD_BYTES >> shift ? -1 : (int64_t)(number << shift);
 }
 
 /* --- memory --- */
@@ -156,7 +161,8 @@ static void read_engine(const struct field *field, struct plim_drm_client *clien
     char unit[UNIT_BYTES];
     if (!read_number(field, &number, unit))
         return;
-    if (key_starts(field, "drm-engine-") && !key_starts(field, "drm-engine-capacity-") && !strcmp(unit, "ns"))
+    if (key_starts(field, "drm-engine-") && !key_starts(field, "drm-engine-capacity-") && !strcmp(unit, "ns") &&
+        number <= MAX_BUSY_NS)
         add(&client->busy_ms, (int64_t)(number / NS_PER_MS));
     else if (key_starts(field, "drm-cycles-"))
         client->cycles = number > client->cycles ? number : client->cycles;

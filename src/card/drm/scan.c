@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FDINFO_BYTES = 8192, MAX_CLIENTS = 1 << 14, KFD_FILE_BYTES = 64 };
+enum { FDINFO_BYTES = 8192, KFD_FILE_BYTES = 64 };
 
 struct plim_drm_found {
     struct plim_drm_client client;
@@ -63,7 +63,7 @@ static bool is_known(struct visit *visit, const struct plim_drm_found *found)
 
 static int add_found(struct plim_drm_scan *scan, const struct plim_drm_found *found)
 {
-    if (scan->n_found == MAX_CLIENTS)
+    if (scan->n_found == PLIM_MAX_DRM_CLIENTS)
         return 0;
     if (scan->n_found == scan->found_room) {
         const uint32_t room = scan->found_room ? 2 * scan->found_room : 32;
@@ -201,7 +201,7 @@ static int sum_clients(struct plim_drm_scan *scan, const struct plim_drm_card *c
         struct plim_drm_use *use = use_of(scan, found->card, found->pid);
         if (!use)
             return PLIM_E_NOMEM;
-        use->bytes = use->bytes < INT64_MAX - bytes ? use->bytes + bytes : INT64_MAX;
+        use->bytes = use->bytes + bytes < PLIM_MAX_CARD_BYTES ? use->bytes + bytes : PLIM_MAX_CARD_BYTES;
         if (found->client.busy_ms >= 0)
             use->busy_ms = (use->busy_ms < 0 ? 0 : use->busy_ms) + found->client.busy_ms;
         use->cycles += found->client.cycles;
@@ -229,7 +229,7 @@ static int add_rocm(const char *root, const struct plim_drm_card *cards, const b
             if (!is_asked[k] || cards[k].kfd_id == 0 || plim_proc_read_file(path, text, sizeof text) <= 0)
                 continue;
             const unsigned long long bytes = strtoull(text, NULL, 10);
-            if (bytes == 0 || bytes > (unsigned long long)INT64_MAX >> 8)
+            if (bytes == 0 || bytes > (unsigned long long)PLIM_MAX_CARD_BYTES)
                 continue;
             struct plim_drm_use *use = use_of(scan, k, pid[i]);
             if (!use) {

@@ -8,6 +8,7 @@
 #include "card/nvml/cards.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "card/nvml/lists.h"
 
 #include <stdio.h>
@@ -32,13 +33,16 @@ void plim_nvml_complete(struct plim_card *card)
     }
 }
 
+static bool is_memory(uint64_t total_bytes) { return total_bytes > 0 && total_bytes <= PLIM_MAX_CARD_BYTES; }
+
 /* NVML's answer: PLIM_NVML_NOT_SUPPORTED when the card has no memory of its own. */
 static int read_own_memory(const struct plim_nvml *nvml, plim_nvml_device device, struct plim_card *card)
 {
     struct plim_nvml_memory_v2 v2 = { .version = PLIM_NVML_MEMORY_V2 };
     struct plim_nvml_memory v1 = { 0 };
     uint64_t free_bytes;
-    if (nvml->memory_v2 && nvml->memory_v2(device, &v2) == PLIM_NVML_SUCCESS && v2.total > 0) {
+    if (nvml->memory_v2 && nvml->memory_v2(device, &v2) == PLIM_NVML_SUCCESS && is_memory(v2.total) &&
+        v2.reserved <= v2.total) {
         card->total_bytes = v2.total;
         card->reserved_bytes = v2.reserved;
         card->reserved_basis = PLIM_BASIS_MEASURED;
@@ -47,6 +51,8 @@ static int read_own_memory(const struct plim_nvml *nvml, plim_nvml_device device
         const int status = nvml->memory(device, &v1);
         if (status != PLIM_NVML_SUCCESS || v1.total == 0)
             return status != PLIM_NVML_SUCCESS ? status : PLIM_NVML_NOT_SUPPORTED;
+        if (!is_memory(v1.total))
+            return PLIM_NVML_UNKNOWN;
         card->total_bytes = v1.total;
         free_bytes = v1.free;
     }

@@ -32,6 +32,7 @@ enum {
     PLIM_NVML_NOT_FOUND = 6,
     PLIM_NVML_INSUFFICIENT_SIZE = 7,
     PLIM_NVML_FUNCTION_NOT_FOUND = 13,
+    PLIM_NVML_UNKNOWN = 999,
 };
 
 struct plim_nvml_memory {

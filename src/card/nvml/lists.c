@@ -107,7 +107,7 @@ static int call(plim_nvml_list list, plim_nvml_device device, struct plim_nvml_p
 
 static int add(struct plim_nvml_processes *processes, const struct entry *entry, unsigned context)
 {
-    const bool has_bytes = entry->used_bytes <= (unsigned long long)INT64_MAX;
+    const bool has_bytes = entry->used_bytes <= (unsigned long long)PLIM_MAX_CARD_BYTES;
     const int64_t bytes = has_bytes ? (int64_t)entry->used_bytes : -1;
     for (uint32_t i = 0; i < processes->n; i++) {
         struct plim_nvml_process *known = &processes->process[i];

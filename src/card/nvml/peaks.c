@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "card/nvml/peaks.h"
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 enum { AGAIN_MS = 10000 };
@@ -48,7 +49,7 @@ int64_t plim_nvml_peak_of(const struct plim_nvml *nvml, plim_nvml_device device,
     if (row->asked_ms == 0 || (row->bytes >= 0 && bytes > row->bytes) || now_ms - row->asked_ms >= AGAIN_MS) {
         struct plim_nvml_accounting stats = { 0 };
         const bool is_known = nvml->accounting(device, pid, &stats) == PLIM_NVML_SUCCESS &&
-                              stats.max_memory_bytes <= (unsigned long long)INT64_MAX;
+                              stats.max_memory_bytes <= (unsigned long long)PLIM_MAX_CARD_BYTES;
         row->bytes = is_known ? (int64_t)stats.max_memory_bytes : -1;
         row->asked_ms = now_ms;
     }

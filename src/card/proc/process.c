@@ -20,7 +20,7 @@ enum {
     FACTS_SELDOM_MS = 60000, /* an older one seldom does */
     YOUNG_MS = 10 * 60 * 1000,
     TREE_PAGE_BYTES = 4096, /* of the machine that a tree of files is from */
-    STATUS_BYTES = 4096,    /* has 1.5 KB */
+    STATUS_BYTES = 1 << 15, /* has 1.5 KB, and up to 11 bytes for each group of the user */
     ENVIRONMENT_BYTES = 1 << 16,
     PASSWORD_FILE_BYTES = 1 << 16,
 };
