@@ -458,9 +458,13 @@ static bool add_segment(struct plim_trace_objects *objects, const struct fields 
     if (has(f, PLIM_KEY_BLOCKS) && plim_pickle_tag(f->of[PLIM_KEY_BLOCKS]) == PLIM_PICKLE_LIST) {
         const struct plim_pickle_list *blocks = &objects->lists[plim_pickle_rest(f->of[PLIM_KEY_BLOCKS])];
         if (!blocks->items && blocks->row == PLIM_ROW_BLOCK) {
+            objects->is_too_big |= blocks->first < objects->n_owned_blocks; /* of two segments: no snapshot has that */
+            objects->n_owned_blocks = blocks->first + blocks->n;
             segment.first_block = blocks->first;
             segment.n_blocks = blocks->n;
         }
+        if (objects->is_too_big)
+            return false;
     }
     if (!stream(objects, f, &segment.stream) || !pool(objects, f, PLIM_KEY_SEGMENT_POOL_ID, &segment.pool) ||
         !GROW(objects, trace->segments, trace->n_segments, objects->segments_room))

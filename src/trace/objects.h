@@ -103,7 +103,8 @@ struct plim_trace_objects {
     struct plim_pickle_list *lists;
     struct plim_pickle_other *others;
     size_t n_dicts, dicts_room, n_lists, lists_room, n_others, others_room;
-    /* Of each entry, segment and block for now: the list of its frames (stack), and of a segment its blocks. */
+    uint32_t n_owned_blocks; /* the first blocks, which belong to segments */
+    /* Texts; the stack of an entry, segment and block is the number of the list of its frames until all is read. */
     uint32_t *words; /* texts, by hash; 0 is empty */
     size_t n_words, words_room;
     uint8_t key_of[512]; /* the known words are the first texts */

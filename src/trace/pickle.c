@@ -11,7 +11,6 @@
 enum opcode {
     OP_MARK = '(',
     OP_STOP = '.',
-    OP_POP = '0',
     OP_NONE = 'N',
     OP_BININT = 'J',
     OP_BININT1 = 'K',
@@ -253,7 +252,7 @@ static int make_marked_tuple(struct machine *m)
     return make_tuple(m, n);
 }
 
-/* The last n values go into the list or dict below them; n of UINT64_MAX: those behind the mark. */
+/* The last n values go into the list or dict below them; n of SIZE_MAX: those behind the mark. */
 static int fill(struct machine *m, size_t n, enum plim_pickle_tag wanted)
 {
     if (n == SIZE_MAX) {

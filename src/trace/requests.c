@@ -19,6 +19,8 @@ struct maker {
     uint64_t retry_bytes; /* the least that did not fit: reserved and a new segment */
     bool *is_released;    /* [pool] */
     bool is_broken;
+    size_t returns_end; /* of the run of late returns that was looked at last, and whether a request waited for it */
+    bool are_needed;
 };
 
 /* --- growing lists --- */
@@ -284,16 +286,19 @@ static bool is_given_at_once(const struct maker *m, size_t at)
  * Late returns that a request waited for come before it in the trace. Behind it in the events: the allocator waits for
  * them itself, and must not find them when it first looks. Returns the end of the run when it belongs to a request.
  */
-static size_t late_returns(const struct maker *m, size_t from)
+static size_t late_returns(struct maker *m, size_t from)
 {
     size_t to = from, next;
+    if (from < m->returns_end) /* it has been looked at from its beginning */
+        return m->are_needed ? m->returns_end : from;
     while (to < m->n_entries && m->entries[to].action == PLIM_TRACE_FREE_COMPLETED)
         to++;
     for (next = to; next < m->n_entries && is_release(&m->entries[next]);)
         next++;
-    const bool is_needed = next < m->n_entries && !(next > to && m->entries[to].is_emptying) &&
-                           (is_growth(&m->entries[next]) || m->entries[next].action == PLIM_TRACE_OOM);
-    return is_needed ? to : from;
+    m->returns_end = to;
+    m->are_needed = next < m->n_entries && !(next > to && m->entries[to].is_emptying) &&
+                    (is_growth(&m->entries[next]) || m->entries[next].action == PLIM_TRACE_OOM);
+    return m->are_needed ? to : from;
 }
 
 static void note_oom(struct maker *m, const struct plim_trace_entry *entry)

@@ -151,7 +151,8 @@ static void read_settings(struct plim_trace_objects *objects, plim_pickle_value 
     objects->trace.has_settings = plim_pickle_tag(split) == PLIM_PICKLE_NUMBER;
     settings->text = plim_pickle_tag(conf) == PLIM_PICKLE_TEXT ? (uint32_t)plim_pickle_rest(conf) : 0;
     settings->max_split_bytes = plim_pickle_tag(split) == PLIM_PICKLE_NUMBER ? plim_pickle_number(split) : -1;
-    settings->gc_threshold = real_of(plim_trace_get(objects, dict, PLIM_KEY_GC_THRESHOLD));
+    const double threshold = real_of(plim_trace_get(objects, dict, PLIM_KEY_GC_THRESHOLD));
+    settings->gc_threshold = threshold > 0 && threshold < 1 ? threshold : 0; /* PyTorch refuses others */
     settings->is_expandable = plim_pickle_tag(expandable) == PLIM_PICKLE_TRUTH && plim_pickle_rest(expandable);
     read_divisions(objects, plim_trace_get(objects, dict, PLIM_KEY_DIVISIONS), settings);
 }

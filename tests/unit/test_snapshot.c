@@ -136,6 +136,8 @@ static const struct {
     BAD(HEAD "K\1.", PLIM_E_UNSUPPORTED, "no segments"),
     BAD(HEAD "].", PLIM_E_UNSUPPORTED, "neither segments nor a history"),
     BAD(HEAD "](K\1K\2e.", PLIM_E_UNSUPPORTED, "something else than segments"),
+    /* blocks of two segments: many segments with many blocks would take for ever */
+    BAD(HEAD "]q\0(" SEGMENT "}(h\2\x8a\1\x20h\3J\0\0\x20\0h\4h\5ue.", PLIM_E_TOO_BIG, "unfolds to far more"),
 };
 
 static void test_bad(void **state)
