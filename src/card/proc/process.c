@@ -189,12 +189,15 @@ static int read_parent(const struct plim_proc_reader *reader, const struct plim_
     return keep_text(entry, PLIM_PROC_PARENT, name);
 }
 
-/* The number of a session is not given away while a process is in it (pid_namespaces(7), pid_alloc() in kernel/pid.c).
- */
+/* The number of a session is not given away while a process is in it (kernel/pid.c, __change_pid()). */
 static bool has_lost_leader(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat)
 {
-    char text[8];
-    return stat->session > 0 && read_of(reader, stat->session, "stat", text, sizeof text) <= 0;
+    char text[1024];
+    struct plim_proc_stat leader;
+    if (stat->session <= 0)
+        return false;
+    return read_of(reader, stat->session, "stat", text, sizeof text) <= 0 || !plim_proc_parse_stat(text, &leader) ||
+           leader.state == 'Z';
 }
 
 static int read_command(const struct plim_proc_reader *reader, const struct plim_proc_stat *stat,
