@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plimsoll trace: a snapshot of PyTorch's memory, its peak, its OOM, and the settings that would have got past it. */
+/* plimsoll trace: a snapshot of PyTorch's memory, its peak, its OOM, the settings that would have got past it; or two.
+ */
 #include "report/trace/trace.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -28,7 +29,7 @@ static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]
 }
 
 struct arguments {
-    const char *path, *color;
+    const char *path, *second_path, *color;
     struct plim_trace_question question;
     long device; /* -1: not named */
     bool is_json, is_help;
@@ -84,8 +85,10 @@ static int parse(int argc, char **argv, struct arguments *a)
             return plim_cli_usage("'plimsoll trace --help' lists the options", "%s needs a value", word);
         } else if (word[0] == '-' && word[1]) {
             return plim_help_unknown_option(&plim_cli_trace, word);
+        } else if (a->second_path) {
+            return plim_cli_usage("two snapshots are compared", "unexpected argument '%s'", word);
         } else if (a->path) {
-            return plim_cli_usage("one snapshot at a time", "unexpected argument '%s'", word);
+            a->second_path = word;
         } else {
             a->path = word;
         }
@@ -93,6 +96,9 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (!a->path && !a->is_help)
         return plim_cli_usage("torch.cuda.memory._dump_snapshot('snapshot.pickle') writes one",
                               "a snapshot is needed: plimsoll trace SNAPSHOT");
+    if (a->second_path && (a->question.settings || a->question.capacity_bytes))
+        return plim_cli_usage("one snapshot is replayed under other settings",
+                              "--replay and --capacity go with one snapshot");
     return PLIM_EXIT_YES;
 }
 
@@ -115,18 +121,33 @@ static bool has_device(const struct plim_memory_trace *trace, size_t device)
     return device < trace->n_devices && trace->devices[device].n_entries;
 }
 
-static int answer(const struct arguments *a, struct plim_memory_trace *trace)
+static int analyse(const struct arguments *a, const char *path, struct plim_memory_trace *trace,
+                   struct plim_trace_analysis *ret_analysis, struct plim_trace_answer *ret_answer)
 {
-    const struct plim_style style = { .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
     const size_t device = a->device >= 0 ? (size_t)a->device : choose_device(trace);
-    struct plim_trace_analysis analysis;
     struct plim_error err = { 0 };
     if (!has_device(trace, device))
         return plim_cli_usage("without --device the one with the longest history is shown",
                               "the snapshot says nothing of device %zu", device);
-    if (plim_trace_analyse(trace, device, &a->question, &analysis, &err) < 0)
+    if (plim_trace_analyse(trace, device, &a->question, ret_analysis, &err) < 0)
         return plim_cli_fail(&err);
-    const struct plim_trace_answer whole = { a->path, trace, &analysis, &a->question };
+    *ret_answer = (struct plim_trace_answer){ path, trace, ret_analysis, &a->question };
+    return PLIM_EXIT_YES;
+}
+
+static struct plim_style style_of(const struct arguments *a)
+{
+    return (struct plim_style){ .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
+}
+
+static int answer(const struct arguments *a, struct plim_memory_trace *trace)
+{
+    const struct plim_style style = style_of(a);
+    struct plim_trace_analysis analysis;
+    struct plim_trace_answer whole;
+    const int result = analyse(a, a->path, trace, &analysis, &whole);
+    if (result != PLIM_EXIT_YES)
+        return result;
     const bool is_asked = a->question.settings || a->question.capacity_bytes;
     const bool is_yes = !is_asked || (analysis.n_trials && analysis.trials[0].is_past_oom);
     bool is_written = true;
@@ -140,30 +161,76 @@ static int answer(const struct arguments *a, struct plim_memory_trace *trace)
     return is_yes ? PLIM_EXIT_YES : PLIM_EXIT_NO;
 }
 
+static int show_changes(const struct arguments *a, struct plim_trace_compared *compared)
+{
+    const struct plim_style style = style_of(a);
+    const struct plim_trace_side sides[2] = { { compared->answers[0].trace, compared->answers[0].analysis },
+                                              { compared->answers[1].trace, compared->answers[1].analysis } };
+    struct plim_error err = { 0 };
+    bool is_written = true;
+    if (plim_trace_compare(sides, PLIM_TRACE_AT_PEAK, &compared->peak, &err) < 0 ||
+        plim_trace_compare(sides, PLIM_TRACE_AT_END, &compared->end, &err) < 0)
+        return plim_cli_fail(&err);
+    if (a->is_json)
+        is_written = plim_report_trace_compared_json(stdout, compared);
+    else
+        plim_report_trace_compared_text(stdout, compared, &style);
+    return is_written && plim_cli_flush() ? PLIM_EXIT_YES : PLIM_EXIT_INTERNAL;
+}
+
+static int compare(const struct arguments *a, struct plim_memory_trace traces[2])
+{
+    struct plim_trace_analysis analyses[2];
+    struct plim_trace_compared compared;
+    int result = analyse(a, a->path, &traces[0], &analyses[0], &compared.answers[0]);
+    if (result != PLIM_EXIT_YES)
+        return result;
+    result = analyse(a, a->second_path, &traces[1], &analyses[1], &compared.answers[1]);
+    if (result == PLIM_EXIT_YES) {
+        result = show_changes(a, &compared);
+        plim_trace_analysis_done(&analyses[1]);
+    }
+    plim_trace_analysis_done(&analyses[0]);
+    return result;
+}
+
+/* Of two snapshots; the first is open. */
+static int open_second(struct arguments *a, struct plim_memory_trace traces[2])
+{
+    struct plim_error err = { 0 };
+    if (plim_snapshot_open(a->second_path, &traces[1], &err) < 0)
+        return plim_cli_fail(&err);
+    a->question.has_no_trials = true;
+    const int status = compare(a, traces);
+    plim_snapshot_done(&traces[1]);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments a = { .device = -1 };
-    struct plim_memory_trace trace;
+    struct plim_memory_trace traces[2];
     struct plim_error err = { 0 };
     const int result = parse(argc, argv, &a);
     if (result != PLIM_EXIT_YES)
         return result;
     if (a.is_help)
         return plim_help_command(stdout, &plim_cli_trace);
-    if (plim_snapshot_open(a.path, &trace, &err) < 0)
+    if (plim_snapshot_open(a.path, &traces[0], &err) < 0)
         return plim_cli_fail(&err);
-    const int status = answer(&a, &trace);
-    plim_snapshot_done(&trace);
+    const int status = a.second_path ? open_second(&a, traces) : answer(&a, &traces[0]);
+    plim_snapshot_done(&traces[0]);
     return status;
 }
 
 const struct plim_cli_command plim_cli_trace = {
     .name = "trace",
-    .arguments = "[OPTIONS] SNAPSHOT",
+    .arguments = "[OPTIONS] SNAPSHOT [SNAPSHOT]",
     .summary = "what a snapshot of PyTorch's memory shows, and which setting helps",
     .examples = "  plimsoll trace snapshot.pickle\n"
                 "  plimsoll trace snapshot.pickle --replay expandable_segments:True\n"
-                "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n",
+                "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n"
+                "  plimsoll trace before.pickle after.pickle\n",
     .run = run,
     .options = list_options,
 };

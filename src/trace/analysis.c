@@ -136,7 +136,7 @@ static int try_all(const struct plim_memory_trace *trace, struct plim_trace_anal
     int result = 0;
     if (question->settings || question->capacity_bytes)
         return try_settings(trace, analysis, question->settings ? question->settings : "", reterr);
-    if (!analysis->has_oom || !analysis->is_met || analysis->oom.is_demand)
+    if (!analysis->has_oom || !analysis->is_met || analysis->oom.is_demand || question->has_no_trials)
         return 0;
     for (size_t i = 0; i < sizeof usual_settings / sizeof *usual_settings && result == 0; i++)
         result = try_settings(trace, analysis, usual_settings[i], reterr);
@@ -152,6 +152,7 @@ static int look(struct plim_memory_trace *trace, struct plim_trace_analysis *ana
     /* A peak of 0 events: what was there before was the most. */
     const bool is_later = analysis->replay.result.allocated_peak_bytes > 0 && analysis->requests.n_events > 0;
     const size_t at = is_later ? analysis->replay.result.allocated_peak_at + 1 : 0;
+    analysis->peak_at = at;
     analysis->peak_entry =
         at > 0 && at <= analysis->requests.n_events ? analysis->requests.entry_of[at - 1] : UINT32_MAX;
     result = plim_trace_holders_find(trace, analysis->device, &analysis->requests, at, &analysis->peak, reterr);

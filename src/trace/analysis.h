@@ -53,6 +53,7 @@ struct plim_trace_analysis {
     bool is_met;                     /* it ran out, or did not, where the recorded run did */
     uint64_t reserved_bytes, allocated_bytes, inactive_split_bytes; /* at the end, of the segments */
     size_t n_segments;
+    size_t peak_at;      /* the event behind the peak */
     uint32_t peak_entry; /* UINT32_MAX: the peak is the beginning */
     struct plim_trace_holders peak;
     struct plim_trace_oom oom; /* of the first that the trace has */
@@ -64,6 +65,7 @@ struct plim_trace_analysis {
 struct plim_trace_question {
     const char *settings;    /* to try; NULL: a list of usual ones when memory ran out */
     uint64_t capacity_bytes; /* that PyTorch may reserve; 0: what the trace says */
+    bool has_no_trials;      /* other settings are not asked about */
 };
 
 PLIM_MUST_CHECK int plim_trace_analyse(struct plim_memory_trace *trace, size_t device,

@@ -58,7 +58,8 @@ static int by_bytes(const void *a, const void *b)
 static size_t unite(struct row *rows, size_t n)
 {
     size_t kept = 0;
-    qsort(rows, n, sizeof *rows, by_line);
+    if (n > 1)
+        qsort(rows, n, sizeof *rows, by_line);
     for (size_t i = 0; i < n; i++) {
         if (kept && rows[kept - 1].line == rows[i].line) {
             rows[kept - 1].site.bytes += rows[i].site.bytes;
@@ -89,15 +90,16 @@ static void summarize(struct row *rows, size_t n, struct plim_trace_holders *ret
     }
 }
 
-/* Which ids are held before the event `at`. */
-static void follow(const struct plim_trace_requests *requests, size_t at, bool *is_held)
+/* Which ids are held before the event `at`; `entries` are the device's. A request that failed holds nothing. */
+static void follow(const struct plim_trace_entry *entries, const struct plim_trace_requests *requests, size_t at,
+                   bool *is_held)
 {
     for (uint32_t id = 0; id < requests->n_before; id++)
         is_held[id] = true;
     for (size_t i = 0; i < at && i < requests->n_events; i++) {
         const struct plim_torch_event *event = &requests->events[i];
         if (event->kind == PLIM_TORCH_TAKE)
-            is_held[event->id] = true;
+            is_held[event->id] = entries[requests->entry_of[i]].action != PLIM_TRACE_OOM;
         else if (event->kind == PLIM_TORCH_GIVE || event->kind == PLIM_TORCH_GIVE_LATER)
             is_held[event->id] = false;
     }
@@ -119,35 +121,66 @@ static uint32_t stack_of(const struct plim_memory_trace *trace, size_t device,
     return trace->entries[trace->devices[device].first_entry + by].stack;
 }
 
-int plim_trace_holders_find(const struct plim_memory_trace *trace, size_t device,
-                            const struct plim_trace_requests *requests, size_t at,
-                            struct plim_trace_holders *ret_holders, struct plim_error *reterr)
+/* Allocations that are held before the event `at`, one row each; also the sums of those from before the recording. */
+static struct row *list_rows(const struct plim_memory_trace *trace, size_t device,
+                             const struct plim_trace_requests *requests, size_t at, size_t *ret_n,
+                             struct plim_trace_holders *sums)
 {
-    *ret_holders = (struct plim_trace_holders){ 0 };
     bool *is_held = plim_alloc((size_t)requests->n_ids + 1, sizeof *is_held);
     size_t n = 0;
     if (is_held)
-        follow(requests, at, is_held);
+        follow(device < trace->n_devices ? &trace->entries[trace->devices[device].first_entry] : NULL, requests, at,
+               is_held);
     for (uint32_t id = 0; is_held && id < requests->n_ids; id++)
         n += is_held[id];
     struct row *rows = is_held ? plim_alloc_unset(n + 1, sizeof *rows) : NULL;
-    if (!rows) {
-        plim_free(is_held);
-        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
-    }
     n = 0;
-    for (uint32_t id = 0; id < requests->n_ids; id++) {
+    for (uint32_t id = 0; rows && id < requests->n_ids; id++) {
         if (!is_held[id])
             continue;
         const uint32_t frame = plim_trace_frame_of(trace, stack_of(trace, device, requests, id));
         rows[n++] = (struct row){ line_of(trace, frame), { frame, requests->id_bytes[id], 1 } };
         if (id < requests->n_before) {
-            ret_holders->before_bytes += requests->id_bytes[id];
-            ret_holders->n_before++;
+            sums->before_bytes += requests->id_bytes[id];
+            sums->n_before++;
         }
     }
+    plim_free(is_held);
+    *ret_n = n;
+    return rows;
+}
+
+int plim_trace_holders_find(const struct plim_memory_trace *trace, size_t device,
+                            const struct plim_trace_requests *requests, size_t at,
+                            struct plim_trace_holders *ret_holders, struct plim_error *reterr)
+{
+    size_t n;
+    *ret_holders = (struct plim_trace_holders){ 0 };
+    struct row *rows = list_rows(trace, device, requests, at, &n, ret_holders);
+    if (!rows)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     summarize(rows, n, ret_holders);
     plim_free(rows);
-    plim_free(is_held);
+    return 0;
+}
+
+int plim_trace_sites_find(const struct plim_memory_trace *trace, size_t device,
+                          const struct plim_trace_requests *requests, size_t at, struct plim_trace_site **ret_sites,
+                          size_t *ret_n, struct plim_error *reterr)
+{
+    struct plim_trace_holders sums = { 0 };
+    size_t n;
+    struct row *rows = list_rows(trace, device, requests, at, &n, &sums);
+    struct plim_trace_site *sites = rows ? plim_alloc_unset(n + 1, sizeof *sites) : NULL;
+    if (!sites) {
+        plim_free(rows);
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    }
+    n = unite(rows, n);
+    for (size_t i = 0; i < n; i++)
+        sites[i] = rows[i].site;
+    plim_free(rows);
+    *ret_sites = sites;
+    *ret_n = n;
     return 0;
 }

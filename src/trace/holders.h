@@ -11,6 +11,11 @@ PLIM_MUST_CHECK int plim_trace_holders_find(const struct plim_memory_trace *trac
                                             const struct plim_trace_requests *requests, size_t at,
                                             struct plim_trace_holders *ret_holders, struct plim_error *reterr);
 
+/* The same, of every line; the caller frees the sites. */
+PLIM_MUST_CHECK int plim_trace_sites_find(const struct plim_memory_trace *trace, size_t device,
+                                          const struct plim_trace_requests *requests, size_t at,
+                                          struct plim_trace_site **ret_sites, size_t *ret_n, struct plim_error *reterr);
+
 /*
  * The frame that stands for a stack: the innermost of Python that is not PyTorch's own, else the innermost.
  * PLIM_TRACE_NO_STACK for a stack without frames.

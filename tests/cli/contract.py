@@ -447,8 +447,22 @@ def check_held(held: object, where: str) -> None:
         need(row[key] == total, f"{where}.{key} is {row[key]}, its sites are {total}")
 
 
+def check_traces(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.trace/1"}, snapshots=list, changes=dict)
+    need(len(root["snapshots"]) == 2, "two snapshots")
+    for snapshot in root["snapshots"]:
+        check_trace(snapshot)
+    for moment in ("peak", "end"):
+        row = fields(root["changes"][moment], moment, bytes=list, lines=list, rest_bytes=list, rest_lines=int, equal_lines=int)
+        for line in row["lines"]:
+            fields(line, f"{moment}.lines", bytes=list, count=list, frame=(dict, NULL))
+            need(line["bytes"][0] != line["bytes"][1], f"{moment}: a line that is the same: {line}")
+    for side, snapshot in enumerate(root["snapshots"]):
+        need(root["changes"]["peak"]["bytes"][side] == snapshot["peak"]["held"]["bytes"], "changes.peak.bytes")
+
+
 def check_trace(answer: object) -> None:
-    root = fields(answer, "answer", schema={"plimsoll.trace/1"}, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
+    root = fields(answer, "answer", schema={"plimsoll.trace/1"}, snapshot=str, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
                   oom=(dict, NULL), replay=dict)
     peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict)
     check_held(peak["held"], "peak.held")
@@ -473,7 +487,7 @@ def check(kind: str, answer: object) -> str | None:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
          "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
-         "free": check_free, "trace": check_trace}[kind](answer)
+         "free": check_free, "trace": check_trace, "traces": check_traces}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

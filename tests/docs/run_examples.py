@@ -40,7 +40,7 @@ SCENE = os.path.join(ROOT, "tests", "watch", "scenes", "shared-server.scene")
 OF_A_SCENE = ("ps", "free")  # commands
 LOG = os.path.join(ROOT, "tests", "cli", "logs", "llama-8b.log")
 RECEIPT = os.path.join(ROOT, "tests", "cli", "logs", "rehearsal.json")
-SNAPSHOT = os.path.join(ROOT, "tests", "data", "traces", "train-2.15.pickle")
+SNAPSHOTS = os.path.join(ROOT, "tests", "data", "traces")
 CRASH = os.path.join(ROOT, "tests", "cli", "logs", "crash", "pytorch.log")
 CONFIG = {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "hidden_size": 4096, "intermediate_size": 14336,
           "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}
@@ -78,7 +78,8 @@ class Place:
                       "NVML_SCENE": os.path.join(scene, "nvml"), "XDG_STATE_HOME": os.path.join(scene, "state")}
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
         shutil.copy(RECEIPT, os.path.join(self.directory, "receipt.json"))
-        shutil.copy(SNAPSHOT, os.path.join(self.directory, "snapshot.pickle"))
+        for name, snapshot in {"snapshot": "train-2.15", "before": "train-2.15", "after": "train-more-2.15"}.items():
+            shutil.copy(os.path.join(SNAPSHOTS, snapshot + ".pickle"), os.path.join(self.directory, name + ".pickle"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
         with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
             file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])

@@ -83,17 +83,47 @@ static json_t *replay_json(const struct plim_trace_analysis *analysis)
                      trials_json(analysis));
 }
 
-bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)
+static json_t *answer_json(const struct plim_trace_answer *answer)
 {
     const struct plim_memory_trace *trace = answer->trace;
     const struct plim_trace_analysis *analysis = answer->analysis;
     json_t *now = json_pack("{s:o, s:o, s:o, s:o}", "segments", number(analysis->n_segments), "reserved_bytes",
                             number(analysis->reserved_bytes), "allocated_bytes", number(analysis->allocated_bytes),
                             "inactive_split_bytes", number(analysis->inactive_split_bytes));
-    json_t *root =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "device",
-                  number(analysis->device), "entries", number(analysis->n_entries), "settings",
-                  trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
-                  "peak", peak_json(answer), "end", now, "oom", oom_json(answer), "replay", replay_json(analysis));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "snapshot",
+                     plim_text_json(answer->path), "device", number(analysis->device), "entries",
+                     number(analysis->n_entries), "settings",
+                     trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
+                     "peak", peak_json(answer), "end", now, "oom", oom_json(answer), "replay", replay_json(analysis));
+}
+
+bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)
+{
+    return plim_json_write(out, answer_json(answer), JSON_INDENT(2));
+}
+
+static json_t *pair(const uint64_t values[2]) { return json_pack("[o, o]", number(values[0]), number(values[1])); }
+
+static json_t *changes_json(const struct plim_trace_changes *changes)
+{
+    json_t *lines = json_array();
+    for (size_t i = 0; i < changes->n_changes; i++) {
+        const struct plim_trace_change *change = &changes->changes[i];
+        json_t *frame = !change->file ? json_null()
+                                      : json_pack("{s:o, s:o, s:o}", "file", plim_text_json(change->file), "line",
+                                                  number(change->line), "function", plim_text_json(change->function));
+        json_array_append_new(lines, json_pack("{s:o, s:o, s:o}", "bytes", pair(change->bytes), "count",
+                                               pair(change->n), "frame", frame));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "bytes", pair(changes->bytes), "lines", lines, "rest_bytes",
+                     pair(changes->rest_bytes), "rest_lines", number(changes->n_rest_lines), "equal_lines",
+                     number(changes->n_equal_lines));
+}
+
+bool plim_report_trace_compared_json(FILE *out, const struct plim_trace_compared *compared)
+{
+    json_t *root = json_pack("{s:s, s:[o, o], s:{s:o, s:o}}", "schema", "plimsoll.trace/1", "snapshots",
+                             answer_json(&compared->answers[0]), answer_json(&compared->answers[1]), "changes", "peak",
+                             changes_json(&compared->peak), "end", changes_json(&compared->end));
     return plim_json_write(out, root, JSON_INDENT(2));
 }

@@ -60,7 +60,7 @@ static void print_holders(FILE *out, const struct plim_memory_trace *trace, cons
                    (unsigned long long)holders->n_rest, (unsigned long long)holders->n_rest_sites);
 }
 
-static void print_head(FILE *out, const struct plim_trace_answer *answer)
+void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer)
 {
     const struct plim_memory_trace *trace = answer->trace;
     const struct plim_trace_analysis *analysis = answer->analysis;
@@ -186,7 +186,7 @@ static void print_answer(FILE *out, const struct plim_trace_answer *answer, cons
 void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     const struct plim_trace_analysis *analysis = answer->analysis;
-    print_head(out, answer);
+    plim_report_trace_head(out, answer);
     print_peak(out, answer, style);
     print_end(out, analysis);
     if (analysis->has_oom)

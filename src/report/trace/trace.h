@@ -5,7 +5,7 @@
 /* The answer of `plimsoll trace`. */
 
 #include "report/report.h"
-#include "trace/analysis.h"
+#include "trace/comparison.h"
 
 struct plim_trace_answer {
     const char *path;
@@ -17,6 +17,19 @@ struct plim_trace_answer {
 void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style);
 /* plimsoll.trace/1. False: out of memory, or not written. */
 bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer);
+
+/* Two snapshots beside each other. */
+struct plim_trace_compared {
+    struct plim_trace_answer answers[2];
+    struct plim_trace_changes peak, end;
+};
+
+void plim_report_trace_compared_text(FILE *out, const struct plim_trace_compared *compared,
+                                     const struct plim_style *style);
+bool plim_report_trace_compared_json(FILE *out, const struct plim_trace_compared *compared);
+
+/* The lines that name the snapshot. */
+void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer);
 
 /* Microseconds from the first entry of the device's trace; 0 for entries without a time. */
 uint64_t plim_trace_since_start_us(const struct plim_trace_answer *answer, uint32_t entry);

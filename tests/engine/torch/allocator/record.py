@@ -127,22 +127,30 @@ def run_case(plimsoll: str, python: str, name: str) -> str:
             return record(pickle.load(file), conf)
 
 
-def write_snapshot(plimsoll: str, python: str, version: str) -> None:
-    """The file as PyTorch wrote it, but for the folders in the names of files."""
+def run_snapshot(plimsoll: str, python: str, program: list[str]) -> dict:
+    """The snapshot as PyTorch wrote it, but for the folders in the names of files."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "run.pickle")
-        rehearse(plimsoll, python, [os.path.join(HERE, "train.py"), out], "", folder)
+        rehearse(plimsoll, python, [os.path.join(HERE, program[0]), *program[1:], out], "", folder)
         with open(out, "rb") as file:
             snapshot = pickle.load(file)
     owners = [entry for trace in snapshot["device_traces"] for entry in trace] + snapshot["segments"]
     for owner in owners + [block for segment in snapshot["segments"] for block in segment["blocks"]]:
         for frame in owner.get("frames", ()):
             frame["filename"] = frame["filename"].rpartition("site-packages/")[2].replace(HERE + "/", "")
-    name = os.path.join(TRACES, f"train-{version}")
-    with open(name + ".pickle", "wb") as file:
-        pickle.dump(snapshot, file, protocol=4)
-    with open(name + ".segments.pickle", "wb") as file:
-        pickle.dump(snapshot["segments"], file, protocol=2)
+    return snapshot
+
+
+def write_pickle(name: str, data: object, protocol: int) -> None:
+    with open(os.path.join(TRACES, name), "wb") as file:
+        pickle.dump(data, file, protocol=protocol)
+
+
+def write_snapshots(plimsoll: str, python: str, version: str) -> None:
+    snapshot = run_snapshot(plimsoll, python, ["train.py", "320"])
+    write_pickle(f"train-{version}.pickle", snapshot, 4)
+    write_pickle(f"train-{version}.segments.pickle", snapshot["segments"], 2)
+    write_pickle(f"train-more-{version}.pickle", run_snapshot(plimsoll, python, ["train.py", "350"]), 4)
 
 
 def main() -> int:
@@ -156,7 +164,7 @@ def main() -> int:
     different = 0
     for version, python in (text.split("=", 1) for text in options.pythons):
         if options.snapshots:
-            write_snapshot(options.plimsoll, python, version)
+            write_snapshots(options.plimsoll, python, version)
             continue
         for name, case in CASES.items():
             if options.only not in f"{name}-{version}" or numbers(version) < numbers(case[4]):

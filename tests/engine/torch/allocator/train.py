@@ -2,7 +2,7 @@
 """
 A training loop whose batches grow: the cache falls to pieces, and memory ends although much of it is free.
 
-    train.py OUT [ROOM_MIB]
+    train.py ROOM_MIB OUT
 """
 import ctypes
 import sys
@@ -51,13 +51,13 @@ def train(steps: int) -> None:
 
 
 def main() -> None:
-    leave(int(sys.argv[2]) if len(sys.argv) > 2 else 320)
+    leave(int(sys.argv[1]))
     torch.cuda.memory._record_memory_history(stacks="python")
     try:
         train(8)
     except torch.cuda.OutOfMemoryError as error:
         print(error, file=sys.stderr)
-        torch.cuda.memory._dump_snapshot(sys.argv[1])
+    torch.cuda.memory._dump_snapshot(sys.argv[2])
 
 
 main()
