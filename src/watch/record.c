@@ -150,7 +150,6 @@ void plim_record_update(struct plim_record *r, const struct plim_sample *s, uint
     if (q.is_known && since == NOT_SEEN && p->state == 'R')
         begin(r, now_ms, false);
     ret_activity->is_busy = q.is_busy || (since == BUSY && span_ms <= NEAR_MS);
-    ret_activity->is_cpu_seen = since != NOT_SEEN;
     if (r->idle_since_ms) {
         ret_activity->idle_s = (now_ms - r->idle_since_ms) / 1000;
         ret_activity->is_idle_at_least = r->is_idle_at_least;

@@ -30,7 +30,6 @@ struct plim_watch_activity {
     int64_t idle_s; /* -1: unknown */
     bool is_idle_at_least;
     bool is_busy;       /* active on the GPU or the processor in the time that was seen */
-    bool is_cpu_seen;   /* the processor time is part of the judgement */
     bool is_gpu_silent; /* the driver says nothing about activity */
 };
 

@@ -216,12 +216,6 @@ uint32_t plim_watch_history(const struct plim_watch *w, uint32_t holding, int64_
     return holding < w->n_rows ? history(w, w->row_tracks[holding], ret_bytes, max) : 0;
 }
 
-int64_t plim_watch_spacing_ms(const struct plim_watch *w, uint32_t card)
-{
-    const struct plim_series *series = card < w->n_cards ? w->tracks[w->card_tracks[card]].series : NULL;
-    return series ? series->spacing_ms : 0;
-}
-
 /* --- processes --- */
 
 static const char *model_of(struct plim_watch *w, const struct plim_sample_process *p)

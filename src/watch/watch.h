@@ -118,8 +118,6 @@ const struct plim_watch_card *plim_watch_cards(const struct plim_watch *watch);
 enum { PLIM_WATCH_MAX_POINTS = 240 };
 uint32_t plim_watch_card_history(const struct plim_watch *watch, uint32_t card, int64_t *ret_bytes, uint32_t max);
 uint32_t plim_watch_history(const struct plim_watch *watch, uint32_t holding, int64_t *ret_bytes, uint32_t max);
-/* Between two points of the history of a card. */
-int64_t plim_watch_spacing_ms(const struct plim_watch *watch, uint32_t card);
 
 /*
  * What earlier runs saw of the processes, from a file; call it before the first sample. A file that is missing, damaged

@@ -197,13 +197,12 @@ static void hold(struct plim_torch_allocator *a, uint32_t block, uint32_t id, ui
     plim_torch_note_peaks(a);
 }
 
-static void note_oom(struct plim_torch_allocator *a, uint64_t bytes)
+static void note_oom(struct plim_torch_allocator *a)
 {
     struct plim_torch_result *result = &a->result;
     if (result->n_ooms++ > 0)
         return;
     result->oom_at = a->at;
-    result->oom_segment_bytes = plim_torch_segment_bytes(&a->setup.settings, bytes);
     result->oom_reserved_bytes = result->reserved_bytes;
     result->oom_allocated_bytes = result->allocated_bytes;
 }
@@ -219,7 +218,7 @@ static void take(struct plim_torch_allocator *a, const struct plim_torch_event *
     if (block)
         hold(a, block, event->id, bytes, event->bytes);
     else
-        note_oom(a, bytes);
+        note_oom(a);
 }
 
 /* --- giving back --- */

@@ -83,10 +83,9 @@ struct plim_torch_segment_before {
 struct plim_torch_result {
     uint64_t allocated_bytes, reserved_bytes, requested_bytes, inactive_split_bytes; /* now */
     uint64_t allocated_peak_bytes, reserved_peak_bytes, requested_peak_bytes, inactive_split_peak_bytes;
-    size_t allocated_peak_at, reserved_peak_at; /* the event that first reached the peak */
-    uint64_t n_retries, n_ooms;                 /* a retry waits for all streams and empties the cache */
-    size_t oom_at;                              /* the first event that failed; SIZE_MAX: none */
-    uint64_t oom_segment_bytes;                 /* what the driver was asked for then: "Tried to allocate" */
+    size_t allocated_peak_at;   /* the event that first reached the peak */
+    uint64_t n_retries, n_ooms; /* a retry waits for all streams and empties the cache */
+    size_t oom_at;              /* the first event that failed; SIZE_MAX: none */
     uint64_t oom_reserved_bytes, oom_allocated_bytes;
 };
 

@@ -115,6 +115,8 @@ void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t ad
     if (!plim_free_set_has(set, place))
         return;
     struct plim_free_leaf *leaf = set->leaves[place.leaf];
+    if (leaf->bytes[place.index] != bytes || leaf->address[place.index] != address)
+        return; /* never another one, whatever a snapshot said of its blocks */
     move(leaf, place.index, leaf, place.index + 1, leaf->n - place.index - 1);
     if (--leaf->n > 0)
         return;

@@ -31,7 +31,7 @@ struct plim_free_place {
 
 /* False when memory ran out. The pair (bytes, address) is not in the set. */
 bool plim_free_set_add(struct plim_free_set *set, uint64_t bytes, uint64_t address, uint32_t block);
-/* The pair is in the set. */
+/* A pair that is not in the set stays away. */
 void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t address);
 void plim_free_set_done(struct plim_free_set *set);
 
