@@ -263,18 +263,25 @@ static bool is_application(const struct plim_stale_case *c)
            (!strncmp(unit, "app-", 4) || !strncmp(unit, "snap.", 5) || !strncmp(unit, "flatpak-", 8));
 }
 
+/* The workers of uvicorn and of others are made by multiprocessing and go on serving when what made them has ended. */
+static bool is_serving(const struct plim_sample_process *p)
+{
+    return p->listens == 1 && strstr(p->command, "from multiprocessing.") != NULL;
+}
+
 /* Why an idle process without a parent may be there on purpose; NULL when nothing speaks for it. */
 static const char *purpose(const struct plim_stale_case *c)
 {
     const struct plim_sample_process *p = process_of(c);
-    return is_worker(c) && !*p->slurm_job        ? NULL
-           : *p->slurm_job                       ? "it belongs to a Slurm job ('scancel' ends that)"
-           : is_contained(c)                     ? "it may be what its container was started for"
-           : p->ignores_hangup                   ? "it was started to outlive its terminal (nohup)"
-           : p->session == p->pid                ? "it leads a session of its own, as a daemon does (setsid)"
+    return is_worker(c) && !is_serving(p) && !*p->slurm_job ? NULL
+           : *p->slurm_job                                  ? "it belongs to a Slurm job ('scancel' ends that)"
+           : is_contained(c)                                ? "it may be what its container was started for"
+           : p->ignores_hangup                              ? "it was started to outlive its terminal (nohup)"
+           : p->session == p->pid                           ? "it leads a session of its own, as a daemon does (setsid)"
            : is_daemon(p)                        ? "it was started as a daemon, in a session without a terminal"
            : c->contexts & PLIM_CONTEXT_GRAPHICS ? "it draws on the screen as well: it may have a window"
            : is_application(c)                   ? "it may be a program of the desktop"
+           : !strncmp(p->unit, "run-", 4)        ? "it was started with systemd-run"
            : p->listens == 1                     ? "it listens for connections, as a server does"
            : p->listens < 0 && p->is_limited     ? "its sockets may not be read: it may be a server"
                                                  : NULL;

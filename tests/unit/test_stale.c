@@ -72,6 +72,10 @@ OF_ORPHAN(kernel_left, p->session = p->pid; p->launcher = "jupyter"; p->command 
 OF_ORPHAN(nohup_worker, p->ignores_hangup = true; p->launcher = "mpirun";)
 OF_ORPHAN(spawned_worker, p->ignores_hangup = true;
           p->command = "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5)";)
+OF_ORPHAN(serving_worker, p->listens = 1;
+          p->command = "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5)";)
+OF_ORPHAN(listening_worker, p->listens = 1; p->command = "VLLM::Worker_TP0";)
+OF_ORPHAN(systemd_run, p->unit = "run-r4711.scope";)
 OF_ORPHAN(listening, p->listens = 1;)
 OF_ORPHAN(hidden_sockets, p->listens = -1; p->is_limited = true;)
 OF_ORPHAN(service, p->unit = "whisper.service";)
@@ -187,6 +191,9 @@ static const struct case_of cases[] = {
     CASE(kernel_left, YES, NOTEBOOK, "variables"),
     CASE(nohup_worker, YES, ORPHAN, "its parent is gone"),
     CASE(spawned_worker, YES, ORPHAN, "its parent is gone"),
+    CASE(serving_worker, UNKNOWN, ON_PURPOSE, "listens"),
+    CASE(listening_worker, YES, ORPHAN, "its parent is gone"),
+    CASE(systemd_run, UNKNOWN, ON_PURPOSE, "systemd-run"),
     CASE(listening, UNKNOWN, ON_PURPOSE, "listens"),
     CASE(hidden_sockets, UNKNOWN, ON_PURPOSE, "sockets"),
     CASE(service, NO, SERVICE, "whisper.service"),

@@ -33,7 +33,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_CARD] = { "--card", "", "CARD",
                       "show this card only: gpu1, 1, its PCI address, or the beginning of its UUID" },
     [OPTION_USER] = { "-u --user", "", "NAME", "show processes of this user only, by name or number" },
-    [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long is stale: 90s, 10m, 2h (default: 10m)" },
+    [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long may be stale: 90s, 10m, 2h (default: 10m)" },
     [OPTION_READONLY] = { "--readonly", "", NULL, "no key sends a signal" },
     [OPTION_ASCII] = { "--ascii", "", NULL, "bars and lines in ASCII (default where the locale is not UTF-8)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: as the terminal and NO_COLOR say)" },

@@ -36,7 +36,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
                       "show this card only: gpu1, 1, its PCI address, or the beginning of its UUID" },
     [OPTION_USER] = { "-u --user", "", "NAME", "show processes of this user only, by name or number" },
     [OPTION_SORT] = { "--sort", "", "memory|idle|age|pid|user", "order of the processes of a card (default: memory)" },
-    [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long is stale: 90s, 10m, 2h (default: 10m)" },
+    [OPTION_IDLE_AFTER] = { "--idle-after", "", "TIME", "idle for so long may be stale: 90s, 10m, 2h (default: 10m)" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.ps/1)" },
     [OPTION_PLAIN] = { "--plain", "", NULL, "a line for each process, fields parted by tabs" },
     [OPTION_METRICS] = { "--metrics", "", "[=processes]", "text for Prometheus; =processes: a series for each" },
