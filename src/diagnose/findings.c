@@ -147,6 +147,7 @@ static int refine(struct plim_findings *f, int which, const struct plim_observat
 {
     struct plim_finding *finding = &f->list[which];
     finding->pattern = s->match->pattern;
+    finding->is_bare = finding->is_bare && s->is_bare;
     fill(finding, s->match);
     take_from_context(f, finding);
     add_evidence(finding, s);
@@ -231,6 +232,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     if (which >= 0 && !f->list[which].is_recovered) { /* after a recovery the same message is a new failure */
         if (agrees(&f->list[which], m)) {
             fill(&f->list[which], m);
+            f->list[which].is_bare = f->list[which].is_bare && s->is_bare;
             add_evidence(&f->list[which], s);
             if (f->n_frames == 0) /* a notebook has the message first, then the traceback that it ends */
                 keep_frames(f, s);
@@ -252,6 +254,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     finding->line = finding->last_line = s->line;
     finding->offset = s->offset;
     finding->count = 1;
+    finding->is_bare = s->is_bare;
     fill(finding, m);
     take_from_context(f, finding);
     add_evidence(finding, s);

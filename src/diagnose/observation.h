@@ -11,6 +11,7 @@ struct plim_observation {
     uint64_t offset, line;
     struct plim_stamp stamp; /* of the line, for a point of a series */
     bool is_counted;         /* by plim_findings_count() already */
+    bool is_bare;            /* as in struct plim_finding */
     struct plim_evidence evidence[PLIM_MAX_EVIDENCE];
     uint32_t n_evidence;
     const struct plim_frame *frames; /* of the traceback that belongs to it; NULL: not looked for */

@@ -30,6 +30,7 @@ void plim_recorder_done(struct plim_recorder *r)
 void plim_recorder_reset(struct plim_recorder *r)
 {
     plim_findings_reset(r->findings);
+    plim_text_kinds_listen(r->text_kinds, NULL, 0);
     memset(r->last_match, 0, sizeof r->last_match);
     r->counted_until = r->counted_before = 0;
 }
@@ -42,6 +43,7 @@ static bool is_prose(struct plim_recorder *r, const struct plim_window_reader *r
 {
     if (m->pattern->role != PLIM_PATTERN_ROLE_FAILURE && m->pattern->role != PLIM_PATTERN_ROLE_CONSEQUENCE)
         return false;
+    plim_text_kinds_listen(r->text_kinds, b->data, b->base == 0 && b->length <= PLIM_WINDOW_BYTES ? b->length : 0);
     for (int i = 0; i < PLIM_NUMBER_MAX_ && !m->pattern->is_said; i++)
         if (plim_number_kind((enum plim_number)i) == PLIM_NUMBER_BYTES && m->numbers.value[i] != PLIM_UNKNOWN)
             return false;
@@ -88,6 +90,7 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     if (m->is_dropped)
         return;
     o.is_counted = o.offset < r->counted_before;
+    o.is_bare = plim_text_is_bare(r->text_kinds, &reader->blank, m->start, m->end);
     if (m->pattern->role == PLIM_PATTERN_ROLE_SERIES) {
         const size_t start = reader->start + m->start, line = plim_log_line_start(b, start, PLIM_LOG_LINE_BYTES);
         o.stamp = plim_stamp_of_line(b->data + line, b->length - line);

@@ -44,6 +44,7 @@ static struct marked read_marked(const char *marked)
             m.text[n++] = *p;
     }
     plim_window_build(&window, m.text, n, PLIM_JOIN_BLANK);
+    plim_text_kinds_listen(text_kinds, NULL, 0);
     return m;
 }
 
@@ -53,9 +54,25 @@ static enum plim_text_kind kind_of(const char *marked)
     return plim_text_kind_at(text_kinds, &window, m.text, m.start, m.end);
 }
 
+/* The same, of a text that is all there is. */
+static enum plim_text_kind kind_alone(const char *marked)
+{
+    const struct marked m = read_marked(marked);
+    plim_text_kinds_listen(text_kinds, m.text, strlen(m.text));
+    return plim_text_kind_at(text_kinds, &window, m.text, m.start, m.end);
+}
+
+static bool is_bare(const char *marked)
+{
+    const struct marked m = read_marked(marked);
+    plim_text_kinds_listen(text_kinds, m.text, strlen(m.text));
+    return plim_text_is_bare(text_kinds, &window, m.start, m.end);
+}
+
 static bool is_statement(const char *marked)
 {
     const struct marked m = read_marked(marked);
+    plim_text_kinds_listen(text_kinds, m.text, strlen(m.text));
     return plim_text_is_statement(text_kinds, &window, m.text, m.start, m.end);
 }
 
@@ -165,13 +182,50 @@ static void test_edges(void **state)
     assert_false(plim_text_is_statement(text_kinds, &window, "", 7, 900));
 }
 
+static void test_who_speaks(void **state)
+{
+    (void)state;
+    /* a page shows what a program prints */
+    assert_int_equal(kind_alone("Your pod restarts, and you wonder what happened to it.\n"
+                                "The kernel picks a process and ends it at once.\nReason: <OOMKilled>\n"),
+                     PLIM_TEXT_KIND_PROSE);
+    assert_int_equal(kind_alone("Last State: Terminated\nReason: <OOMKilled>\nExit Code: 137\n"), PLIM_TEXT_KIND_LOG);
+    /* the same words in a sentence, and as a program's line */
+    assert_int_equal(kind_alone("Containers that use too much are <OOMKilled> and start again.\n"),
+                     PLIM_TEXT_KIND_PROSE);
+    assert_int_equal(kind_alone("My containers are <OOMKilled> and start again.\n"), PLIM_TEXT_KIND_LOG);
+    assert_int_equal(kind_alone("12:04:11 worker one is <OOMKilled> and starts again\n"), PLIM_TEXT_KIND_LOG);
+    /* what a program says to its user */
+    assert_int_equal(kind_alone("<Not enough memory to handle 16 tokens>. You need to decrease the batch.\n"),
+                     PLIM_TEXT_KIND_LOG);
+    /* a change of a program */
+    assert_int_equal(kind_alone("This patch shows \"<System is out of GPU memory>\" to the user.\n"),
+                     PLIM_TEXT_KIND_PROSE);
+    assert_false(is_statement("# Relay the reason\n\nOur job stopped <out of memory> twice.\n"));
+    /* nobody's, unless it is the title */
+    assert_false(is_statement("# Tiled attention\n\nThe plain one <runs out of memory> at 32k tokens.\n"));
+    assert_true(is_statement("# Plain attention <runs out of memory> at 32k tokens\n\nSee the script.\n"));
+    assert_true(is_statement("# Tiled attention\n\nFor me the plain one <runs out of memory> at 32k tokens.\n"));
+}
+
+static void test_bare_words(void **state)
+{
+    (void)state;
+    assert_true(is_bare("<OOMKilled>\n"));
+    assert_true(is_bare("it is <out of memory>\n"));
+    assert_false(is_bare("<Reason: OOMKilled>\n"));
+    assert_false(is_bare("Error: <out of memory>\n"));
+    assert_false(is_bare("<hipErrorOutOfMemory>\n"));
+    assert_false(is_bare("Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n<MemoryError>\n"));
+    const struct marked m = read_marked("<OOMKilled>\n"); /* in a long log, of which nobody listens to the voice */
+    assert_false(plim_text_is_bare(text_kinds, &window, m.start, m.end));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_rules_compile),
-        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_statements), cmocka_unit_test(test_rules_compile),
+        cmocka_unit_test(test_who_speaks), cmocka_unit_test(test_bare_words), cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -60,6 +60,22 @@ static bool has_seconds(enum plim_cause cause)
     return cause != PLIM_CAUSE_NOT_OOM && cause != PLIM_CAUSE_HOST_RAM && cause != PLIM_CAUSE_SHM;
 }
 
+/* A few words, or what somebody says, are no message; and where a call failed that no figure came with, the traceback
+ * shows who was next, not who took the memory. */
+static bool is_weak(const struct plim_finding *finding, const struct plim_cause_answer *answer)
+{
+    static const char *const by_trace[] = { "optimizer", "loading", "cache", "step" };
+    if ((finding->pattern && finding->pattern->is_said) || finding->is_bare)
+        return true;
+    bool is = false;
+    for (size_t i = 0; i < sizeof by_trace / sizeof *by_trace; i++)
+        is = is || (answer->best.rule && !strcmp(answer->best.rule, by_trace[i]));
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        is = is &&
+             (plim_number_kind((enum plim_number)i) != PLIM_NUMBER_BYTES || finding->numbers.value[i] == PLIM_UNKNOWN);
+    return is;
+}
+
 void plim_cause_find(const struct plim_finding *finding, const struct plim_log_context *context,
                      struct plim_cause_answer *ret_answer)
 {
@@ -85,8 +101,8 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
         if (!has_seconds(ret_answer->best.cause))
             break;
     }
-    if (finding->pattern && finding->pattern->is_said && ret_answer->best.confidence > PLIM_CONFIDENCE_MEDIUM)
-        ret_answer->best.confidence = PLIM_CONFIDENCE_MEDIUM; /* what somebody says is no message */
+    if (is_weak(finding, ret_answer) && ret_answer->best.confidence > PLIM_CONFIDENCE_MEDIUM)
+        ret_answer->best.confidence = PLIM_CONFIDENCE_MEDIUM;
     ret_answer->advised = ret_answer->best.cause;
     if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN) {
         plim_rule_rest(&facts, &ret_answer->best);

@@ -12,12 +12,31 @@ enum {
     SENTENCE = 240, /* characters before and behind the words that are looked at */
     LINE = 600,
     LONG_TEXT = 400,
+    MIN_RUN = 5,        /* words in small letters: a piece of a sentence */
+    MIN_PROSE_RUNS = 3, /* of a text of sentences */
+    MIN_START = 3,      /* words in small letters: a piece of a sentence at the beginning of a line */
+    WORDS_BEFORE = 2,   /* a message: programs put names, levels and colons there */
+    START_WORDS = 4,    /* of a line: it begins there at the latest */
+    MIN_PROSE_LINES = 2,
+    BARE_WORDS = 4, /* and no signs: anybody's words, not those of a program */
+};
+
+/* Who speaks in a short text, and what of. */
+struct voice {
+    size_t size;       /* of the text; 0: it is long, or nobody looked */
+    bool is_own;       /* somebody tells of themselves */
+    bool is_log;       /* a program printed a part of it */
+    bool is_page;      /* it explains such failures */
+    bool is_change;    /* it describes a change of a program */
+    bool is_sentences; /* much of it is sentences ... */
+    unsigned n_lines;  /* ... and so many lines begin with one */
 };
 
 struct plim_text_kinds {
     pcre2_code *codes[PLIM_PROSE_RULE_MAX_];
     pcre2_match_data *data;
     pcre2_match_context *limits;
+    struct voice voice;
 };
 
 struct plim_text_kinds *plim_text_kinds_new(void)
@@ -158,6 +177,114 @@ static bool is_code(struct plim_text_kinds *g, const struct plim_window *w, cons
                                             !is_behind_raise(w->text + first, w->text + at));
 }
 
+/* --- the whole of a short text --- */
+
+static bool is_small(char c) { return is_lower(c) || c == '\'' || (c & 0x80); }
+
+/* Is the word from here in small letters? Behind it, `*at` is at its blank, or at the end of its line. */
+static bool next_word(const char *text, size_t size, size_t *at)
+{
+    bool is = true;
+    const size_t start = *at;
+    for (; *at < size && text[*at] != ' ' && text[*at] != '\n'; ++*at)
+        is = is && (is_small(text[*at]) || (*at > start && strchr("-,.)", text[*at])));
+    return is && *at > start;
+}
+
+/* Sentences have many words in small letters in a row, what programs print has few. */
+static void count_sentences(const char *text, size_t size, struct voice *v)
+{
+    unsigned n_runs = 0, n_lines = 0, n_in_line = 0, n_in_run = 0;
+    bool is_start = false; /* of a sentence, at that of the line */
+    for (size_t at = 0; at < size; at++) {
+        while (n_in_line == 0 && at + 1 < size && strchr("-*# ", text[at]))
+            at++;
+        if (n_in_line == 0)
+            is_start = text[at] >= 'A' && text[at] <= 'Z';
+        const bool is = next_word(text, size, &at);
+        n_in_line++;
+        n_in_run = is ? n_in_run + 1 : 0;
+        n_runs += n_in_run == MIN_RUN;
+        n_lines += is_start && n_in_run == MIN_START && n_in_line <= START_WORDS + MIN_START;
+        if (at < size && text[at] == '\n')
+            n_in_line = n_in_run = 0;
+    }
+    v->is_sentences = n_runs >= MIN_PROSE_RUNS;
+    v->n_lines = n_lines;
+}
+
+void plim_text_kinds_listen(struct plim_text_kinds *g, const char *raw, size_t size)
+{
+    struct voice *v = &g->voice;
+    if (size == v->size)
+        return;
+    memset(v, 0, sizeof *v);
+    v->size = size;
+    if (size == 0)
+        return;
+    v->is_own = holds(g, PLIM_PROSE_VOICE_SELF, raw, size);
+    count_sentences(raw, size, v);
+    v->is_log = holds(g, PLIM_PROSE_VOICE_LOG, raw, size);
+    v->is_change = !v->is_log && holds(g, PLIM_PROSE_VOICE_CHANGE, raw, size);
+    v->is_page = !v->is_log && !v->is_own &&
+                 (((v->n_lines >= MIN_PROSE_LINES || v->is_sentences) && holds(g, PLIM_PROSE_VOICE_YOU, raw, size)) ||
+                  holds(g, PLIM_PROSE_VOICE_PAGE, raw, size) || holds(g, PLIM_PROSE_SAID_PAGE, raw, size));
+}
+
+/* Nothing in the text says that it is somebody's own failure, and more than a line says that it is not. */
+static bool is_about_failures(const struct voice *v)
+{
+    return v->is_page || v->is_change ||
+           (v->is_sentences && v->n_lines >= MIN_PROSE_LINES && !v->is_log && !v->is_own && v->size > LONG_TEXT);
+}
+
+/* A word or a few, without a sign, a figure or a name of a program's: anybody's words. */
+static bool is_bare(const char *words, size_t size, bool may_have_digits)
+{
+    unsigned n_words = 1;
+    for (size_t i = 0; i < size; i++) {
+        const bool is_capital = words[i] >= 'A' && words[i] <= 'Z';
+        const bool is_digit = may_have_digits && words[i] >= '0' && words[i] <= '9';
+        if (!is_small(words[i]) && !is_capital && !is_digit && words[i] != ' ' && words[i] != '-')
+            return false;
+        if (is_capital && i > 0 && is_lower(words[i - 1]))
+            return false;
+        n_words += words[i] == ' ';
+    }
+    return n_words <= BARE_WORDS && words[size] != ':';
+}
+
+/* Words in small letters stand in a row in the text. */
+static bool has_run(const char *text, size_t size, unsigned n_words)
+{
+    unsigned n = 0;
+    for (size_t at = 0; at < size; at++) {
+        n = next_word(text, size, &at) ? n + 1 : 0;
+        if (n == n_words)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_words(const struct plim_window *w, size_t start, size_t end, size_t from, size_t to)
+{
+    return has_run(w->text + from, start - from, MIN_START) || has_run(w->text + end, to - end, MIN_START);
+}
+
+/* In a text about failures: what a page shows behind its sentences, or words in one, and not a program's own line. */
+static bool is_of_a_page(const struct voice *v, const struct plim_window *w, const char *raw, size_t start, size_t end,
+                         size_t from)
+{
+    struct voice before = { 0 };
+    count_sentences(raw, w->from[start], &before);
+    if (v->is_page && before.n_lines > 0)
+        return true;
+    if (memchr(w->text + from, ':', start - from))
+        return false; /* "ERROR: the words" */
+    return v->is_change || is_bare(w->text + start, end - start, true) ||
+           has_run(w->text + from, start - from, WORDS_BEFORE);
+}
+
 /* By the line: code, a list of changes, a page of help. */
 static enum plim_text_kind kind_of_line(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
                                         size_t start, size_t end)
@@ -196,8 +323,13 @@ enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct pl
         return PLIM_TEXT_KIND_CODE;
     if (holds(g, PLIM_PROSE_QUESTION, w->text + from, start - from))
         return PLIM_TEXT_KIND_PROSE;
+    if (is_about_failures(&g->voice) && is_of_a_page(&g->voice, w, raw, start, end, from))
+        return PLIM_TEXT_KIND_PROSE;
     if (holds(g, PLIM_PROSE_REPORT, w->text + from, to - from))
         return PLIM_TEXT_KIND_LOG;
+    if (g->voice.size > 0 && !g->voice.is_log && is_bare(w->text + start, end - start, false) &&
+        !memchr(w->text + from, ':', start - from) && is_in_words(w, start, end, from, to))
+        return plim_text_is_statement(g, w, raw, raw_start, raw_end) ? PLIM_TEXT_KIND_LOG : PLIM_TEXT_KIND_PROSE;
     const bool is_past = memmem(w->text + start, end - start, " ran out", 8) != NULL;
     if ((!is_past && holds(g, PLIM_PROSE_ADVICE, w->text + from, start - from)) ||
         holds(g, PLIM_PROSE_EXPLANATION, w->text + end, to - end) || is_definition(g, w, from, start, end, to))
@@ -240,6 +372,12 @@ static bool is_own_line(const struct plim_window *w, size_t from)
     return from < 2 || w->is_join[from - 1] == PLIM_NEW_LINE || strchr(".!?:;", w->text[from - 2]);
 }
 
+/* The title of a text, or all of it. */
+static bool is_title(const struct plim_window *w, size_t from, size_t to)
+{
+    return line_start(w, from) == 0 && from <= 2 && (w->text[0] == '#' || to + 2 >= line_end(w, 0));
+}
+
 bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window *w, const char *raw, uint32_t raw_start,
                             uint32_t raw_end)
 {
@@ -254,13 +392,22 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
                                 .n_before = start - from,
                                 .n_words = end - start,
                                 .n_behind = to - end };
-    if (is_denied(g, &s) || is_general_talk(g, &s))
+    if (is_denied(g, &s) || is_general_talk(g, &s) || is_about_failures(&g->voice))
         return false;
-    if (!holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
-        ((line_start(w, start) > 0 && w->length > LONG_TEXT) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
-        return false; /* a page, not a letter */
+    if (!g->voice.is_own && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
+        (!is_title(w, from, to) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
+        return false; /* nobody's */
     return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||
            holds(g, PLIM_PROSE_SAID_BEFORE, s.text, s.n_before) ||
            (is_own_line(w, from) && holds(g, PLIM_PROSE_SAID_TITLE, s.text, s.n_before) &&
             holds(g, PLIM_PROSE_SAID_BEHIND, s.behind, s.n_behind));
+}
+
+bool plim_text_is_bare(const struct plim_text_kinds *g, const struct plim_window *w, uint32_t raw_start,
+                       uint32_t raw_end)
+{
+    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    const size_t line = line_start(w, start);
+    return g->voice.size > 0 && !g->voice.is_log && start < end && is_bare(w->text + start, end - start, false) &&
+           !memchr(w->text + line, ':', start - line);
 }

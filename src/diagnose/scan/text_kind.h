@@ -23,6 +23,9 @@ struct plim_text_kinds;
 struct plim_text_kinds *plim_text_kinds_new(void);
 void plim_text_kinds_free(struct plim_text_kinds *text_kinds);
 
+/* The text of a short log as a whole, for the questions below; a long log (size 0) has no voice. */
+void plim_text_kinds_listen(struct plim_text_kinds *text_kinds, const char *raw, size_t size);
+
 /* Of the words between two positions in the raw bytes that the window was built of. */
 enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *text_kinds, const struct plim_window *window,
                                       const char *raw, uint32_t start, uint32_t end);
@@ -31,5 +34,9 @@ enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *text_kinds, const 
  * question, wish, plan, denial or name of a thing. */
 bool plim_text_is_statement(struct plim_text_kinds *text_kinds, const struct plim_window *window, const char *raw,
                             uint32_t start, uint32_t end);
+
+/* True when the words are a few of anybody's, and nothing in the text is a program's. */
+bool plim_text_is_bare(const struct plim_text_kinds *text_kinds, const struct plim_window *window, uint32_t start,
+                       uint32_t end);
 
 #endif
