@@ -47,6 +47,13 @@ static bool is_idle(const struct plim_stale_case *c, uint32_t process)
     return a->idle_s >= c->idle_after_s && !a->is_busy;
 }
 
+/* Known to have worked since then: what was not watched for as long may have been idle before. */
+static bool is_active(const struct plim_stale_case *c, uint32_t process)
+{
+    const struct plim_watch_activity *a = &c->activities[process];
+    return a->is_busy || (a->idle_s >= 0 && !a->is_idle_at_least && a->idle_s < c->idle_after_s);
+}
+
 /* --- what is no working process --- */
 
 static bool judge_outside(const struct plim_stale_case *c, struct plim_stale_verdict *v)
@@ -121,7 +128,7 @@ static bool judge_active(const struct plim_stale_case *c, struct plim_stale_verd
 {
     const struct plim_watch_activity *a = &c->activities[c->process];
     char span[PLIM_SPAN_TEXT_BYTES];
-    if (!a->is_busy && (a->idle_s < 0 || a->is_idle_at_least || a->idle_s >= c->idle_after_s))
+    if (!is_active(c, c->process))
         return false;
     if (a->is_busy || a->idle_s == 0)
         WHY(v, "active now");
@@ -341,7 +348,7 @@ static bool share_a_card(const struct plim_sample *s, uint32_t a, uint32_t b)
 static const char *both_wanted(const struct plim_stale_case *c, uint32_t later)
 {
     const struct plim_sample_process *p = process_of(c);
-    return is_idle(c, later) || p->listens == 1          ? "both may wait for work"
+    return !is_active(c, later) || p->listens == 1       ? "both may wait for work"
            : !share_a_card(c->sample, c->process, later) ? "on another card"
            : p->has_terminal                             ? "the terminal of this one is still open"
                                                          : NULL;

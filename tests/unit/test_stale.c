@@ -133,6 +133,8 @@ static struct plim_sample_process *later(struct by_hand *h, int64_t seconds)
 }
 CHANGE(earlier_run, (void)p; later(h, 3600);)
 CHANGE(earlier_both_idle, (void)p; later(h, 3600); h->holdings[1].gpu_percent = 0;)
+CHANGE(earlier_and_unwatched, (void)p; later(h, 3600); h->cards[0].activity_ms = 17000;
+       h->holdings[0].last_active_unix_ms = BY_HAND_NOW_MS - 7200000; h->holdings[1].gpu_percent = 0;)
 CHANGE(earlier_rank, (void)p; later(h, 20);)
 CHANGE(earlier_other_folder, (void)p; later(h, 3600)->folder = "/home/ada/other";)
 CHANGE(earlier_other_user, (void)p; later(h, 3600)->uid = 1001;)
@@ -231,6 +233,7 @@ static const struct case_of cases[] = {
     CASE(no_parent_seen, UNKNOWN, ON_PURPOSE, "cannot be seen"),
     CASE(earlier_run, YES, EARLIER_RUN, "5000 runs the same command"),
     CASE(earlier_both_idle, UNKNOWN, EARLIER_RUN, "both may wait"),
+    CASE(earlier_and_unwatched, UNKNOWN, EARLIER_RUN, "both may wait"),
     CASE(earlier_rank, NO, ATTACHED, "is there"),
     CASE(earlier_other_folder, NO, ATTACHED, "is there"),
     CASE(earlier_other_user, NO, ATTACHED, "is there"),
