@@ -156,6 +156,8 @@ static int look(struct plim_memory_trace *trace, struct plim_trace_analysis *ana
     analysis->peak_entry =
         at > 0 && at <= analysis->requests.n_events ? analysis->requests.entry_of[at - 1] : UINT32_MAX;
     result = plim_trace_holders_find(trace, analysis->device, &analysis->requests, at, &analysis->peak, reterr);
+    if (result == 0)
+        result = plim_trace_growth_find(trace, analysis->device, &analysis->requests, &analysis->growth, reterr);
     const uint32_t oom = first_oom(trace, analysis);
     if (result == 0 && oom != UINT32_MAX)
         result = look_at_oom(trace, analysis, oom, reterr);

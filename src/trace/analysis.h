@@ -7,6 +7,7 @@
  * lies in pieces, how it ran out, and which settings would have got past that: each tried by a replay.
  */
 
+#include "trace/growth.h"
 #include "trace/replay.h"
 
 enum { PLIM_TRACE_MAX_SITES = 12, PLIM_TRACE_MAX_TRIALS = 16, PLIM_TRACE_SETTINGS_BYTES = 128 };
@@ -56,6 +57,7 @@ struct plim_trace_analysis {
     size_t peak_at;      /* the event behind the peak */
     uint32_t peak_entry; /* UINT32_MAX: the peak is the beginning */
     struct plim_trace_holders peak;
+    struct plim_trace_growth growth;
     struct plim_trace_oom oom; /* of the first that the trace has */
     bool has_oom;
     struct plim_trace_trial trials[PLIM_TRACE_MAX_TRIALS];

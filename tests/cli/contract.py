@@ -467,6 +467,11 @@ def check_trace(answer: object) -> None:
     peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict)
     check_held(peak["held"], "peak.held")
     need(peak["held"]["bytes"] <= peak["allocated_bytes"] <= peak["reserved_bytes"], f"peak: {peak}")
+    if fields(root, "answer", growth=(dict, NULL))["growth"]:
+        growth = fields(root["growth"], "growth", loop=dict, turns=int, lines=list)
+        for line in growth["lines"]:
+            fields(line, "growth.lines", bytes=int, count=int, turns=int, frame=dict)
+            need(line["turns"] <= growth["turns"] and line["turns"] <= line["count"], f"growth.lines: {line}")
     fields(root["end"], "end", segments=int, reserved_bytes=int, allocated_bytes=int, inactive_split_bytes=int)
     if root["oom"]:
         oom = fields(root["oom"], "oom", entry=int, time_us=int, asked_bytes=int, segment_bytes=int, device_free_bytes=int,

@@ -28,6 +28,22 @@ static json_t *holders_json(const struct plim_memory_trace *trace, const struct 
                      number(holders->rest_bytes), "rest_count", number(holders->n_rest));
 }
 
+static json_t *growth_json(const struct plim_trace_answer *answer)
+{
+    const struct plim_trace_growth *growth = &answer->analysis->growth;
+    json_t *lines = json_array();
+    if (!growth->has_loop) {
+        json_decref(lines);
+        return json_null();
+    }
+    for (size_t i = 0; i < growth->n_lines; i++)
+        json_array_append_new(lines, json_pack("{s:o, s:o, s:o, s:o}", "bytes", number(growth->lines[i].bytes), "count",
+                                               number(growth->lines[i].n), "turns", number(growth->lines[i].n_turns),
+                                               "frame", frame_json(answer->trace, growth->lines[i].frame)));
+    return json_pack("{s:o, s:o, s:o}", "loop", frame_json(answer->trace, growth->loop_frame), "turns",
+                     number(growth->n_turns), "lines", lines);
+}
+
 static json_t *time_json(const struct plim_trace_answer *answer, uint32_t entry)
 {
     return plim_trace_entry_of(answer, entry) ? number(plim_trace_since_start_us(answer, entry)) : json_null();
@@ -90,11 +106,12 @@ static json_t *answer_json(const struct plim_trace_answer *answer)
     json_t *now = json_pack("{s:o, s:o, s:o, s:o}", "segments", number(analysis->n_segments), "reserved_bytes",
                             number(analysis->reserved_bytes), "allocated_bytes", number(analysis->allocated_bytes),
                             "inactive_split_bytes", number(analysis->inactive_split_bytes));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "snapshot",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "snapshot",
                      plim_text_json(answer->path), "device", number(analysis->device), "entries",
                      number(analysis->n_entries), "settings",
                      trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
-                     "peak", peak_json(answer), "end", now, "oom", oom_json(answer), "replay", replay_json(analysis));
+                     "peak", peak_json(answer), "end", now, "growth", growth_json(answer), "oom", oom_json(answer),
+                     "replay", replay_json(analysis));
 }
 
 bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)

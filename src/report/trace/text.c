@@ -102,6 +102,22 @@ static void print_end(FILE *out, const struct plim_trace_analysis *analysis)
     plim_print(out, "\n");
 }
 
+static void print_growth(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
+{
+    char bytes[PLIM_SIZE_TEXT];
+    const struct plim_trace_growth *growth = &answer->analysis->growth;
+    if (!growth->n_lines)
+        return;
+    plim_print(out, "\n%sgrows%s  held at the end of a loop of %llu turns, from all of its quarters;\n",
+               plim_paint(style, PLIM_RED), plim_paint(style, PLIM_PLAIN), (unsigned long long)growth->n_turns);
+    plim_print(out, "  %11s %6s  ", "loop from", "");
+    print_frame(out, answer->trace, growth->loop_frame);
+    for (size_t i = 0; i < growth->n_lines; i++) {
+        plim_print(out, "  %11s %6llu  ", size(bytes, growth->lines[i].bytes), (unsigned long long)growth->lines[i].n);
+        print_frame(out, answer->trace, growth->lines[i].frame);
+    }
+}
+
 /* --- out of memory --- */
 
 static void print_oom(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
@@ -189,6 +205,7 @@ void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, c
     plim_report_trace_head(out, answer);
     print_peak(out, answer, style);
     print_end(out, analysis);
+    print_growth(out, answer, style);
     if (analysis->has_oom)
         print_oom(out, answer, style);
     if (!analysis->n_entries)

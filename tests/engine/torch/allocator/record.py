@@ -9,7 +9,7 @@ Records of PyTorch's allocator: what it was asked and what it did, from real PyT
 Runs program.py under each setting of CASES with each PyTorch, and compares what it did with the record in
 tests/data/traces; --write writes the records. A record is text: its head, then an entry of the history on each line.
 `make test` replays them (tests/unit/test_torch_allocator.c): every segment, every peak and every OOM is compared.
---snapshots writes whole snapshots of train.py, with stacks, for the tests of the reader and of `plimsoll trace`.
+--snapshots writes whole snapshots of train.py and steps.py, with stacks, for the tests of the reader and of `plimsoll trace`.
 """
 import argparse
 import os
@@ -146,7 +146,13 @@ def write_pickle(name: str, data: object, protocol: int) -> None:
         pickle.dump(data, file, protocol=protocol)
 
 
+STEPS = ["leak-loss", "leak-inputs", "leak-every-third", "leak-outputs", "leak-hook", "clean-ring", "clean-by-size", "clean-accumulate",
+         "clean-zero", "clean-infer", "clean-shapes", "clean-load", "clean-forward"]
+
+
 def write_snapshots(plimsoll: str, python: str, version: str) -> None:
+    for kind in STEPS:
+        write_pickle(f"steps-{kind}-{version}.pickle", run_snapshot(plimsoll, python, ["steps.py", kind]), 4)
     snapshot = run_snapshot(plimsoll, python, ["train.py", "320"])
     write_pickle(f"train-{version}.pickle", snapshot, 4)
     write_pickle(f"train-{version}.segments.pickle", snapshot["segments"], 2)
