@@ -2,8 +2,20 @@
 /* The reader of PyTorch's snapshots, and all that follows: any bytes are analysed, or refused with a reason. */
 #include "fuzz.h"
 
-#include "trace/analysis.h"
+#include "trace/comparison.h"
 #include "trace/snapshot.h"
+
+/* A snapshot beside itself: nothing has changed. */
+static void compare(const struct plim_memory_trace *trace, const struct plim_trace_analysis *analysis)
+{
+    const struct plim_trace_side sides[2] = { { trace, analysis }, { trace, analysis } };
+    struct plim_trace_changes changes;
+    struct plim_error error = { 0 };
+    if (plim_trace_compare(sides, PLIM_TRACE_AT_PEAK, &changes, &error) == 0)
+        FUZZ_REQUIRE(changes.n_changes == 0 && changes.bytes[0] == changes.bytes[1]);
+    if (plim_trace_compare(sides, PLIM_TRACE_AT_END, &changes, &error) == 0)
+        FUZZ_REQUIRE(changes.n_changes == 0 && changes.n_rest_lines == 0);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -17,8 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (result == 0) {
         FUZZ_REQUIRE(trace.n_segments || trace.n_entries);
         result = plim_trace_analyse(&trace, 0, &question, &analysis, &error);
-        if (result == 0)
+        if (result == 0) {
+            compare(&trace, &analysis);
             plim_trace_analysis_done(&analysis);
+        }
         plim_snapshot_done(&trace);
     }
     FUZZ_REQUIRE(result == 0 || (error.code == result && error.what[0] != '\0'));

@@ -87,11 +87,10 @@ int plim_trace_before_find(struct plim_memory_trace *trace, size_t device, struc
     for (size_t i = 0; i < trace->n_segments && has_memory; i++)
         if (trace->segments[i].device == device)
             has_memory = read_segment(ret_before, trace, &trace->segments[i]);
-    if (device < trace->n_devices) {
-        struct plim_trace_entry *entries = trace->entries + trace->devices[device].first_entry;
-        for (size_t i = trace->devices[device].n_entries; i-- > 0 && has_memory;)
-            has_memory = take_back(ret_before, &entries[i]);
-    }
+    size_t n;
+    struct plim_trace_entry *entries = plim_trace_history(trace, device, &n);
+    while (n-- > 0 && has_memory)
+        has_memory = take_back(ret_before, &entries[n]);
     if (!has_memory) {
         plim_trace_before_done(ret_before);
         return plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory");

@@ -127,10 +127,10 @@ static struct row *list_rows(const struct plim_memory_trace *trace, size_t devic
                              struct plim_trace_holders *sums)
 {
     bool *is_held = plim_alloc((size_t)requests->n_ids + 1, sizeof *is_held);
-    size_t n = 0;
+    size_t n = 0, n_entries;
+    const struct plim_trace_entry *entries = plim_trace_history(trace, device, &n_entries);
     if (is_held)
-        follow(device < trace->n_devices ? &trace->entries[trace->devices[device].first_entry] : NULL, requests, at,
-               is_held);
+        follow(entries, requests, at, is_held);
     for (uint32_t id = 0; is_held && id < requests->n_ids; id++)
         n += is_held[id];
     struct row *rows = is_held ? plim_alloc_unset(n + 1, sizeof *rows) : NULL;

@@ -76,14 +76,12 @@ int plim_trace_replay(const struct plim_memory_trace *trace, size_t device, cons
                       const struct plim_trace_conditions *conditions, struct plim_trace_replay *ret_replay,
                       struct plim_error *reterr)
 {
-    const bool has_trace = device < trace->n_devices;
     struct plim_trace_replay replay = { .oom_entry = UINT32_MAX };
     struct comparison c = {
         .requests = requests,
-        .entries = has_trace ? trace->entries + trace->devices[device].first_entry : NULL,
-        .n_entries = has_trace ? trace->devices[device].n_entries : 0,
         .replay = &replay,
     };
+    c.entries = plim_trace_history(trace, device, &c.n_entries);
     uint64_t *addresses;
     const size_t n_addresses = list_addresses(&c, &addresses);
     if (!addresses)

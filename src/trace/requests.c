@@ -147,7 +147,7 @@ static int adopt_before(struct maker *m, struct plim_trace_before *before, struc
         const size_t from = at;
         while (at < n_live && before->live.rows[at].address - range->address < range->bytes)
             at++;
-        add_range(m, range, before->live.rows + from, at - from);
+        add_range(m, range, at > from ? before->live.rows + from : NULL, at - from);
     }
     m->live = (struct plim_trace_live){ 0 };
     for (size_t i = 0; i < n_live && !m->is_broken; i++) {
@@ -398,10 +398,7 @@ static int make(struct maker *m, size_t device, struct plim_error *reterr)
     plim_trace_before_done(&before);
     if (result < 0)
         return result;
-    if (device < trace->n_devices) {
-        m->entries = trace->entries + trace->devices[device].first_entry;
-        m->n_entries = trace->devices[device].n_entries;
-    }
+    m->entries = plim_trace_history(trace, device, &m->n_entries);
     read_entries(m);
     return m->is_broken ? plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory") : 0;
 }

@@ -108,4 +108,12 @@ struct plim_memory_trace {
     bool has_settings;
 };
 
+/* What a device's allocator did; NULL: nothing was recorded. */
+static inline struct plim_trace_entry *plim_trace_history(const struct plim_memory_trace *trace, size_t device,
+                                                          size_t *ret_n)
+{
+    *ret_n = device < trace->n_devices ? trace->devices[device].n_entries : 0;
+    return *ret_n ? trace->entries + trace->devices[device].first_entry : NULL;
+}
+
 #endif

@@ -435,6 +435,31 @@ static void test_named_rank(void **state)
     plim_choice_free(choice);
 }
 
+/* Naming a worker that holds no memory beside its parent ends both, as without its number. */
+static void test_named_child(void **state)
+{
+    static struct world w;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        make_world(&w);
+        add_kin(&w, 700, 500, "python train.py");
+        w.named[i] = 500;
+        w.named[1 - i] = 700;
+        w.wish.n_pids = 2;
+        struct plim_choice *choice = choose(&w);
+        assert_int_equal(choice->n_chosen, 2);
+        assert_int_equal(choice->candidate[0].kin.pid, 500);
+        assert_int_equal(choice->candidate[1].part, PLIM_PART_CHILD);
+        plim_choice_free(choice);
+    }
+    w.named[0] = 700; /* alone nothing would come back */
+    w.wish.n_pids = 1;
+    struct plim_choice *choice = choose(&w);
+    assert_int_equal(choice->n_chosen, 0);
+    assert_int_equal(choice->candidate[0].keep, PLIM_KEEP_NO_MEMORY);
+    plim_choice_free(choice);
+}
+
 static void test_named_launcher(void **state)
 {
     static struct world w;
@@ -621,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_orphan_of_a_desktop),
         cmocka_unit_test(test_named_rank),
         cmocka_unit_test(test_named_launcher),
+        cmocka_unit_test(test_named_child),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_gentle),
         cmocka_unit_test(test_device_files),

@@ -101,6 +101,28 @@ static void test_by_hand(void **state)
     plim_snapshot_done(&trace);
 }
 
+/* Segments in which nothing is allocated, or without a history. */
+static void test_nothing_allocated(void **state)
+{
+    static const char bytes[] = HEAD "}(X\x08\0\0\0segments]q\0(" SEGMENT "eX\x0d\0\0\0device_traces](]eu.";
+    char changed[sizeof bytes];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct plim_memory_trace trace;
+        struct plim_error error = { 0 };
+        memcpy(changed, bytes, sizeof bytes);
+        for (size_t k = 0; i == 1 && k + 6 < sizeof bytes; k++)
+            if (!memcmp(changed + k, "active", 6))
+                memcpy(changed + k, "unused", 6);
+        if (read_bytes(changed, sizeof bytes - 1, &trace, &error) < 0)
+            fail_msg("%s at %llu", error.what, (unsigned long long)error.at);
+        assert_int_equal(trace.n_devices, 1);
+        assert_int_equal(trace.blocks[0].state, i == 0 ? PLIM_TRACE_ALLOCATED : PLIM_TRACE_INACTIVE);
+        assert_int_equal(analyse(&trace), 0);
+        plim_snapshot_done(&trace);
+    }
+}
+
 #define BAD(text, code, words)                                                                                         \
     {                                                                                                                  \
         text, sizeof(text) - 1, code, words                                                                            \
@@ -232,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_real),
         cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_nothing_allocated),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_cut_everywhere),

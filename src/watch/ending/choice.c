@@ -173,7 +173,7 @@ static void add_members(struct making *m, int32_t job, const struct plim_kin *ro
             return;
         c->job = job;
         c->is_root_of_job = kin == root;
-        if (known)
+        if (known && known->keep != PLIM_KEEP_NO_MEMORY) /* a child that was named, too, is no reason to keep all */
             continue;
         c->part = holder ? PLIM_PART_HOLDER : kin == root ? PLIM_PART_LAUNCHER : PLIM_PART_CHILD;
         judge_member(m, &subject, c);
