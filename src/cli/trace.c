@@ -143,7 +143,7 @@ static struct plim_style style_of(const struct arguments *a)
 static int answer(const struct arguments *a, struct plim_memory_trace *trace)
 {
     const struct plim_style style = style_of(a);
-    struct plim_trace_analysis analysis;
+    struct plim_trace_analysis analysis = { .n_trials = 0 };
     struct plim_trace_answer whole;
     const int result = analyse(a, a->path, trace, &analysis, &whole);
     if (result != PLIM_EXIT_YES)

@@ -51,17 +51,17 @@ struct plim_trace_analysis {
     struct plim_trace_requests requests;
     uint64_t room_bytes;             /* the capacity of the replays; UINT64_MAX: unknown and not needed */
     struct plim_trace_replay replay; /* under the recorded settings */
-    bool is_met;                     /* it ran out, or did not, where the recorded run did */
     uint64_t reserved_bytes, allocated_bytes, inactive_split_bytes; /* at the end, of the segments */
     size_t n_segments;
-    size_t peak_at;      /* the event behind the peak */
-    uint32_t peak_entry; /* UINT32_MAX: the peak is the beginning */
+    size_t peak_at; /* the event behind the peak */
     struct plim_trace_holders peak;
     struct plim_trace_growth growth;
     struct plim_trace_oom oom; /* of the first that the trace has */
-    bool has_oom;
     struct plim_trace_trial trials[PLIM_TRACE_MAX_TRIALS];
     size_t n_trials;
+    uint32_t peak_entry; /* UINT32_MAX: the peak is the beginning */
+    bool is_met;         /* it ran out, or did not, where the recorded run did */
+    bool has_oom;
 };
 
 struct plim_trace_question {

@@ -145,8 +145,8 @@ static void set_modes(struct plim_screen *s)
         return;
     s->start_color();
     s->use_default_colors();
-    for (short role = 1; role < PLIM_CELL_MAX_; role++)
-        s->init_pair(role, looks[role].colour, -1);
+    for (int role = 1; role < PLIM_CELL_MAX_; role++)
+        s->init_pair((short)role, looks[role].colour, -1);
 }
 
 int plim_screen_open(const char *library, bool has_colour, struct plim_screen **ret_screen, struct plim_error *reterr)
