@@ -112,12 +112,14 @@ int plim_ending_open(const struct plim_choice *choice, const struct plim_asker *
     int result = 0;
     if (!ending)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory for a list of processes");
-    ending->grace_ms = grace_ms;
+    *ending = (struct plim_ending){ .grace_ms = grace_ms };
     ending->ended = plim_alloc(n + 1, sizeof *ending->ended);
     ending->file = plim_alloc(n + 1, sizeof *ending->file);
     ending->term_ms = plim_alloc(n + 1, sizeof *ending->term_ms);
-    if (!ending->ended || !ending->file || !ending->term_ms)
-        result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory for a list of processes");
+    if (!ending->ended || !ending->file || !ending->term_ms) {
+        plim_ending_close(ending);
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory for a list of processes");
+    }
     for (uint32_t i = 0; result == 0 && i < n; i++) {
         ending->ended[i] = (struct plim_ended){ .candidate = choice->candidate[i], .took_ms = -1 };
         ending->file[i] = -1;
