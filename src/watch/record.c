@@ -40,9 +40,16 @@ static void look_at(const struct plim_sample *s, const struct plim_holding *h, s
     q->busy_ms = q->busy_ms < 0 || h->gpu_busy_ms < 0 ? -1 : q->busy_ms + h->gpu_busy_ms;
 }
 
+/* 0: unknown. What starts after the look has a wrong clock. */
+static int64_t start_of(const struct plim_sample *s, uint32_t process)
+{
+    const int64_t started_s = s->process[process].started_unix_s;
+    return started_s <= 0 ? 0 : started_s > s->taken_unix_ms / 1000 ? s->taken_unix_ms : started_s * 1000;
+}
+
 static struct quiet quiet_of(const struct plim_sample *s, uint32_t process)
 {
-    const int64_t started_ms = s->process[process].started_unix_s > 0 ? s->process[process].started_unix_s * 1000 : 0;
+    const int64_t started_ms = start_of(s, process);
     struct quiet q = { .is_known = true };
     for (uint32_t i = 0; i < s->n_holdings; i++)
         if (s->holding[i].process == process)
@@ -87,7 +94,7 @@ static void measure(struct plim_record *r, int64_t now_ms, int64_t cpu_ms, bool 
     if (is_watched && r->anchor_ms && cpu_ms >= r->anchor_cpu_ms && span_ms < MEASURE_MS)
         return;
     if (is_watched && r->anchor_ms && cpu_ms >= r->anchor_cpu_ms && span_ms < 2 * MEASURE_MS) {
-        const int64_t ppm = (cpu_ms - r->anchor_cpu_ms) * 1000000 / span_ms;
+        const double ppm = (double)(cpu_ms - r->anchor_cpu_ms) * 1e6 / (double)span_ms;
         if (ppm <= NEAR_PPM && (r->idle_ppm < 0 || ppm < r->idle_ppm))
             r->idle_ppm = (int32_t)ppm;
     }

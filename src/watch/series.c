@@ -43,7 +43,7 @@ static void follow_level(struct plim_series *s, int64_t time_ms, int64_t bytes)
     }
     s->level_since_ms = time_ms;
     s->level_low = bytes - band;
-    s->level_high = bytes + band;
+    s->level_high = bytes < INT64_MAX - band ? bytes + band : INT64_MAX;
 }
 
 static void make_room(struct plim_series *s)

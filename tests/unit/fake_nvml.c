@@ -146,7 +146,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned *cou
         return NOT_SUPPORTED; /* and leaves the count as it was */
     unsigned room = *count;
     if (is("endless")) { /* and breaks its promise */
-        memset(processes, 0, room * sizeof *here);
+        if (processes)
+            memset(processes, 0, room * sizeof *here);
         *count = 1000;
         return SUCCESS;
     }

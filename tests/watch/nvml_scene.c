@@ -430,7 +430,8 @@ int nvmlDeviceGetProcessUtilization(struct device *device, struct sample *sample
     const unsigned long long now_us = (unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000;
     for (unsigned i = 0; i < device->n_activity; i++) {
         const struct activity *row = &device->activity[i];
-        const unsigned long long at = now_us - (unsigned long long)(row->seconds_ago * 1e6);
+        const long long ago_us = (long long)(row->seconds_ago * 1e6); /* less than 0: it lies ahead */
+        const unsigned long long at = now_us - (unsigned long long)ago_us;
         if (at <= last && !garbage)
             continue;
         if (samples && n < *count)
