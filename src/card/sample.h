@@ -110,6 +110,9 @@ struct plim_sample {
     char why[208];                       /* a driver that is there and does not answer; else empty */
 };
 
+/* True when a user of this name and number is the one that a person calls by `wanted`: the name or the number. */
+bool plim_sample_is_user(const char *user, int64_t uid, const char *wanted);
+
 struct plim_sampler; /* keeps the drivers open */
 
 struct plim_sampler_options {

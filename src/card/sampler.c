@@ -13,6 +13,7 @@
 #include "card/nvml/look.h"
 #include "card/proc/process.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,4 +229,11 @@ void plim_sampler_close(struct plim_sampler *sampler)
     plim_free(sampler->nvml_path);
     plim_free(sampler->root);
     plim_free(sampler);
+}
+
+bool plim_sample_is_user(const char *user, int64_t uid, const char *wanted)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, uid);
+    return !strcmp(user, wanted) || (uid >= 0 && !strcmp(number, wanted));
 }

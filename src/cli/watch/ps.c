@@ -11,7 +11,6 @@
 #include "cli/watch/cards.h"
 #include "cli/watch/seen.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,13 +148,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* --- what is shown --- */
 
-static bool is_user(const struct plim_sample_process *p, const char *name)
-{
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, p->uid);
-    return !strcmp(p->user, name) || (p->uid >= 0 && !strcmp(number, name));
-}
-
 /* Everything of one answer. */
 struct view {
     const struct arguments *arguments;
@@ -222,8 +214,9 @@ static void choose_processes(struct view *v)
 {
     for (uint32_t i = 0; i < v->sample->n_holdings; i++) {
         const struct plim_holding *h = &v->sample->holding[i];
+        const struct plim_sample_process *p = &v->sample->process[h->process];
         const char *user = v->arguments->user;
-        if (v->is_card_shown[h->card] && (!user || is_user(&v->sample->process[h->process], user)))
+        if (v->is_card_shown[h->card] && (!user || plim_sample_is_user(p->user, p->uid, user)))
             v->order[v->n_shown++] = i;
     }
     sorted_view = v;

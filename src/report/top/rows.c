@@ -47,13 +47,6 @@ uint32_t plim_top_rows_selected(const struct plim_top_rows *rows, const struct p
 
 static bool has_text(const char *text, const char *part) { return text && strcasestr(text, part) != NULL; }
 
-static bool is_user(const struct plim_sample_process *process, const char *name)
-{
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, process->uid);
-    return !strcmp(name, process->user) || (process->uid >= 0 && !strcmp(name, number));
-}
-
 static bool is_wanted(const struct plim_top_machine *machine, const struct plim_top_view *view, uint32_t holding)
 {
     const struct plim_holding *h = &machine->sample->holding[holding];
@@ -61,7 +54,7 @@ static bool is_wanted(const struct plim_top_machine *machine, const struct plim_
     const struct plim_watch_row *row = &machine->rows[holding];
     if (view->only_card != UINT32_MAX && h->card != view->only_card)
         return false;
-    if (view->only_user && !is_user(p, view->only_user))
+    if (view->only_user && !plim_sample_is_user(p->user, p->uid, view->only_user))
         return false;
     if (!view->filter[0])
         return true;

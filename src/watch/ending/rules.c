@@ -9,9 +9,7 @@
 #include "base/units.h"
 #include "watch/ending/devices.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { KERNEL_NAME_BYTES = 15 }; /* TASK_COMM_LEN - 1, linux/sched.h */
@@ -156,12 +154,8 @@ static bool has_no_device(const struct plim_ending_subject *s)
 
 static bool is_not_users(const struct plim_ending_subject *s)
 {
-    char *end;
     const char *user = s->wish->user;
-    if (!user)
-        return false;
-    const long long uid = strtoll(user, &end, 10);
-    return !(s->process && !strcmp(s->process->user, user)) && !(!*end && end != user && uid_of(s) == uid);
+    return user && !plim_sample_is_user(s->process ? s->process->user : "", uid_of(s), user);
 }
 
 static bool is_not_on_card(const struct plim_ending_subject *s) { return !s->is_on_card; }
