@@ -273,6 +273,7 @@ static void test_choices(void **state)
           0,
           "x/a-Q4_0.gguf",
           "x/mmproj-F32.gguf" },
+        { { "mmproj/F16.gguf" }, "latest", "", 0, "mmproj/F16.gguf", NULL }, /* not its own projector */
         { { "a-Q4_0.gguf", "imatrix.gguf", "mtp-a-Q4_0.gguf" }, "", "", 0, "a-Q4_0.gguf", NULL },
         { { "a-Q4_0.gguf", "b.gguf" }, "", "b.gguf", 0, "b.gguf", NULL },
         { { "a-Q4_0.gguf" }, "", "b.gguf", PLIM_E_NOT_FOUND, NULL, NULL },

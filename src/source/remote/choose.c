@@ -182,15 +182,18 @@ static int bits_of(const char *path)
 /* Bytes of the folder of a path, with its slash. */
 static size_t folder_of(const char *path) { return (size_t)(name_of(path) - path); }
 
-/* In the model's folder or one around it: the nearest, and there the one of nearest width. */
+/*
+ * In the model's folder or one around it: the nearest, and there the one of nearest width. A model in a folder that is
+ * named after projectors is not its own.
+ */
 static const struct plim_listed_file *find_projector(const struct plim_listing *listing, const char *model)
 {
     const struct plim_listed_file *best = NULL;
     for (size_t i = 0; i < listing->n; i++) {
         const char *path = listing->files[i].path;
         const size_t folder = folder_of(path);
-        if (!ends_with(path, ".gguf") || !strstr(path, "mmproj") || folder > folder_of(model) ||
-            strncmp(path, model, folder) != 0)
+        if (!ends_with(path, ".gguf") || !strstr(path, "mmproj") || !strcmp(path, model) ||
+            folder > folder_of(model) || strncmp(path, model, folder) != 0)
             continue;
         const int width = abs(bits_of(path) - bits_of(model));
         const size_t best_folder = best ? folder_of(best->path) : 0;
