@@ -25,7 +25,7 @@ FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "trac
 # The commands that need Linux: a virtual GPU to load into programs, files that are written sparse or not at all, and the
 # processes of this machine, their users and signals, and a terminal.
 # And sessions with servers, for which other systems have source/remote/absent.c.
-LINUX_ONLY = {"src/cli/rehearse.c", "src/cli/rehearse_options.c", "src/cli/main.c",
+LINUX_ONLY = {"src/cli/rehearse/rehearse.c", "src/cli/rehearse/options.c", "src/cli/main.c",
               "src/cli/receipt_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
               "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}

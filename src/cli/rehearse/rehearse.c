@@ -6,7 +6,7 @@
 #include "cli/help.h"
 #include "cli/libraries.h"
 #include "cli/receipt_file.h"
-#include "cli/rehearse_options.h"
+#include "cli/rehearse/options.h"
 #include "rehearse/command.h"
 #include "rehearse/end/end.h"
 #include "rehearse/path/path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/rehearse_options.h"
+#include "cli/rehearse/options.h"
 
 #include "base/error.h"
 #include "base/text.h"
