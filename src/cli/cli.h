@@ -57,6 +57,9 @@ const char *plim_cli_value(int argc, char **argv, int *i, const char *names);
 /* Colour on this stream: always, never, or (mode NULL, "auto") when it is a terminal and nothing speaks against it. */
 bool plim_cli_has_colour(int fd, const char *mode);
 
+/* The locale of the terminal is UTF-8. */
+bool plim_cli_is_unicode(void);
+
 /* True when all output has reached stdout; else an error is printed. */
 bool plim_cli_flush(void);
 

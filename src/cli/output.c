@@ -68,3 +68,12 @@ bool plim_cli_has_colour(int fd, const char *mode)
     bool is_refused = no_color && *no_color;
     return plim_system_is_terminal(fd) && !is_refused && term && strcmp(term, "dumb") != 0;
 }
+
+bool plim_cli_is_unicode(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
+        value = getenv(names[i]);
+    return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
+}

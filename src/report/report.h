@@ -16,6 +16,7 @@ enum { PLIM_REPORT_MAX_NOTES = 16, PLIM_DEVICE_ID_BYTES = 16 };
 struct plim_style {
     bool has_colour;
     bool is_verbose; /* with the reason of every line */
+    bool is_unicode; /* charts of block elements, else of ASCII */
 };
 
 /* The complete answer for one model on one machine. */

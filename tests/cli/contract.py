@@ -461,11 +461,29 @@ def check_traces(answer: object) -> None:
         need(root["changes"]["peak"]["bytes"][side] == snapshot["peak"]["held"]["bytes"], "changes.peak.bytes")
 
 
+def check_timeline(root: dict) -> None:
+    """The most of each slice: the peak is in one, and no slice has more than the replay's peaks."""
+    slices = fields(root, "answer", timeline=list)["timeline"]
+    need(len(slices) == min(root["entries"], 64), f"a timeline of {len(slices)} slices")
+    for i, row in enumerate(slices):
+        fields(row, f"timeline[{i}]", entry=int, time_us=int, requested_bytes=int, reserved_bytes=int)
+        need(row["entry"] == i * root["entries"] // len(slices), f"timeline[{i}].entry is {row['entry']}")
+        need(row["requested_bytes"] <= row["reserved_bytes"], f"timeline[{i}]: {row}")
+    if slices:
+        peak = root["peak"]
+        need(max(row["requested_bytes"] for row in slices) >= peak["held"]["bytes"], "the timeline lacks its peak")
+        at = max(i for i, row in enumerate(slices) if row["entry"] <= (peak["entry"] or 0))
+        need(slices[at]["requested_bytes"] >= peak["held"]["bytes"], f"the peak is not in slice {at}")
+        if root["replay"]["is_equal"]:
+            need(max(row["reserved_bytes"] for row in slices) == peak["reserved_bytes"], "reserved_bytes of the timeline")
+
+
 def check_trace(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.trace/1"}, snapshot=str, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
                   oom=(dict, NULL), replay=dict)
     peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict)
     check_held(peak["held"], "peak.held")
+    check_timeline(root)
     need(peak["held"]["bytes"] <= peak["allocated_bytes"] <= peak["reserved_bytes"], f"peak: {peak}")
     if fields(root, "answer", growth=(dict, NULL))["growth"]:
         growth = fields(root["growth"], "growth", loop=dict, turns=int, lines=list)

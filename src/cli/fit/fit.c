@@ -322,7 +322,8 @@ static int ask(struct question *q, int argc, char **argv, struct plim_error *err
         return result;
     if (o->n_paths == 0)
         return no_model(o, err);
-    q->style = (struct plim_style){ plim_cli_has_colour(STDOUT_FILENO, o->color), o->is_verbose };
+    q->style =
+        (struct plim_style){ .has_colour = plim_cli_has_colour(STDOUT_FILENO, o->color), .is_verbose = o->is_verbose };
     note_flags(q);
     result = plim_cli_machine(o, &q->machine, &q->notes, err);
     if (result < 0)

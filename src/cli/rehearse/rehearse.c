@@ -100,15 +100,6 @@ static bool has_progress(const struct plim_rehearse_options *o)
 
 /* --- the answer --- */
 
-static bool is_unicode(void)
-{
-    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-    const char *value = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
-        value = getenv(names[i]);
-    return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
-}
-
 /* The receipt of the engine's log, where the program's output went to a file and is such a log; else NULL. */
 static const struct plim_receipt *read_log(const struct plim_rehearse_options *o)
 {
@@ -139,7 +130,7 @@ static int write_receipt(const struct plim_rehearse_options *o, struct plim_rehe
     if (o->is_json)
         is_written = plim_report_rehearsal_json(stdout, rehearsal, find) && plim_cli_flush() && is_written;
     if (!o->is_quiet) {
-        plim_report_rehearsal_text(stderr, rehearsal, engine_log, is_unicode());
+        plim_report_rehearsal_text(stderr, rehearsal, engine_log, plim_cli_is_unicode());
         if (find)
             plim_report_find_text(stderr, find);
     }

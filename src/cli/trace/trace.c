@@ -137,7 +137,8 @@ static int analyse(const struct arguments *a, const char *path, struct plim_memo
 
 static struct plim_style style_of(const struct arguments *a)
 {
-    return (struct plim_style){ .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color) };
+    return (struct plim_style){ .has_colour = plim_cli_has_colour(STDOUT_FILENO, a->color),
+                                .is_unicode = plim_cli_is_unicode() };
 }
 
 static int answer(const struct arguments *a, struct plim_memory_trace *trace)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Each column is a slice of the time and shows the most that was held in it. */
 #include "report/receipt/timeline.h"
 
 #include "base/units.h"
+#include "report/history/chart.h"
 #include "report/print.h"
 
 #include <string.h>
 
-enum { WIDTH = 64, HEIGHT = 6, PARTS = 8, LABEL = 11 };
+enum { WIDTH = PLIM_HISTORY_COLUMNS };
 
 struct drawing {
-    uint64_t bytes[WIDTH];
+    struct plim_history history;
     char phase[WIDTH + 1];
     const char *name[WIDTH]; /* of the phase */
-    uint64_t full_bytes, start_us, end_us;
-    unsigned peak_column;
+    uint64_t start_us, end_us;
 };
 
 static unsigned column_of(const struct drawing *d, uint64_t time_us)
@@ -65,34 +64,17 @@ static void sample(const struct plim_rehearsal *rehearsal, uint32_t device, stru
         const unsigned column = column_of(d, point->time_us);
         const bool is_at_start = (point->time_us - d->start_us) * WIDTH % (d->end_us - d->start_us) == 0;
         for (; at < column; at++) {
-            d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
-            d->bytes[at + 1] = at + 1 == column && is_at_start ? 0 : held;
+            d->history.bytes[at] = held > d->history.bytes[at] ? held : d->history.bytes[at];
+            d->history.bytes[at + 1] = at + 1 == column && is_at_start ? 0 : held;
         }
         held = point->bytes;
-        d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
+        d->history.bytes[at] = held > d->history.bytes[at] ? held : d->history.bytes[at];
         mark_phase(point->phase, at, d);
     }
     for (; at < WIDTH; at++)
-        d->bytes[at] = held > d->bytes[at] ? held : d->bytes[at];
-    if (peak_bytes > d->bytes[d->peak_column]) /* of points that are close together one is recorded */
-        d->bytes[d->peak_column] = peak_bytes;
-}
-
-static unsigned level_of(const struct drawing *d, unsigned column)
-{
-    const unsigned most = HEIGHT * PARTS;
-    const unsigned level = (unsigned)((double)d->bytes[column] * most / (double)d->full_bytes + 0.5);
-    return d->bytes[column] && !level ? 1 : level > most ? most : level;
-}
-
-static void print_cell(FILE *out, const struct drawing *d, unsigned row, unsigned column, bool is_unicode)
-{
-    static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-    static const char *const ascii[] = { " ", ".", ".", ".", ":", ":", ":", "#", "#" };
-    const unsigned below = (HEIGHT - 1 - row) * PARTS;
-    const unsigned level = level_of(d, column);
-    const unsigned part = level <= below ? 0 : level - below > PARTS ? PARTS : level - below;
-    plim_print(out, "%s", (is_unicode ? blocks : ascii)[part]);
+        d->history.bytes[at] = held > d->history.bytes[at] ? held : d->history.bytes[at];
+    if (peak_bytes > d->history.bytes[d->history.peak_column]) /* of points that are close together one is recorded */
+        d->history.bytes[d->history.peak_column] = peak_bytes;
 }
 
 /* The names of the letters, each once. */
@@ -101,7 +83,7 @@ static void print_legend(FILE *out, const struct drawing *d)
     bool is_printed[128] = { false };
     if (strspn(d->phase, ".") == WIDTH)
         return;
-    plim_print(out, "%*s  %s\n%*s", LABEL, "", d->phase, LABEL, "");
+    plim_print(out, "%*s  %s\n%*s", PLIM_HISTORY_LABEL, "", d->phase, PLIM_HISTORY_LABEL, "");
     for (unsigned i = 0; i < WIDTH; i++)
         if (d->name[i] && !is_printed[(unsigned char)d->phase[i] % 128]) {
             is_printed[(unsigned char)d->phase[i] % 128] = true;
@@ -110,33 +92,16 @@ static void print_legend(FILE *out, const struct drawing *d)
     plim_print(out, "\n");
 }
 
-static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool is_unicode)
+static void draw(FILE *out, struct drawing *d, uint64_t peak_bytes, bool is_unicode)
 {
-    char size[PLIM_SIZE_TEXT], text[32], start[32];
-    for (unsigned row = 0; row < HEIGHT; row++) {
-        plim_print(out, "%*s %s", LABEL, row == 0 ? plim_size_text(size, d->full_bytes) : "", is_unicode ? "│" : "|");
-        unsigned n = WIDTH;
-        while (n > 0 && level_of(d, n - 1) <= (HEIGHT - 1 - row) * PARTS)
-            n--;
-        for (unsigned column = 0; column < n; column++)
-            print_cell(out, d, row, column, is_unicode);
-        plim_print(out, "\n");
-    }
-    plim_print(out, "%*s %s", LABEL, "0", is_unicode ? "└" : "+");
-    for (unsigned i = 0; i < WIDTH; i++)
-        plim_print(out, "%s", i == d->peak_column ? "^" : is_unicode ? "─" : "-");
-    plim_print(out, "\n");
-    const int n = snprintf(text, sizeof text, "peak %s", plim_size_text(size, peak_bytes));
-    const int left = (int)d->peak_column + n / 2 + 1 > WIDTH ? WIDTH - n : (int)d->peak_column - n / 2;
-    const int n_start = snprintf(start, sizeof start, "%.2f s", (double)d->start_us / 1e6);
-    if (left > n_start)
-        plim_print(out, "%*s  %s%*s%s", LABEL, "", start, left - n_start, "", text);
-    else
-        plim_print(out, "%*s  %*s%s", LABEL, "", left > 0 ? left : 0, "", text);
-    const int rest = WIDTH - (left > 0 ? left : 0) - n;
-    if (rest >= 10)
-        plim_print(out, "%*.2f s", rest - 2, (double)d->end_us / 1e6);
-    plim_print(out, "\n");
+    char size[PLIM_SIZE_TEXT], peak[32], start[32], end[32];
+    snprintf(peak, sizeof peak, "peak %s", plim_size_text(size, peak_bytes));
+    snprintf(start, sizeof start, "%.2f s", (double)d->start_us / 1e6);
+    snprintf(end, sizeof end, "%.2f s", (double)d->end_us / 1e6);
+    d->history.peak = peak;
+    d->history.start = start;
+    d->history.end = end;
+    plim_history_print(out, &d->history, is_unicode);
     print_legend(out, d);
 }
 
@@ -146,13 +111,13 @@ void plim_report_timeline(FILE *out, const struct plim_rehearsal *rehearsal, uin
     const struct plim_receipt_device *peak = &rehearsal->receipt.device[device];
     const uint64_t gone_bytes = card->reserved_bytes + card->others_bytes;
     const uint64_t usable_bytes = peak->total_bytes > gone_bytes ? peak->total_bytes - gone_bytes : 0;
-    struct drawing d = { .start_us = first_us(rehearsal), .end_us = rehearsal->end_us };
+    struct drawing d = { .history.oom_column = WIDTH, .start_us = first_us(rehearsal), .end_us = rehearsal->end_us };
     if (!peak->peak_bytes || d.start_us >= d.end_us)
         return;
     memset(d.phase, '.', WIDTH);
-    d.full_bytes =
+    d.history.full_bytes =
         peak->peak_bytes > usable_bytes / 3 && usable_bytes > peak->peak_bytes ? usable_bytes : peak->peak_bytes;
-    d.peak_column = column_of(&d, card->peak_us);
+    d.history.peak_column = column_of(&d, card->peak_us);
     sample(rehearsal, device, &d);
     draw(out, &d, peak->peak_bytes, is_unicode);
 }

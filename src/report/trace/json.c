@@ -4,6 +4,7 @@
 #include "report/json_text.h"
 #include "trace/holders.h"
 #include "trace/snapshot.h"
+#include "trace/timeline.h"
 
 static json_t *number(uint64_t value) { return value > INT64_MAX ? json_null() : json_integer((json_int_t)value); }
 
@@ -99,6 +100,21 @@ static json_t *replay_json(const struct plim_trace_analysis *analysis)
                      trials_json(analysis));
 }
 
+static json_t *timeline_json(const struct plim_trace_answer *answer)
+{
+    json_t *list = json_array();
+    struct plim_trace_timeline timeline;
+    plim_trace_timeline_make(answer->trace, answer->analysis, &timeline);
+    for (size_t i = 0; i < timeline.n_slices; i++) {
+        const struct plim_trace_slice *slice = &timeline.slices[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "entry", number(slice->first_entry), "time_us",
+                                              time_json(answer, (uint32_t)slice->first_entry), "requested_bytes",
+                                              number(slice->requested_bytes), "reserved_bytes",
+                                              number(slice->reserved_bytes)));
+    }
+    return list;
+}
+
 static json_t *answer_json(const struct plim_trace_answer *answer)
 {
     const struct plim_memory_trace *trace = answer->trace;
@@ -106,12 +122,12 @@ static json_t *answer_json(const struct plim_trace_answer *answer)
     json_t *now = json_pack("{s:o, s:o, s:o, s:o}", "segments", number(analysis->n_segments), "reserved_bytes",
                             number(analysis->reserved_bytes), "allocated_bytes", number(analysis->allocated_bytes),
                             "inactive_split_bytes", number(analysis->inactive_split_bytes));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "snapshot",
-                     plim_text_json(answer->path), "device", number(analysis->device), "entries",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1",
+                     "snapshot", plim_text_json(answer->path), "device", number(analysis->device), "entries",
                      number(analysis->n_entries), "settings",
                      trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
-                     "peak", peak_json(answer), "end", now, "growth", growth_json(answer), "oom", oom_json(answer),
-                     "replay", replay_json(analysis));
+                     "timeline", timeline_json(answer), "peak", peak_json(answer), "end", now, "growth",
+                     growth_json(answer), "oom", oom_json(answer), "replay", replay_json(analysis));
 }
 
 bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)

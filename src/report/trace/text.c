@@ -203,6 +203,7 @@ void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, c
 {
     const struct plim_trace_analysis *analysis = answer->analysis;
     plim_report_trace_head(out, answer);
+    plim_report_trace_timeline(out, answer, style);
     print_peak(out, answer, style);
     print_end(out, analysis);
     print_growth(out, answer, style);

@@ -28,6 +28,9 @@ void plim_report_trace_compared_text(FILE *out, const struct plim_trace_compared
                                      const struct plim_style *style);
 bool plim_report_trace_compared_json(FILE *out, const struct plim_trace_compared *compared);
 
+/* Memory over the history, as a chart; nothing where there is no history. */
+void plim_report_trace_timeline(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style);
+
 /* The lines that name the snapshot. */
 void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer);
 
