@@ -4,8 +4,8 @@
 
 /*
  * Every limit on input, in one place. A limit is at least an order of magnitude above the largest real input known,
- * and low enough that no input makes us allocate more than 64 MiB. Snapshots of memory are the exception: what is
- * kept of one is a part of its size.
+ * and low enough that no input makes us allocate more than 64 MiB. Snapshots of memory and recorded steps are the
+ * exceptions: what is kept of a snapshot is a part of its size, a step takes at most 16 times its size beside that.
  */
 
 #include <stdint.h>
@@ -97,6 +97,16 @@ enum {
     PLIM_MAX_TRACE_DEVICES = 1 << 8,
     PLIM_MAX_TRACE_LEAST_BYTES = 32 << 20, /* of memory for a file of any size, beside ... */
     PLIM_MAX_TRACE_FACTOR = 4,             /* ... that many bytes for each of its bytes; a real one needs 1.5 */
+
+    /*
+     * Recorded steps: a training of Llama has some 10,000 events per step of the optimizer, 8 ranks and a few shapes; a
+     * program has hundreds of lines that allocate. An event is a byte at least and 12 in memory.
+     */
+    PLIM_MAX_STEP_FILE_BYTES = 256 << 20,
+    PLIM_MAX_STEP_TEXT_BYTES = 1 << 24,
+    PLIM_MAX_STEP_SHAPES = 1 << 6,
+    PLIM_MAX_STEP_POINTS = 1 << 10, /* of a shape */
+    PLIM_MAX_STEP_TRACKS = 1 << 11, /* of a shape: ranks x devices */
 
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */

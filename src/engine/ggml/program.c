@@ -53,7 +53,7 @@ struct run {
     struct watch watch;
 };
 
-static void step(const struct run *run, enum plim_step_kind kind, int backend, plim_node tensor, plim_node from,
+static void step(const struct run *run, enum plim_program_step_kind kind, int backend, plim_node tensor, plim_node from,
                  uint64_t mark)
 {
     struct plim_compiler *c = run->c;
@@ -61,7 +61,8 @@ static void step(const struct run *run, enum plim_step_kind kind, int backend, p
     if (c->n_steps == MAX_STEPS)
         c->overflow = true;
     else
-        c->step[c->n_steps++] = (struct plim_step){ (uint8_t)kind, (int8_t)backend, tensor, from, size_of, mark };
+        c->step[c->n_steps++] =
+            (struct plim_program_step){ (uint8_t)kind, (int8_t)backend, tensor, from, size_of, mark };
 }
 
 /* --- tensors --- */
@@ -97,7 +98,7 @@ static bool reuse_source(const struct run *run, plim_node node)
         run->reader[node].backend = from->backend;
         run->reader[node].is_held = true;
         from->is_held = false;
-        step(run, PLIM_STEP_REUSE, from->backend, node, source, 0);
+        step(run, PLIM_PROGRAM_REUSE, from->backend, node, source, 0);
         return true;
     }
     return false;
@@ -116,7 +117,7 @@ static void allocate(const struct run *run, plim_node node, int backend)
         return;
     r->backend = (int8_t)backend;
     r->is_held = true;
-    step(run, PLIM_STEP_TAKE, backend, node, 0, 0);
+    step(run, PLIM_PROGRAM_TAKE, backend, node, 0, 0);
 }
 
 static void release(const struct run *run, plim_node node)
@@ -125,7 +126,7 @@ static void release(const struct run *run, plim_node node)
     if (!r->is_held || (run->g->tensor[node].flags & PLIM_TENSOR_OUTPUT))
         return;
     r->is_held = false;
-    step(run, PLIM_STEP_GIVE, r->backend, node, 0, 0);
+    step(run, PLIM_PROGRAM_GIVE, r->backend, node, 0, 0);
 }
 
 /* One reader of source is done. */
@@ -226,9 +227,10 @@ static void write_state(const struct run *run, const struct plim_ggml_checkpoint
         if (!r->is_held)
             continue;
         uint64_t readers = (uint64_t)(uint16_t)r->n_children << 16 | (uint16_t)r->n_views;
-        step(run, PLIM_STEP_HELD, r->backend, t, 0, is_within(c, t) ? (uint64_t)(t - c->from + 1) << 32 | readers : 0);
+        step(run, PLIM_PROGRAM_HELD, r->backend, t, 0,
+             is_within(c, t) ? (uint64_t)(t - c->from + 1) << 32 | readers : 0);
     }
-    step(run, PLIM_STEP_CHECK, 0, 0, 0, 0);
+    step(run, PLIM_PROGRAM_CHECK, 0, 0, 0, 0);
 }
 
 /* The last tensor of the range that is computed. */

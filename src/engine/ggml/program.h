@@ -30,15 +30,15 @@ struct plim_ggml_checkpoint {
     uint64_t operations; /* of the range: sizes, backends, order */
 };
 
-enum plim_step_kind {
-    PLIM_STEP_TAKE,  /* space for tensor */
-    PLIM_STEP_GIVE,  /* its space is free again */
-    PLIM_STEP_REUSE, /* tensor takes over the space of `from` and gives back the rest */
-    PLIM_STEP_HELD,  /* tensor has space: part of the state of the checkpoint that follows */
-    PLIM_STEP_CHECK, /* a checkpoint */
+enum plim_program_step_kind {
+    PLIM_PROGRAM_TAKE,  /* space for tensor */
+    PLIM_PROGRAM_GIVE,  /* its space is free again */
+    PLIM_PROGRAM_REUSE, /* tensor takes over the space of `from` and gives back the rest */
+    PLIM_PROGRAM_HELD,  /* tensor has space: part of the state of the checkpoint that follows */
+    PLIM_PROGRAM_CHECK, /* a checkpoint */
 };
 
-struct plim_step {
+struct plim_program_step {
     uint8_t kind;
     int8_t backend;
     plim_node tensor, from;
@@ -54,7 +54,7 @@ struct plim_range {
 };
 
 struct plim_ggml_program {
-    const struct plim_step *step;
+    const struct plim_program_step *step;
     int n_steps;
     int n_backends;
     const struct plim_range *range; /* per checkpoint */
@@ -81,7 +81,7 @@ const struct plim_ggml_program *plim_ggml_programs_get(struct plim_ggml_programs
 /* Where a program is written. */
 struct plim_compiler {
     struct plim_reader *reader; /* scratch, per tensor */
-    struct plim_step *step;
+    struct plim_program_step *step;
     int n_steps;
     struct plim_test *test;
     int n_tests;

@@ -175,7 +175,7 @@ static bool write_key(struct plim_ggml_programs *p, struct entry *e, const struc
 static bool keep_program(struct plim_ggml_programs *p, struct entry *e)
 {
     const struct plim_compiler *c = &p->compiler;
-    struct plim_step *step = take_room(p, c->n_steps, sizeof *step);
+    struct plim_program_step *step = take_room(p, c->n_steps, sizeof *step);
     e->test = take_room(p, c->n_tests, sizeof *e->test);
     e->n_tests = c->n_tests;
     struct plim_range *range = take_room(p, c->n_ranges, sizeof *range);
@@ -195,7 +195,7 @@ static bool keep_program(struct plim_ggml_programs *p, struct entry *e)
 /* Everything is forgotten when the next program may not fit: a search has moved on to other graphs by then. */
 static void make_room(struct plim_ggml_programs *p, const struct plim_ggml_graph *g)
 {
-    enum { TYPICAL_BYTES_PER_TENSOR = SHAPE_BYTES + 4 * sizeof(struct plim_step) + 16 };
+    enum { TYPICAL_BYTES_PER_TENSOR = SHAPE_BYTES + 4 * sizeof(struct plim_program_step) + 16 };
     const size_t bytes = (size_t)g->n_tensors * TYPICAL_BYTES_PER_TENSOR;
     if (p->n_entries < MAX_PROGRAMS && p->used_bytes + bytes <= ROOM_BYTES)
         return;

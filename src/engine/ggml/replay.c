@@ -128,7 +128,7 @@ static uint64_t size_of(const struct run *run, plim_node node, int backend)
     return t->bytes + (backend == run->n_backends - 1 ? 0 : t->extra_bytes);
 }
 
-static void reuse(const struct run *run, const struct plim_step *step)
+static void reuse(const struct run *run, const struct plim_program_step *step)
 {
     struct plim_blocks *b = &run->blocks[step->backend];
     const uint64_t had = aligned(b, size_of(run, step->size_of, step->backend));
@@ -147,7 +147,7 @@ static uint64_t operations_of(const struct plim_ggml_program *program, const str
     return hash;
 }
 
-static void hold(struct run *run, const struct plim_step *step)
+static void hold(struct run *run, const struct plim_program_step *step)
 {
     const uint64_t held = plim_mix(run->start[step->tensor], (uint64_t)step->backend);
     if (step->mark)
@@ -167,23 +167,23 @@ static void check(struct run *run)
     run->within = run->others = 0;
 }
 
-static void take_step(struct run *run, const struct plim_step *step)
+static void take_step(struct run *run, const struct plim_program_step *step)
 {
     struct plim_blocks *b = &run->blocks[step->backend];
-    switch ((enum plim_step_kind)step->kind) {
-    case PLIM_STEP_TAKE:
+    switch ((enum plim_program_step_kind)step->kind) {
+    case PLIM_PROGRAM_TAKE:
         run->start[step->tensor] = take(b, size_of(run, step->size_of, step->backend));
         break;
-    case PLIM_STEP_GIVE:
+    case PLIM_PROGRAM_GIVE:
         give_back(b, run->start[step->tensor], size_of(run, step->size_of, step->backend));
         break;
-    case PLIM_STEP_REUSE:
+    case PLIM_PROGRAM_REUSE:
         reuse(run, step);
         break;
-    case PLIM_STEP_HELD:
+    case PLIM_PROGRAM_HELD:
         hold(run, step);
         break;
-    case PLIM_STEP_CHECK:
+    case PLIM_PROGRAM_CHECK:
         check(run);
         break;
     }
