@@ -11,6 +11,11 @@ enum {
     PLIM_STEP_SUM_BYTES = 8,
     PLIM_STEP_MAX_HEAPS = 1 << 16, /* streams x pools, as PLIM_TORCH_MAX_HEAPS */
 
+    /* In the number of a size, below that of its terms. */
+    PLIM_STEP_IS_EXACT = 1,
+    PLIM_STEP_HAS_ROUNDING = 2,
+    PLIM_STEP_SIZE_FLAGS = 4,
+
     /* In the byte of an event, beside its kind. */
     PLIM_STEP_KIND_BITS = 7,
     PLIM_STEP_OTHER_STREAM = 8, /* than the event before, or 0 */

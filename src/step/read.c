@@ -239,8 +239,19 @@ static void read_term(struct reader *r, struct plim_step_term *term)
     for (uint32_t v = 0; v < r->step->n_variables && v < PLIM_STEP_MAX_VARIABLES; v++) {
         const uint64_t at = r->cursor->at;
         term->power[v] = take_byte(r, "a power");
-        expect(r, term->power[v] <= PLIM_STEP_MAX_DEGREE, at, "a power is higher than the 3rd");
+        expect(r, term->power[v] <= PLIM_STEP_MAX_DEGREE, at, "a power is higher than the 4th");
     }
+}
+
+static void read_rounding(struct reader *r, struct plim_step_size *size)
+{
+    const uint64_t at = r->cursor->at;
+    bool has_rounding = false;
+    for (uint32_t v = 0; v < r->step->n_variables && v < PLIM_STEP_MAX_VARIABLES; v++) {
+        size->rounding[v] = (uint8_t)take_up_to(r, PLIM_STEP_MAX_ROUNDING, "the rounding of a variable");
+        has_rounding |= size->rounding[v] != 0;
+    }
+    expect(r, has_rounding, at, "a size that rounds rounds no variable");
 }
 
 static void read_sizes(struct reader *r, struct plim_step_shape *shape)
@@ -253,8 +264,13 @@ static void read_sizes(struct reader *r, struct plim_step_shape *shape)
     uint32_t next = 0;
     for (size_t i = 0; i < shape->n_sizes && is_well(r); i++) {
         struct plim_step_size *size = &shape->sizes[i];
-        const uint64_t bits = take_up_to(r, (n_terms - next) << 1 | 1, "twice the terms of a size");
-        *size = (struct plim_step_size){ next, (uint32_t)(bits >> 1), 1, bits & 1 };
+        const uint64_t most = (n_terms - next) * PLIM_STEP_SIZE_FLAGS + PLIM_STEP_SIZE_FLAGS - 1;
+        const uint64_t bits = take_up_to(r, most, "four times the terms of a size");
+        size->first_term = next;
+        size->n_terms = (uint32_t)(bits / PLIM_STEP_SIZE_FLAGS);
+        size->is_exact = bits & PLIM_STEP_IS_EXACT;
+        if (bits & PLIM_STEP_HAS_ROUNDING)
+            read_rounding(r, size);
         const uint64_t at = r->cursor->at;
         size->denominator = (uint32_t)take_up_to(r, UINT32_MAX, "the denominator of a size");
         expect(r, size->denominator > 0, at, "the denominator of a size is 0");

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLIM_STEP_MAX_VARIABLES = 8, PLIM_STEP_NAME_BYTES = 32, PLIM_STEP_MAX_DEGREE = 3 };
+enum { PLIM_STEP_MAX_VARIABLES = 8, PLIM_STEP_NAME_BYTES = 32, PLIM_STEP_MAX_DEGREE = 4, PLIM_STEP_MAX_ROUNDING = 16 };
 
 #define PLIM_STEP_NO_SITE       UINT32_MAX
 #define PLIM_STEP_UNKNOWN_BYTES UINT64_MAX
@@ -45,6 +45,8 @@ struct plim_step_size {
     uint32_t first_term, n_terms;
     uint32_t denominator; /* >= 1 */
     bool is_exact;        /* it has every recorded size to the byte; else it is the nearest that was found */
+    /* A variable counts as rounded up to the next multiple of 2^rounding: kernels work on tiles of it. */
+    uint8_t rounding[PLIM_STEP_MAX_VARIABLES];
 };
 
 /* A line of the program that allocates: the innermost frame that is not PyTorch's own. */

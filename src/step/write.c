@@ -123,6 +123,20 @@ static void put_head(struct writer *w)
     }
 }
 
+static void put_rounding(struct writer *w, const struct plim_step_size *size)
+{
+    bool has_rounding = false;
+    for (uint32_t v = 0; v < PLIM_STEP_MAX_VARIABLES; v++) {
+        has_rounding |= size->rounding[v] != 0;
+        require(w, size->rounding[v] <= (v < w->step->n_variables ? PLIM_STEP_MAX_ROUNDING : 0),
+                "a size rounds a variable that there is not, or too far");
+    }
+    put_number(w, (uint64_t)size->n_terms * PLIM_STEP_SIZE_FLAGS + (has_rounding ? PLIM_STEP_HAS_ROUNDING : 0) +
+                      (size->is_exact ? PLIM_STEP_IS_EXACT : 0));
+    if (has_rounding)
+        put(w, size->rounding, w->step->n_variables);
+}
+
 static void put_sizes(struct writer *w, const struct plim_step_shape *shape)
 {
     size_t n_terms = 0;
@@ -135,7 +149,7 @@ static void put_sizes(struct writer *w, const struct plim_step_shape *shape)
         const bool has_terms = size->first_term <= shape->n_terms && size->n_terms <= shape->n_terms - size->first_term;
         if (!require(w, has_terms && size->denominator, "a size has terms that there are not, or no denominator"))
             return;
-        put_number(w, (uint64_t)size->n_terms << 1 | size->is_exact);
+        put_rounding(w, size);
         put_number(w, size->denominator);
         for (uint32_t k = 0; k < size->n_terms; k++) {
             const struct plim_step_term *term = &shape->terms[size->first_term + k];

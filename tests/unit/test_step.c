@@ -14,17 +14,19 @@
 
 static void test_sizes(void **state)
 {
-    enum { BIG = 3 };
+    enum { BIG = 4 };
     const uint64_t huge = UINT64_C(1) << 40;
     struct plim_step_term terms[] = {
         { 4, { 1, 1 } },      { 512, { 0 } },                     /* 4 B S + 512 */
         { 3, { 0, 2 } },      { -7, { 1 } },                      /* (3 S^2 - 7 B) / 2 */
-        { 1, { BIG, BIG } },                                      /* B^3 S^3 */
-        { -1, { BIG, BIG } }, { 5, { 0 } },                       /* 5 - B^3 S^3 */
+        { 1, { BIG, BIG } },                                      /* B^4 S^4 */
+        { -1, { BIG, BIG } }, { 5, { 0 } },                       /* 5 - B^4 S^4 */
         { INT64_MIN, { 0 } }, { INT64_MAX, { 0 } }, { 3, { 0 } }, /* 2 */
     };
-    struct plim_step_size sizes[] = { { 0, 2, 1, true }, { 2, 2, 2, true },  { 4, 1, 1, true }, { 5, 2, 1, true },
-                                      { 7, 3, 1, true }, { 10, 0, 1, true }, { 4, 3, 1, true } };
+    struct plim_step_size sizes[] = {
+        { 0, 2, 1, true, { 0 } }, { 2, 2, 2, true, { 0 } },  { 4, 1, 1, true, { 0 } }, { 5, 2, 1, true, { 0 } },
+        { 7, 3, 1, true, { 0 } }, { 10, 0, 1, true, { 0 } }, { 4, 3, 1, true, { 0 } }, { 0, 2, 1, true, { 1, 7 } },
+    };
     const struct plim_step_shape shape = {
         .sizes = sizes, .n_sizes = COUNT(sizes), .terms = terms, .n_terms = COUNT(terms)
     };
@@ -37,7 +39,7 @@ static void test_sizes(void **state)
         { 1, 1, 3, 10 },
         { 1, 2, 3, 6 }, /* 13 / 2, rounded down */
         { 1, 100, 3, 0 },
-        { 2, 2, 3, 216 },
+        { 2, 2, 3, 1296 },
         { 2, UINT64_C(1) << 40, 2, UINT64_MAX },
         { 2, UINT64_C(1) << 40, 0, 0 }, /* whatever the other factor is */
         { 3, UINT64_C(1) << 40, 2, 0 },
@@ -45,7 +47,11 @@ static void test_sizes(void **state)
         { 4, 0, 0, 2 },
         { 5, 1, 1, 0 },
         { 6, UINT64_C(1) << 40, 2, UINT64_MAX }, /* both sides beyond all numbers */
-        { 7, 1, 1, 0 },
+        { 7, 3, 129, 4 * 4 * 256 + 512 },        /* B up to a multiple of 2, S of 128 */
+        { 7, 4, 256, 4 * 4 * 256 + 512 },
+        { 7, UINT64_MAX, 0, 512 },
+        { 7, UINT64_MAX, 1, UINT64_MAX },
+        { 8, 1, 1, 0 },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -102,7 +108,7 @@ static struct plim_step_track tracks[] = {
     { .rank = 4, .n_streams = 1, .n_pools = 1, .capacity_bytes = PLIM_STEP_UNKNOWN_BYTES },
 };
 static struct plim_step_term terms[] = { { 512, { 0 } }, { -3, { 1 } } };
-static struct plim_step_size sizes[] = { { 0, 1, 1, true }, { 0, 2, 2, false } };
+static struct plim_step_size sizes[] = { { 0, 1, 1, true, { 0 } }, { 0, 2, 2, false, { 7 } } };
 static struct plim_step_point points[] = { { { 1 } }, { { 2 } } };
 static struct plim_step_shape shapes[] = {
     { points, COUNT(points), tracks, COUNT(tracks), sizes, COUNT(sizes), terms, COUNT(terms), 0.25, -1 },
@@ -126,26 +132,34 @@ static const struct plim_step sample = {
 };
 
 /* What docs/internals/step.md says, field by field. */
+/* clang-format off */
 static const unsigned char file[] = {
-    0x89, 'P',  'L',  'S',  'T',  'E',  'P',  '\n', 1,                             /* version */
-    6,    '2',  '.',  '1',  '5',  '.',  '0',  0,    3,    'R',  'T', 'X', 0x80, 1, /* PyTorch, settings, card, its
-                                                                                      memory */
-    14,   0,    'a',  '.',  'p',  'y',  0,    'r',  'u',  'n',  ' ', '{', 'B',  '}', 0,
-    6,                                           /* texts, command */
-    1,    1,    'B',  1,    1,    0,    0xac, 2, /* variables; sites */
-    1,    2,    1,    2,                         /* shapes; points */
-    0,    0,    0,    0,    0,    0,    0xd0, 0x3f, 0,    0,    0,   0,   0,    0,   0xf0,
-    0xbf, /* errors of recordings that were left out */
-    2,    3,    3,    1,    0x80, 8,    0,    4,    2,    0x80, 8,   0,   5,    1, /* sizes: 512; (512 - 3 B) / 2 */
-    2,    3,    1,    2,    2,    2,    7,    1,    0, /* tracks: rank, device, streams, pools, end, what it has;
-                                                          retries */
-    0x81, 0x80, 0x40, 0x81, 0x80, 0x80, 1,    0x81, 0x80, 0x40, 0,   0,   0xad, 2, /* peaks; outside, capacity */
-    3,    0,    0,    0x0f, 1,    1,    0x23, 1,    1,    0xf4,                    /* allocations */
-    9,    0,    8,    1,    2,    1,    11,   0,    1,    20,   1,   0,   1,    0,   5,
-    6,                                                             /* events */
-    2,    1,    0,    3,    8,    1,    15,                        /* marks */
-    4,    0,    1,    1,    0,    0,    1,    0,    0,    0,    0, /* the second track */
+    /* magic bytes, version */
+    0x89, 'P', 'L', 'S', 'T', 'E', 'P', '\n', 1,
+    /* PyTorch, settings, card, its memory */
+    6, '2', '.', '1', '5', '.', '0', 0, 3, 'R', 'T', 'X', 0x80, 1,
+    /* texts, command */
+    14, 0, 'a', '.', 'p', 'y', 0, 'r', 'u', 'n', ' ', '{', 'B', '}', 0, 6,
+    /* variables, sites */
+    1, 1, 'B', 1, 1, 0, 0xac, 2,
+    /* shapes, points */
+    1, 2, 1, 2,
+    /* errors of recordings that were left out */
+    0, 0, 0, 0, 0, 0, 0xd0, 0x3f, 0, 0, 0, 0, 0, 0, 0xf0, 0xbf,
+    /* sizes, terms: 512; (512 - 3 B) / 2, where B counts in multiples of 128 */
+    2, 3, 5, 1, 0x80, 8, 0, 10, 7, 2, 0x80, 8, 0, 5, 1,
+    /* tracks: rank, device, streams, pools, end, flags; retries */
+    2, 3, 1, 2, 2, 2, 7, 1, 0,
+    /* peaks; outside, capacity */
+    0x81, 0x80, 0x40, 0x81, 0x80, 0x80, 1, 0x81, 0x80, 0x40, 0, 0, 0xad, 2,
+    /* allocations, events, marks */
+    3, 0, 0, 0x0f, 1, 1, 0x23, 1, 1, 0xf4,
+    9, 0, 8, 1, 2, 1, 11, 0, 1, 20, 1, 0, 1, 0, 5, 6,
+    2, 1, 0, 3, 8, 1, 15,
+    /* the second track */
+    4, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0,
 };
+/* clang-format on */
 
 static struct plim_step read_well(const unsigned char *bytes, size_t n)
 {
@@ -192,7 +206,7 @@ static void test_round_trip(void **state)
     assert_string_equal(step.variables[0].name, "B");
     const struct plim_step_shape *shape = &step.shapes[0];
     assert_true(shape->left_out_allocated_error == 0.25 && shape->left_out_reserved_error == -1);
-    assert_int_equal(plim_step_size_bytes(shape, 1, &shape->points[1]), 253);
+    assert_int_equal(plim_step_size_bytes(shape, 1, &shape->points[1]), 64);
     assert_true(shape->sizes[0].is_exact && !shape->sizes[1].is_exact);
     const struct plim_step_track *track = &shape->tracks[0];
     assert_int_equal(track->n_events, COUNT(events));
