@@ -284,7 +284,7 @@ static void run_event(struct plim_torch_allocator *a, const struct plim_torch_ev
 int plim_torch_allocator_run(struct plim_torch_allocator *a, const struct plim_torch_event *events, size_t n_events,
                              struct plim_error *reterr)
 {
-    for (size_t i = 0; i < n_events && !a->is_broken; i++, a->at++)
+    for (size_t i = 0; i < n_events && !a->is_broken && !(a->setup.ends_at_oom && a->result.n_ooms); i++, a->at++)
         if (makes_sense(a, &events[i]))
             run_event(a, &events[i]);
     return a->is_broken ? plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory") : 0;

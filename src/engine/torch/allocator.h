@@ -57,6 +57,7 @@ struct plim_torch_setup {
      * captured (records "pools-full").
      */
     const bool *has_retries;
+    bool ends_at_oom; /* events behind the first request that fails are not run: a program ends there */
     /* Addresses that a driver gave for segments, in order: they decide between free blocks of one size. May be empty.
      */
     const uint64_t *addresses;
@@ -83,9 +84,9 @@ struct plim_torch_segment_before {
 struct plim_torch_result {
     uint64_t allocated_bytes, reserved_bytes, requested_bytes, inactive_split_bytes; /* now */
     uint64_t allocated_peak_bytes, reserved_peak_bytes, requested_peak_bytes, inactive_split_peak_bytes;
-    size_t allocated_peak_at;   /* the event that first reached the peak */
-    uint64_t n_retries, n_ooms; /* a retry waits for all streams and empties the cache */
-    size_t oom_at;              /* the first event that failed; SIZE_MAX: none */
+    size_t allocated_peak_at, reserved_peak_at; /* the events that first reached the peaks */
+    uint64_t n_retries, n_ooms;                 /* a retry waits for all streams and empties the cache */
+    size_t oom_at;                              /* the first event that failed; SIZE_MAX: none */
     uint64_t oom_reserved_bytes, oom_allocated_bytes;
 };
 

@@ -115,8 +115,10 @@ void plim_torch_reserve(struct plim_torch_allocator *a, uint32_t block, enum pli
         result->reserved_bytes += bytes;
     else
         result->reserved_bytes -= bytes;
-    if (result->reserved_bytes > result->reserved_peak_bytes)
+    if (result->reserved_bytes > result->reserved_peak_bytes) {
         result->reserved_peak_bytes = result->reserved_bytes;
+        result->reserved_peak_at = a->at;
+    }
     if (a->setup.watch)
         a->setup.watch(a->setup.watcher,
                        &(struct plim_torch_change){ action, address, bytes, heap->stream, heap->pool });

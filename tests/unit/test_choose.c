@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The shape of a step at a point. */
+#include "step/choose.h"
+
+#include "hand_step.h"
+
+/* Points of each shape, closed by one of zeros. */
+static void make(struct plim_step *step, uint32_t n_variables, const uint64_t (*points)[2], size_t n)
+{
+    struct plim_step_shape *shape = NULL;
+    *step = (struct plim_step){ .n_variables = n_variables, .variables = { { "B" }, { "S" } } };
+    for (size_t i = 0; i < n; i++) {
+        if (!points[i][0]) {
+            shape = NULL;
+            continue;
+        }
+        if (!shape)
+            shape = hand_shape(step);
+        hand_point(shape, points[i][0], points[i][1]);
+    }
+}
+
+static void holds(const struct plim_step *step, uint64_t b, uint64_t s, size_t shape, enum plim_step_source source)
+{
+    struct plim_error error = { 0 };
+    struct plim_step_choice choice;
+    if (plim_step_choose(step, &(struct plim_step_point){ { b, s } }, &choice, &error) < 0)
+        fail_msg("B=%u S=%u: %s", (unsigned)b, (unsigned)s, error.what);
+    assert_int_equal(choice.shape - step->shapes, shape);
+    assert_int_equal(choice.source, source);
+    assert_true((choice.point == SIZE_MAX) == (source != PLIM_STEP_RECORDED));
+}
+
+static void is_refused(const struct plim_step *step, uint64_t b, uint64_t s, const char *what)
+{
+    struct plim_error error = { 0 };
+    struct plim_step_choice choice;
+    assert_int_equal(plim_step_choose(step, &(struct plim_step_point){ { b, s } }, &choice, &error),
+                     PLIM_E_UNSUPPORTED);
+    if (!strstr(error.what, what))
+        fail_msg("%s: expected %s", error.what, what);
+    assert_true(*error.hint);
+}
+
+static void test_one_recording(void **state)
+{
+    struct plim_step step;
+    (void)state;
+    make(&step, 2, (const uint64_t[][2]){ { 4, 512 } }, 1);
+    holds(&step, 4, 512, 0, PLIM_STEP_RECORDED);
+    is_refused(&step, 8, 512, "recorded at B=4 only");
+    is_refused(&step, 4, 1024, "recorded at S=512 only");
+    plim_step_done(&step);
+}
+
+static void test_one_shape(void **state)
+{
+    struct plim_step step;
+    (void)state;
+    make(&step, 2, (const uint64_t[][2]){ { 2, 512 }, { 4, 512 }, { 2, 1024 } }, 3);
+    holds(&step, 2, 1024, 0, PLIM_STEP_RECORDED);
+    holds(&step, 3, 600, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 4, 1024, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 16, 1024, 0, PLIM_STEP_BEYOND);
+    holds(&step, 1, 512, 0, PLIM_STEP_BEYOND);
+    plim_step_done(&step);
+}
+
+static void test_shapes(void **state)
+{
+    struct plim_step step;
+    static const uint64_t points[][2] = { { 2, 512 }, { 3, 512 }, { 2, 1024 }, { 0, 0 }, { 5, 512 }, { 8, 512 } };
+    (void)state;
+    make(&step, 2, points, COUNT(points));
+    holds(&step, 5, 512, 1, PLIM_STEP_RECORDED);
+    holds(&step, 6, 512, 1, PLIM_STEP_BETWEEN);
+    holds(&step, 3, 1024, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 16, 512, 1, PLIM_STEP_BEYOND);
+    holds(&step, 1, 512, 0, PLIM_STEP_BEYOND);
+    holds(&step, 2, 4096, 0, PLIM_STEP_BEYOND);
+    is_refused(&step, 4, 512, "another shape from B=5: record it again");
+    is_refused(&step, 4, 1024, "another shape from B=5: record it again");
+    is_refused(&step, 8, 1024, "recorded at S=512 only"); /* in the second shape */
+    plim_step_done(&step);
+}
+
+/* Recordings of one shape on both sides of another. */
+static void test_mixed(void **state)
+{
+    struct plim_step step;
+    (void)state;
+    make(&step, 1, (const uint64_t[][2]){ { 2, 0 }, { 8, 0 }, { 0, 0 }, { 5, 0 } }, 4);
+    holds(&step, 5, 0, 1, PLIM_STEP_RECORDED);
+    is_refused(&step, 6, 0, "record it again");
+    plim_step_done(&step);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_recording),
+        cmocka_unit_test(test_one_shape),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_mixed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
