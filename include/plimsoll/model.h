@@ -31,6 +31,7 @@ enum plim_model_format {
     PLIM_FORMAT_GGUF,
     PLIM_FORMAT_SAFETENSORS, /* with the config.json beside them, if there is one */
     PLIM_FORMAT_HF_CONFIG,   /* a config.json alone: the tensors are those that it implies */
+    PLIM_FORMAT_STEP,        /* a recorded step of PyTorch: what its allocator was asked for, and no tensors */
     PLIM_FORMAT_MAX_
 };
 
@@ -41,6 +42,7 @@ enum plim_model_kind {
     PLIM_MODEL_PROJECTOR, /* mmproj: the vision or audio encoder beside a language model */
     PLIM_MODEL_ADAPTER,   /* LoRA */
     PLIM_MODEL_DRAFT,     /* a draft head that needs its target model (EAGLE-3, DFlash ...) */
+    PLIM_MODEL_STEP,      /* a recorded step of PyTorch, of whatever program */
     PLIM_MODEL_MAX_
 };
 

@@ -321,6 +321,10 @@ static int plan_file(struct plan *p, struct plim_model *model, const char *path)
         return plan_safetensors(p, model, path, false);
     case PLIM_FILE_HF_CONFIG:
         return plan_config(p, model, path, true);
+    case PLIM_FILE_STEP:
+        result = plim_fail(p->err, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "a recorded step has no weights");
+        plim_error_where(p->err, path);
+        return result;
     default:
         return plan_gguf(p, model, path);
     }

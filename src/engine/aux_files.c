@@ -16,6 +16,7 @@ static const char *words_of(enum plim_model_kind kind)
         [PLIM_MODEL_PROJECTOR] = "a multimodal projector",
         [PLIM_MODEL_ADAPTER] = "a LoRA adapter",
         [PLIM_MODEL_DRAFT] = "a draft model",
+        [PLIM_MODEL_STEP] = "a recorded step",
     };
     return words[kind < PLIM_MODEL_MAX_ ? kind : PLIM_MODEL_UNKNOWN];
 }

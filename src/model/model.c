@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/numbers.h"
+#include "step/step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -170,6 +171,9 @@ struct plim_model *plim_model_free(struct plim_model *model)
     if (model) {
         plim_free(model->tensors);
         plim_free(model->shards);
+        if (model->step)
+            plim_step_done(model->step);
+        plim_free(model->step);
         plim_arena_done(&model->arena);
         plim_free(model);
     }
@@ -391,7 +395,7 @@ int plim_model_index_as(struct plim_model *model, const struct plim_model *other
 
 const char *plim_model_format_name(enum plim_model_format format)
 {
-    static const char *const names[PLIM_FORMAT_MAX_] = { "unknown", "gguf", "safetensors", "hf_config" };
+    static const char *const names[PLIM_FORMAT_MAX_] = { "unknown", "gguf", "safetensors", "hf_config", "step" };
     return names[format > PLIM_FORMAT_UNKNOWN && format < PLIM_FORMAT_MAX_ ? format : PLIM_FORMAT_UNKNOWN];
 }
 

@@ -12,6 +12,7 @@
 #include "plimsoll/model.h"
 
 struct plim_files; /* source/file.h */
+struct plim_step;  /* step/step.h */
 
 /* A value of the metadata, whatever width it has in the file. */
 enum plim_value_type {
@@ -56,6 +57,7 @@ struct plim_model {
     const struct plim_tensor **by_name; /* the same, sorted by name */
     size_t n_tensors, tensor_room;
     struct plim_error no_tensors; /* why there are none; code 0 when they are known */
+    struct plim_step *step;       /* of a PLIM_MODEL_STEP, else NULL */
 
     enum plim_model_forecast forecast;
     const struct plim_doubt *doubts;

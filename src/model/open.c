@@ -12,6 +12,7 @@
 #include "model/gguf.h"
 #include "model/hf_config.h"
 #include "model/safetensors.h"
+#include "model/step_model.h"
 #include "source/file.h"
 #include "source/folder.h"
 #include "source/ollama_store.h"
@@ -30,6 +31,7 @@ struct peek {
 
 static bool is_index(const struct peek *p) { return p->json == INDEX; }
 static bool is_config(const struct peek *p) { return p->json == CONFIG; }
+static bool is_step(const struct peek *p) { return plim_step_model_is(p->bytes, p->n); }
 static bool is_gguf(const struct peek *p) { return !memcmp(p->bytes, "GGUF", 4); }
 
 /* After the length of the header, which is below 2^56, the header itself. */
@@ -42,7 +44,8 @@ static bool is_safetensors(const struct peek *p)
 static const struct format {
     enum plim_file_format format;
     const char *suffix; /* what counts when the content says nothing */
-    const char *file;   /* a directory with this file is such a model; NULL: one with a single file of this suffix */
+    const char
+        *file; /* a directory with this file is such a model; NULL: one with a single file of this suffix; "": none */
     bool (*recognise)(const struct peek *peek);
     int (*read)(struct plim_model *model, const char *path, struct plim_error *reterr);
 } formats[] = {
@@ -51,6 +54,7 @@ static const struct format {
     { PLIM_FILE_SAFETENSORS, ".safetensors", "model.safetensors", is_safetensors, plim_safetensors_open },
     { PLIM_FILE_GGUF, ".gguf", NULL, is_gguf, plim_gguf_open },
     { PLIM_FILE_HF_CONFIG, ".json", "config.json", is_config, plim_hf_config_open },
+    { PLIM_FILE_STEP, ".step", "", is_step, plim_step_model_open },
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -155,6 +159,8 @@ static int find_in_folder(const char *folder, char path[PATH_BYTES], const struc
                           struct plim_error *reterr)
 {
     for (size_t i = 0; i < N_FORMATS; i++) {
+        if (formats[i].file && !*formats[i].file)
+            continue;
         int result = formats[i].file ? join(folder, formats[i].file, path, reterr) : find_gguf(folder, path, reterr);
         if (result < 0)
             return result;

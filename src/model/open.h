@@ -14,6 +14,7 @@ enum plim_file_format {
     PLIM_FILE_SAFETENSORS,
     PLIM_FILE_SAFETENSORS_INDEX,
     PLIM_FILE_HF_CONFIG,
+    PLIM_FILE_STEP,
 };
 
 /* Opens the file and reads as much of it as it takes. A file of unknown content is what its name promises. */

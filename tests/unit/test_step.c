@@ -2,6 +2,8 @@
 /* Recorded steps: sizes as polynomials; the file, byte for byte; files that are cut, changed or made to harm. */
 #include "base/limits.h"
 #include "base/mem.h"
+#include "engine/type.h"
+#include "model/step_model.h"
 #include "step/coding.h"
 #include "step/file.h"
 #include "step/size.h"
@@ -439,6 +441,47 @@ static void test_write(void **state)
     assert_int_equal(rmdir(folder), 0); /* nothing is left in it */
 }
 
+static void put_file(const char *path, const void *bytes, size_t n)
+{
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, n, out), n);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* In the place of a model: recognised by its magic bytes, or by its name where these are damaged. */
+static void test_as_model(void **state)
+{
+    char folder[] = "/tmp/plimsoll-step-XXXXXX", path[64], cut[64];
+    struct plim_model *model;
+    struct plim_engine *engine;
+    struct plim_error error = { 0 };
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/recording", folder);
+    snprintf(cut, sizeof cut, "%s/cut.step", folder);
+    assert_int_equal(plim_step_write(path, &sample, &error), 0);
+    assert_int_equal(plim_model_open(path, &model, &error), 0);
+    assert_int_equal(plim_model_kind(model), PLIM_MODEL_STEP);
+    assert_string_equal(plim_model_format_name(plim_model_format(model)), "step");
+    assert_string_equal(plim_model_name(model), "recording");
+    assert_string_equal(plim_model_arch(model), "");
+    assert_int_equal(plim_model_step(model)->n_shapes, 1);
+    assert_int_equal(plim_model_tensor_bytes(model), 0);
+    assert_int_equal(plim_model_require_tensors(model, &error), PLIM_E_UNSUPPORTED);
+    error = (struct plim_error){ 0 };
+    assert_int_equal(plim_engine_new(model, plim_engine_type_at(0), NULL, &engine, &error), PLIM_E_UNSUPPORTED);
+    assert_string_equal(error.what, "llama.cpp reads GGUF files, and this is a recorded step of PyTorch");
+    assert_string_equal(error.hint, "--engine torch answers for it");
+    plim_model_free(model);
+    put_file(cut, plim_step_magic, 3);
+    error = (struct plim_error){ 0 };
+    assert_int_equal(plim_model_open(cut, &model, &error), PLIM_E_TRUNCATED);
+    assert_string_equal(error.what, "the file ends within the magic bytes of a recorded step");
+    assert_string_equal(error.where, cut);
+    assert_int_equal(unlink(path) + unlink(cut) + rmdir(folder), 0);
+}
+
 /* 100,000 events, as many allocations live as in a real step, are far below 1 MB. */
 static void test_many(void **state)
 {
@@ -476,7 +519,7 @@ int main(void)
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),     cmocka_unit_test(test_file_by_hand),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_objections), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many),       cmocka_unit_test(test_as_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

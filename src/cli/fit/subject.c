@@ -142,6 +142,13 @@ static int quantize(struct plim_subject *s, const char *quant, const struct plim
     return is_named && found->is_file_of_tag ? plim_catalogue_tag_doubt(found, model, reterr) : 0;
 }
 
+static int no_quantization(const struct plim_path *path, struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a recorded step has no quantizations");
+    plim_error_hint(reterr, "leave out --quant, or record %.100s with a quantized model", path->text);
+    return code;
+}
+
 int plim_subject_open(struct plim_subject *subject, const struct plim_path *path, const char *quant,
                       struct plim_error *reterr)
 {
@@ -152,6 +159,8 @@ int plim_subject_open(struct plim_subject *subject, const struct plim_path *path
     if (result < 0)
         return result;
     s->model = s->given;
+    if (plim_model_kind(s->given) == PLIM_MODEL_STEP)
+        return quant ? no_quantization(path, reterr) : 0;
     const bool is_file = plim_model_format(s->given) == PLIM_FORMAT_GGUF;
     if (!is_file)
         result = convert(s, reterr);

@@ -305,10 +305,21 @@ static const struct plim_arch *arch_of(const struct plim_model *model)
     return arch ? arch : &unknown;
 }
 
+static int refuse_step(const struct plim_model *model, struct plim_error *reterr)
+{
+    int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                         "llama.cpp reads GGUF files, and this is a recorded step of PyTorch");
+    plim_error_hint(reterr, "--engine torch answers for it");
+    plim_error_where(reterr, plim_model_path(model));
+    return code;
+}
+
 int plim_llama_check_format(const struct plim_model *model, struct plim_error *reterr)
 {
     if (plim_model_format(model) == PLIM_FORMAT_GGUF)
         return 0;
+    if (plim_model_format(model) == PLIM_FORMAT_STEP)
+        return refuse_step(model, reterr);
     int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET, "llama.cpp reads GGUF files, and this is %s",
                          plim_model_format(model) == PLIM_FORMAT_HF_CONFIG ? "a config.json" : "safetensors");
     plim_error_hint(reterr, "convert the model with llama.cpp's convert_hf_to_gguf.py, or download a .gguf file of it");
