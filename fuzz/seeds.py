@@ -15,6 +15,9 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+import trace_forms  # noqa: E402
+
 LAYERS = 3
 MAX_SEED_BYTES = 16384
 
@@ -169,7 +172,8 @@ def main() -> int:
     put(root / "fuzz_hf_config", configs())
     put(root / "fuzz_cli", commands(pathlib.Path(__file__).parent.parent / "tests" / "cli"))
     snapshots = sorted((pathlib.Path(__file__).parent.parent / "tests" / "data" / "traces").glob("*.pickle"))
-    put(root / "fuzz_snapshot", [path.read_bytes() for path in snapshots])
+    small = min(snapshots, key=lambda path: path.stat().st_size).read_bytes()
+    put(root / "fuzz_snapshot", [path.read_bytes() for path in snapshots] + list(trace_forms.forms(small).values()))
     put(root / "fuzz_size", [text.encode() for text in SIZES])
     put(root / "fuzz_card", [text.encode() for text in CARDS])
     put(root / "fuzz_names", [text.encode() for text in NAMES])

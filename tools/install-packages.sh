@@ -12,7 +12,7 @@ if [ "${1:-}" = --check ]; then
     shift
 fi
 
-build='build-essential meson ninja-build pkg-config libcurl4-openssl-dev libjansson-dev libncurses-dev libpcre2-dev python3 scdoc'
+build='build-essential meson ninja-build pkg-config libcurl4-openssl-dev libjansson-dev libncurses-dev libpcre2-dev python3 scdoc zlib1g-dev'
 fuzz="clang libclang-rt-14-dev llvm"
 wanted=''
 for job in "$@"; do

@@ -30,7 +30,7 @@ LINUX_ONLY = {"src/cli/rehearse/rehearse.c", "src/cli/rehearse/options.c", "src/
               "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
 LINUX_FOLDERS = ("src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/", "src/watch/state.c")
-HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h"]
+HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h", "zlib.h", "zconf.h"]
 FLAGS = ["-std=c11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-DPLIM_VGPU_FOLDER=\"\""]
 
 

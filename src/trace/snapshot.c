@@ -4,7 +4,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "source/file.h"
-#include "trace/pickle.h"
+#include "trace/read/json.h"
+#include "trace/read/layer.h"
+#include "trace/read/pickle.h"
 
 #include <string.h>
 
@@ -15,85 +17,29 @@ static int no_snapshot(const char *what, struct plim_error *reterr)
     return PLIM_E_UNSUPPORTED;
 }
 
-/* --- stacks: from lists of frames --- */
+/* --- empty_cache() --- */
 
-struct stacks {
-    struct plim_trace_objects *objects;
-    uint32_t *stack_of; /* by list; 0: not yet, else the stack plus one */
-    size_t stacks_room, frames_room;
-    uint32_t emptying; /* the text "empty_cache" */
-    bool *is_emptying; /* by stack; shares stacks_room */
-    size_t emptying_room;
-};
-
-static bool add_stack(struct stacks *s, uint32_t list)
+static bool is_emptying(const struct plim_memory_trace *trace, const struct plim_trace_stack *stack, uint32_t name)
 {
-    struct plim_memory_trace *trace = &s->objects->trace;
-    const plim_pickle_value value = plim_pickle_make(PLIM_PICKLE_LIST, list);
-    const uint32_t first = (uint32_t)trace->n_stack_frames;
-    bool is_emptying = false;
-    for (size_t i = 0; i < plim_trace_length(s->objects, value); i++) {
-        uint32_t frame;
-        if (!plim_trace_row(s->objects, plim_trace_item(s->objects, value, i), PLIM_ROW_FRAME, &frame))
-            continue;
-        uint32_t *frames =
-            plim_trace_grow(s->objects, trace->stack_frames, trace->n_stack_frames, &s->frames_room, sizeof *frames);
-        if (!frames)
-            return false;
-        trace->stack_frames = frames;
-        frames[trace->n_stack_frames++] = frame;
-        is_emptying |= s->emptying && trace->frames[frame].name == s->emptying;
-    }
-    struct plim_trace_stack *stacks =
-        plim_trace_grow(s->objects, trace->stacks, trace->n_stacks, &s->stacks_room, sizeof *stacks);
-    trace->stacks = stacks ? stacks : trace->stacks;
-    bool *marks = plim_trace_grow(s->objects, s->is_emptying, trace->n_stacks, &s->emptying_room, sizeof *marks);
-    s->is_emptying = marks ? marks : s->is_emptying;
-    if (!stacks || !marks)
-        return false;
-    s->is_emptying[trace->n_stacks] = is_emptying;
-    stacks[trace->n_stacks++] = (struct plim_trace_stack){ first, (uint32_t)trace->n_stack_frames - first };
-    s->stack_of[list] = (uint32_t)trace->n_stacks;
-    return true;
+    for (uint32_t i = 0; i < stack->n; i++)
+        if (trace->frames[trace->stack_frames[stack->first + i]].name == name)
+            return true;
+    return false;
 }
 
-/* The number of a list becomes that of a stack. */
-static bool name_stack(struct stacks *s, uint32_t *stack)
+/* Mark the entries of which the stacks are in torch.cuda.empty_cache(). */
+static int mark_emptying(struct plim_trace_objects *objects, struct plim_error *reterr)
 {
-    if (*stack == PLIM_TRACE_NO_STACK)
-        return true;
-    if (!s->stack_of[*stack] && !add_stack(s, *stack))
-        return false;
-    *stack = s->stack_of[*stack] - 1;
-    return true;
-}
-
-static bool name_stacks(struct stacks *s)
-{
-    struct plim_memory_trace *trace = &s->objects->trace;
-    bool is_named = true;
-    for (size_t i = 0; i < trace->n_segments && is_named; i++)
-        is_named = name_stack(s, &trace->segments[i].stack);
-    for (size_t i = 0; i < trace->n_blocks && is_named; i++)
-        is_named = name_stack(s, &trace->blocks[i].stack);
-    for (size_t i = 0; i < trace->n_entries && is_named; i++) {
-        is_named = name_stack(s, &trace->entries[i].stack);
-        if (is_named && trace->entries[i].stack != PLIM_TRACE_NO_STACK)
-            trace->entries[i].is_emptying = s->is_emptying[trace->entries[i].stack];
-    }
-    return is_named;
-}
-
-static int make_stacks(struct plim_trace_objects *objects, struct plim_error *reterr)
-{
+    struct plim_memory_trace *trace = &objects->trace;
     plim_pickle_value word;
-    struct stacks s = { .objects = objects };
-    s.stack_of = plim_alloc(objects->n_lists + 1, sizeof *s.stack_of);
-    bool is_made = s.stack_of && plim_trace_text(objects, "empty_cache", strlen("empty_cache"), &word);
-    s.emptying = is_made ? (uint32_t)plim_pickle_rest(word) : 0;
-    is_made = is_made && name_stacks(&s);
-    plim_free(s.stack_of);
-    plim_free(s.is_emptying);
+    bool *marks = plim_alloc(trace->n_stacks + 1, sizeof *marks);
+    const bool is_made = marks && plim_trace_text(objects, "empty_cache", strlen("empty_cache"), &word);
+    for (size_t i = 0; i < trace->n_stacks && is_made; i++)
+        marks[i] = is_emptying(trace, &trace->stacks[i], (uint32_t)plim_pickle_rest(word));
+    for (size_t i = 0; i < trace->n_entries && is_made; i++)
+        trace->entries[i].is_emptying =
+            trace->entries[i].stack != PLIM_TRACE_NO_STACK && marks[trace->entries[i].stack];
+    plim_free(marks);
     return is_made ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
 }
 
@@ -113,9 +59,9 @@ static int read_traces(struct plim_trace_objects *objects, plim_pickle_value tra
         if (plim_pickle_tag(item) != PLIM_PICKLE_LIST)
             return no_snapshot("a trace is no list", reterr);
         const struct plim_pickle_list *list = &objects->lists[plim_pickle_rest(item)];
-        if (list->n && (list->items || list->row != PLIM_ROW_ENTRY))
+        if (list->n && plim_pickle_run(list) != PLIM_ROW_ENTRY)
             return no_snapshot("a trace has other entries than PyTorch writes", reterr);
-        trace->devices[i] = (struct plim_trace_device){ list->first, list->n };
+        trace->devices[i] = (struct plim_trace_device){ list->n ? (size_t)list->first : 0, list->n };
     }
     trace->n_devices = n;
     return 0;
@@ -133,10 +79,12 @@ static double real_of(plim_pickle_value value)
 static void read_divisions(const struct plim_trace_objects *objects, plim_pickle_value divisions,
                            struct plim_trace_settings *settings)
 {
-    if (plim_pickle_tag(divisions) != PLIM_PICKLE_DICT ||
-        objects->dicts[plim_pickle_rest(divisions)].row != PLIM_ROW_OTHER)
+    if (plim_pickle_tag(divisions) != PLIM_PICKLE_DICT)
         return;
-    const struct plim_pickle_other *other = &objects->others[objects->dicts[plim_pickle_rest(divisions)].number];
+    const struct plim_pickle_dict dict = objects->dicts[plim_pickle_rest(divisions)];
+    if (plim_pickle_row(dict) != PLIM_ROW_OTHER)
+        return;
+    const struct plim_pickle_other *other = &objects->others[plim_pickle_row_number(dict)];
     for (size_t i = 0; 2 * i + 1 < other->n && i < PLIM_TRACE_N_DIVISIONS; i++)
         settings->divisions[i] = (uint32_t)plim_pickle_number(other->items[2 * i + 1]);
     settings->has_divisions = true;
@@ -162,7 +110,7 @@ static bool is_list_of(const struct plim_trace_objects *objects, plim_pickle_val
     if (plim_pickle_tag(value) != PLIM_PICKLE_LIST)
         return false;
     const struct plim_pickle_list *list = &objects->lists[plim_pickle_rest(value)];
-    return list->n == 0 || (!list->items && list->row == row);
+    return list->n == 0 || plim_pickle_run(list) == row;
 }
 
 static int assemble(struct plim_trace_objects *objects, plim_pickle_value top, struct plim_error *reterr)
@@ -182,22 +130,125 @@ static int assemble(struct plim_trace_objects *objects, plim_pickle_value top, s
     }
     if (result == 0 && trace->n_segments == 0 && trace->n_entries == 0)
         return no_snapshot("it has neither segments nor a history", reterr);
-    return result < 0 ? result : make_stacks(objects, reterr);
+    return result < 0 ? result : mark_emptying(objects, reterr);
+}
+
+/* --- the file --- */
+
+enum form { FORM_PICKLE, FORM_JSON, FORM_GZIP, FORM_ZIP, FORM_BASE64, FORM_UNKNOWN };
+
+/* memory_viz's JSON and pages hold a pickle: [{"name": "snapshot.pickle", "base64": "..."}]. */
+static bool has_base64(const unsigned char *start, size_t n)
+{
+    static const char word[] = "\"base64\"";
+    for (size_t i = 0; i + sizeof word - 1 <= n; i++)
+        if (memcmp(start + i, word, sizeof word - 1) == 0)
+            return true;
+    return false;
+}
+
+static enum form form_of(struct plim_cursor *c)
+{
+    const unsigned char *start;
+    const uint64_t left = plim_cursor_left(c);
+    const size_t n = left < 256 ? (size_t)left : 256;
+    size_t i = 0;
+    if (n < 2 || !plim_cursor_peek(c, n, &start))
+        return FORM_UNKNOWN;
+    if (start[0] == 0x1F && start[1] == 0x8B)
+        return FORM_GZIP;
+    if (n >= 4 && memcmp(start, "PK\3\4", 4) == 0)
+        return FORM_ZIP;
+    while (i < n && (start[i] == ' ' || start[i] == '\t' || start[i] == '\r' || start[i] == '\n'))
+        i++;
+    if (i < n && (start[i] == '{' || start[i] == '['))
+        return has_base64(start, n) ? FORM_BASE64 : FORM_JSON;
+    if (i < n && start[i] == '<')
+        return FORM_BASE64;
+    return start[0] == 0x80 ? FORM_PICKLE : FORM_UNKNOWN;
+}
+
+struct layers {
+    struct plim_trace_layer of[PLIM_MAX_TRACE_LAYERS];
+    size_t n;
+};
+
+/* Take off one layer after the other; *cursor is moved to the innermost. */
+static int unwrap(struct layers *layers, struct plim_cursor **cursor, enum form *ret_form, struct plim_error *reterr)
+{
+    int result = 0;
+    while (result == 0) {
+        struct plim_trace_layer *layer = &layers->of[layers->n];
+        const enum form form = *ret_form = form_of(*cursor);
+        if (form == FORM_PICKLE || form == FORM_JSON)
+            return 0;
+        if (form == FORM_UNKNOWN)
+            return no_snapshot("neither a pickle of protocol 2 or newer nor JSON, a page of memory_viz, gzip or zip",
+                               reterr);
+        if (layers->n == PLIM_MAX_TRACE_LAYERS)
+            return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "one file inside another too often");
+        result = form == FORM_GZIP  ? plim_trace_layer_gzip(*cursor, layer, reterr)
+                 : form == FORM_ZIP ? plim_trace_layer_zip(*cursor, layer, reterr)
+                                    : plim_trace_layer_base64(*cursor, layer, reterr);
+        if (result == 0) {
+            *cursor = &layer->cursor;
+            layers->n++;
+        }
+    }
+    return result;
+}
+
+/* Why unpacking failed says more than that the snapshot ends early. */
+static int explain(const struct layers *layers, int result, struct plim_error *reterr)
+{
+    for (size_t i = 0; i < layers->n; i++)
+        if (layers->of[i].failure.code) {
+            if (reterr)
+                *reterr = layers->of[i].failure;
+            return layers->of[i].failure.code;
+        }
+    if (layers->n)
+        plim_error_hint(reterr, "the offset counts from the beginning of what was unpacked");
+    return result;
+}
+
+/* torch.save() before 1.6 wrote a number that no file begins with by chance, two more values, and what was saved. */
+static int read_pickles(struct plim_cursor *cursor, struct plim_trace_objects *objects, plim_pickle_value *ret_top,
+                        struct plim_error *reterr)
+{
+    int result = plim_pickle_read(cursor, objects, ret_top, reterr);
+    const bool is_saved = result == 0 && plim_pickle_tag(*ret_top) == PLIM_PICKLE_NONE && plim_cursor_left(cursor) > 0;
+    for (int i = 0; i < 3 && result == 0 && is_saved; i++)
+        result = plim_pickle_read(cursor, objects, ret_top, reterr);
+    return result;
+}
+
+static int read_objects(struct plim_cursor *cursor, struct plim_trace_objects *objects, struct plim_error *reterr)
+{
+    struct layers layers = { .n = 0 };
+    enum form form;
+    plim_pickle_value top;
+    int result = unwrap(&layers, &cursor, &form, reterr);
+    if (result == 0) {
+        objects->read_at = &cursor->at;
+        result = form == FORM_JSON ? plim_trace_json_read(cursor, objects, &top, reterr)
+                                   : read_pickles(cursor, objects, &top, reterr);
+        if (result == 0)
+            result = assemble(objects, top, reterr);
+    }
+    result = result < 0 ? explain(&layers, result, reterr) : result;
+    while (layers.n > 0)
+        plim_trace_layer_done(&layers.of[--layers.n]);
+    return result;
 }
 
 int plim_snapshot_read(struct plim_cursor *cursor, struct plim_memory_trace *ret_trace, struct plim_error *reterr)
 {
     struct plim_trace_objects objects;
-    plim_pickle_value top;
-    const uint64_t max_bytes = PLIM_MAX_TRACE_LEAST_BYTES + PLIM_MAX_TRACE_FACTOR * cursor->size;
-    const unsigned char *start;
-    if (!plim_cursor_peek(cursor, 2, &start) || start[0] != 0x80)
-        return no_snapshot("no pickle of protocol 2 or newer", reterr);
-    int result = plim_trace_objects_init(&objects, max_bytes, reterr);
-    if (result == 0)
-        result = plim_pickle_read(cursor, &objects, &top, reterr);
-    if (result == 0)
-        result = assemble(&objects, top, reterr);
+    int result = plim_trace_objects_init(&objects, &cursor->at, reterr);
+    if (result < 0)
+        return result;
+    result = read_objects(cursor, &objects, reterr);
     plim_trace_objects_done(&objects);
     if (result == 0)
         *ret_trace = objects.trace;

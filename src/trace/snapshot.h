@@ -4,7 +4,8 @@
 
 /*
  * Reads snapshots: what torch.cuda.memory._dump_snapshot() writes, the C++ form of it, and the list of segments of
- * torch.cuda.memory_snapshot().
+ * torch.cuda.memory_snapshot(); as a pickle, from torch.save(), as JSON, in a page of memory_viz, in gzip or in zip.
+ * What a file is, its contents tell, not its name.
  */
 
 #include "base/cursor.h"

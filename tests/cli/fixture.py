@@ -11,6 +11,9 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import trace_forms  # noqa: E402
+
 LOGS = pathlib.Path(__file__).parent / "logs"
 SAMPLES = pathlib.Path(__file__).parents[2] / "data" / "samples" / "logs"
 TRACES = pathlib.Path(__file__).parents[1] / "data" / "traces"
@@ -122,6 +125,8 @@ def make(directory: str, program: str) -> World:
     (models / "traces").mkdir()
     for snapshot in TRACES.glob("*.pickle"):
         shutil.copy(snapshot, models / "traces")
+    for end, content in trace_forms.forms((TRACES / "train-2.15.pickle").read_bytes()).items():
+        (models / "traces" / f"form.{end}").write_bytes(content)
     shutil.copy(LOGS.parent / "reads.py", models)
     shutil.copytree(PROGRAMS, root / "programs")
     make_checkpoint(models / "checkpoint")

@@ -75,6 +75,61 @@ static void test_real(void **state)
     }
 }
 
+/* A snapshot as JSON in gzip has what its pickle has. */
+static void test_json(void **state)
+{
+    static const char *const versions[] = { "2.15", "2.5" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(versions); i++) {
+        struct plim_memory_trace traces[2];
+        for (size_t form = 0; form < 2; form++) {
+            char name[64];
+            struct plim_error error = { 0 };
+            snprintf(name, sizeof name, "train-%s.%s", versions[i], form ? "json.gz" : "pickle");
+            struct bytes bytes = read_file(name);
+            if (read_bytes(bytes.data, bytes.n, &traces[form], &error) < 0)
+                fail_msg("%s: %s", name, error.what);
+            free(bytes.data);
+        }
+        const struct plim_memory_trace *a = &traces[0], *b = &traces[1];
+        assert_int_equal(a->n_entries, b->n_entries);
+        assert_int_equal(a->n_blocks, b->n_blocks);
+        assert_int_equal(a->n_stacks, b->n_stacks);
+        assert_memory_equal(a->segments, b->segments, a->n_segments * sizeof *a->segments);
+        assert_memory_equal(a->entries, b->entries, a->n_entries * sizeof *a->entries);
+        assert_memory_equal(a->stack_frames, b->stack_frames, a->n_stack_frames * sizeof *a->stack_frames);
+        for (size_t f = 0; f < a->n_frames; f++) {
+            assert_string_equal(plim_trace_words(a, a->frames[f].file), plim_trace_words(b, b->frames[f].file));
+            assert_int_equal(a->frames[f].line, b->frames[f].line);
+        }
+        plim_snapshot_done(&traces[0]);
+        plim_snapshot_done(&traces[1]);
+    }
+}
+
+/* Before PyTorch 2.1 a block had a list of what it was asked for. */
+static void test_old_blocks(void **state)
+{
+    static const char text[] =
+        "[{\"address\": 4096, \"total_size\": 2097152, \"stream\": 0, \"segment_type\": \"small\", \"blocks\": "
+        "[{\"size\": 1024, \"state\": \"active_allocated\", \"history\": [{\"addr\": 4096, \"real_size\": 700, "
+        "\"frames\": [{\"filename\": \"a.py\", \"line\": 3, \"name\": \"f\"}]}]}, {\"size\": 2096128, \"state\": "
+        "\"inactive\"}]}]";
+    struct plim_memory_trace trace;
+    struct plim_error error = { 0 };
+    (void)state;
+    if (read_bytes(text, sizeof text - 1, &trace, &error) < 0)
+        fail_msg("%s at %llu", error.what, (unsigned long long)error.at);
+    assert_int_equal(trace.n_blocks, 2);
+    assert_int_equal(trace.blocks[0].requested_bytes, 700);
+    assert_string_equal(
+        plim_trace_words(&trace, trace.frames[trace.stack_frames[trace.stacks[trace.blocks[0].stack].first]].file),
+        "a.py");
+    assert_int_equal(trace.blocks[1].stack, PLIM_TRACE_NO_STACK);
+    assert_int_equal(analyse(&trace), 0);
+    plim_snapshot_done(&trace);
+}
+
 /* --- by hand: the opcodes of the C++ writer and of other protocols --- */
 
 #define HEAD "\x80\x02"
@@ -158,6 +213,19 @@ static const struct {
     BAD(HEAD "K\1.", PLIM_E_UNSUPPORTED, "no segments"),
     BAD(HEAD "].", PLIM_E_UNSUPPORTED, "neither segments nor a history"),
     BAD(HEAD "](K\1K\2e.", PLIM_E_UNSUPPORTED, "something else than segments"),
+    BAD("{\"segments\": [}", PLIM_E_CORRUPT, "expected"),
+    BAD("{\"segments\": [1, ", PLIM_E_TRUNCATED, "the JSON text ends"),
+    BAD(" {\"segments\": [NaN, null, true, 1e5, -3, 99999999999999999999999]} {", PLIM_E_CORRUPT, "expected the end"),
+    BAD(" [\"segments\", 1, 2]", PLIM_E_UNSUPPORTED, "something else than segments"),
+    BAD("[[1, 2]]", PLIM_E_UNSUPPORTED, "something else than segments"),
+    BAD("[{\"name\": \"s\", \"base64\": \"gAJ9cQ", PLIM_E_CORRUPT, "the base64 is damaged: it ends early"),
+    BAD("[{\"name\": \"s\", \"base64\": \"gAJ$$$$\"}]", PLIM_E_CORRUPT, "a letter that is none of it"),
+    BAD("[{\"name\": \"s\", \"base64\": \"gAJdLg==\"}]", PLIM_E_UNSUPPORTED, "neither segments nor a history"),
+    BAD("<html>", PLIM_E_UNSUPPORTED, "a page without one"),
+    BAD("PK\3\4", PLIM_E_TRUNCATED, "the zip file ends early"),
+    BAD("PK\3\4\1\0\1\0\0\0\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\0\0\0\0", PLIM_E_UNSUPPORTED, "encrypted"),
+    BAD("\x1f\x8b\x08", PLIM_E_TRUNCATED, "the compressed data end early"),
+    BAD("\x1f\x8b\x09garbage and more", PLIM_E_CORRUPT, "the compressed data are damaged"),
     /* blocks of two segments: many segments with many blocks would take for ever */
     BAD(HEAD "]q\0(" SEGMENT "}(h\2\x8a\1\x20h\3J\0\0\x20\0h\4h\5ue.", PLIM_E_TOO_BIG, "unfolds to far more"),
 };
@@ -183,22 +251,29 @@ static void test_depth(void **state)
     memset(bytes + 2, '(', sizeof bytes - 2);
     assert_int_equal(read_bytes(bytes, sizeof bytes, &trace, &error), PLIM_E_CORRUPT);
     assert_non_null(strstr(error.what, "too deep"));
+    memset(bytes, '[', sizeof bytes);
+    error = (struct plim_error){ 0 };
+    assert_int_equal(read_bytes(bytes, sizeof bytes, &trace, &error), PLIM_E_CORRUPT);
+    assert_non_null(strstr(error.what, "too deep"));
 }
 
 /* --- cut and changed --- */
 
 static void test_cut_everywhere(void **state)
 {
-    struct bytes bytes = read_file("train-2.5.pickle");
+    static const char *const names[] = { "train-2.5.pickle", "train-2.15.cpp.pickle", "train-2.5.json.gz" };
     (void)state;
-    for (size_t n = 0; n < bytes.n; n += n < 2000 ? 1 : 37) {
-        struct plim_memory_trace trace;
-        struct plim_error error = { 0 };
-        if (read_bytes(bytes.data, n, &trace, &error) == 0)
-            fail_msg("%zu of %zu bytes are accepted", n, bytes.n);
-        assert_true(error.what[0]);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct bytes bytes = read_file(names[i]);
+        for (size_t n = 0; n < bytes.n; n += n < 2000 ? 1 : 37) {
+            struct plim_memory_trace trace;
+            struct plim_error error = { 0 };
+            if (read_bytes(bytes.data, n, &trace, &error) == 0)
+                fail_msg("%zu of %zu bytes are accepted", n, bytes.n);
+            assert_true(error.what[0]);
+        }
+        free(bytes.data);
     }
-    free(bytes.data);
 }
 
 /* Any byte may be another one: it is read, or refused, and what was read is analysed. */
@@ -226,11 +301,10 @@ static void test_changed_bytes(void **state)
     free(bytes.data);
 }
 
-static void test_out_of_memory(void **state)
+static void run_out_of_memory(const char *name)
 {
-    struct bytes bytes = read_file("train-2.15.pickle");
+    struct bytes bytes = read_file(name);
     long n = 0;
-    (void)state;
     for (;; n++) {
         struct plim_memory_trace trace;
         struct plim_error error = { 0 };
@@ -249,10 +323,19 @@ static void test_out_of_memory(void **state)
     free(bytes.data);
 }
 
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    run_out_of_memory("train-2.15.pickle");
+    run_out_of_memory("train-2.15.json.gz");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_real),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_old_blocks),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_nothing_allocated),
         cmocka_unit_test(test_bad),

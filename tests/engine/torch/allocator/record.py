@@ -12,8 +12,11 @@ tests/data/traces; --write writes the records. A record is text: its head, then 
 --snapshots writes whole snapshots of train.py and steps.py, with stacks, for the tests of the reader and of `plimsoll trace`.
 """
 import argparse
+import gzip
+import json
 import os
 import pickle
+import pickletools
 import subprocess
 import sys
 import tempfile
@@ -85,7 +88,7 @@ def record(run: dict, conf: str) -> str:
              "peaks " + " ".join(str(stats[f"{name}_bytes.all.peak"]) for name in
                                  ("allocated", "reserved", "requested", "inactive_split")),
              f"ends {stats['num_alloc_retries']} {stats['num_ooms']}", f"streams {len(streams)}", f"pools {len(pools)}"]
-    divisions = list(snapshot["allocator_settings"].get("roundup_power2_divisions", {}).values())
+    divisions = list(snapshot.get("allocator_settings", {}).get("roundup_power2_divisions", {}).values())
     if any(divisions):
         lines.append("divisions " + " ".join(map(str, divisions)))
     for segment in segments:
@@ -127,17 +130,36 @@ def run_case(plimsoll: str, python: str, name: str) -> str:
             return record(pickle.load(file), conf)
 
 
-def run_snapshot(plimsoll: str, python: str, program: list[str]) -> dict:
-    """The snapshot as PyTorch wrote it, but for the folders in the names of files."""
+def run_raw(plimsoll: str, python: str, program: list[str]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "run.pickle")
         rehearse(plimsoll, python, [os.path.join(HERE, program[0]), *program[1:], out], "", folder)
         with open(out, "rb") as file:
-            snapshot = pickle.load(file)
+            return file.read()
+
+
+def shortened(filename: str) -> str:
+    return filename.rpartition("site-packages/")[2].replace(HERE + "/", "")
+
+
+def without_folders(raw: bytes) -> bytes:
+    """The same pickle of protocol 2, opcode by opcode, but for the folders in the names of files."""
+    places = [(place, opcode.name, value) for opcode, value, place in pickletools.genops(raw)] + [(len(raw), "", None)]
+    parts = []
+    for (place, name, value), (end, _, _) in zip(places, places[1:]):
+        is_path = name == "BINUNICODE" and value.endswith(".py")
+        text = shortened(value).encode() if is_path else b""
+        parts.append(b"X" + len(text).to_bytes(4, "little") + text if is_path else raw[place:end])
+    return b"".join(parts)
+
+
+def run_snapshot(plimsoll: str, python: str, program: list[str]) -> dict:
+    """The snapshot as PyTorch wrote it, but for the folders in the names of files."""
+    snapshot = pickle.loads(run_raw(plimsoll, python, program))
     owners = [entry for trace in snapshot["device_traces"] for entry in trace] + snapshot["segments"]
     for owner in owners + [block for segment in snapshot["segments"] for block in segment["blocks"]]:
         for frame in owner.get("frames", ()):
-            frame["filename"] = frame["filename"].rpartition("site-packages/")[2].replace(HERE + "/", "")
+            frame["filename"] = shortened(frame["filename"])
     return snapshot
 
 
@@ -156,6 +178,10 @@ def write_snapshots(plimsoll: str, python: str, version: str) -> None:
     snapshot = run_snapshot(plimsoll, python, ["train.py", "320"])
     write_pickle(f"train-{version}.pickle", snapshot, 4)
     write_pickle(f"train-{version}.segments.pickle", snapshot["segments"], 2)
+    with open(os.path.join(TRACES, f"train-{version}.cpp.pickle"), "wb") as file:
+        file.write(without_folders(run_raw(plimsoll, python, ["train.py", "320", "--cpp"])))
+    with open(os.path.join(TRACES, f"train-{version}.json.gz"), "wb") as file:
+        file.write(gzip.compress(json.dumps(snapshot).encode(), mtime=0))
     write_pickle(f"train-more-{version}.pickle", run_snapshot(plimsoll, python, ["train.py", "350"]), 4)
 
 

@@ -2,7 +2,7 @@
 """
 A training loop whose batches grow: the cache falls to pieces, and memory ends although much of it is free.
 
-    train.py ROOM_MIB OUT
+    train.py ROOM_MIB [--cpp] OUT
 """
 import ctypes
 import sys
@@ -50,6 +50,16 @@ def train(steps: int) -> None:
     del model
 
 
+def cpp_snapshot() -> bytes:
+    """torch::cuda::_memory_snapshot_pickled(): a std::string is address and length, before PyTorch 2.6 an address behind the length."""
+    library = ctypes.CDLL(f"{torch.__path__[0]}/lib/libtorch_cuda.so")
+    name = "_ZN5torch4cuda24_memory_snapshot_pickled"
+    is_old = not hasattr(library, f"{name}B5cxx11Ev")
+    words = (ctypes.c_uint64 * 4)()
+    getattr(library, f"{name}Ev" if is_old else f"{name}B5cxx11Ev")(ctypes.byref(words))
+    return ctypes.string_at(words[0], ctypes.c_uint64.from_address(words[0] - 24).value if is_old else words[1])
+
+
 def main() -> None:
     leave(int(sys.argv[1]))
     torch.cuda.memory._record_memory_history(stacks="python")
@@ -57,7 +67,11 @@ def main() -> None:
         train(8)
     except torch.cuda.OutOfMemoryError as error:
         print(error, file=sys.stderr)
-    torch.cuda.memory._dump_snapshot(sys.argv[2])
+    if "--cpp" in sys.argv:  # as PyTorch's C++ side writes it for programs without Python
+        with open(sys.argv[-1], "wb") as file:
+            file.write(cpp_snapshot())
+    else:
+        torch.cuda.memory._dump_snapshot(sys.argv[-1])
 
 
 main()

@@ -9,7 +9,7 @@
  */
 
 #include "base/cursor.h"
-#include "trace/objects.h"
+#include "trace/read/objects.h"
 
 /* Read one pickle; *ret_top is its value. */
 PLIM_MUST_CHECK int plim_pickle_read(struct plim_cursor *cursor, struct plim_trace_objects *objects,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_TRACE_OBJECTS_H
-#define PLIMSOLL_TRACE_OBJECTS_H
+#ifndef PLIMSOLL_TRACE_READ_OBJECTS_H
+#define PLIMSOLL_TRACE_READ_OBJECTS_H
 
 /*
  * The objects of a snapshot while it is read. A value is one number: a tag and what fits beside it. Dicts become rows
@@ -67,6 +67,7 @@ enum plim_trace_key {
     PLIM_KEY_EXPANDABLE_SEGMENTS,
     PLIM_KEY_DIVISIONS,
     PLIM_KEY_HISTORY,
+    PLIM_KEY_REAL_SIZE,
     PLIM_KEY_MAX_,
 };
 
@@ -79,17 +80,41 @@ enum plim_trace_row {
     PLIM_ROW_FRAME
 };
 
+/* A dict and a list are small: a snapshot has one or more of each for each of its entries. */
 struct plim_pickle_dict {
-    uint32_t number; /* of the row; of other dicts: in others */
-    uint8_t row;
+    uint32_t place; /* the number of the row, eight times, and the kind; of other dicts the number is one in others */
 };
 
-/* Items of one kind with consecutive numbers, or any values. */
+static inline struct plim_pickle_dict plim_pickle_dict_of(enum plim_trace_row row, size_t number)
+{
+    return (struct plim_pickle_dict){ (uint32_t)number << 3 | (uint32_t)row };
+}
+static inline enum plim_trace_row plim_pickle_row(struct plim_pickle_dict dict)
+{
+    return (enum plim_trace_row)(dict.place & 7);
+}
+static inline uint32_t plim_pickle_row_number(struct plim_pickle_dict dict) { return dict.place >> 3; }
+
+/* The most rows, lists and the like: their numbers have 29 bits. */
+#define PLIM_PICKLE_MAX_ROWS (UINT32_C(1) << 29)
+
+/* Any values; or rows of one kind with consecutive numbers; or the frames of a stack. */
 struct plim_pickle_list {
-    plim_pickle_value *items; /* NULL: a run */
-    uint32_t first, n, room;
-    uint8_t row;
+    union {
+        plim_pickle_value *items;
+        uint64_t first; /* the number of the first row, or of the stack */
+    };
+    uint32_t n;
+    uint32_t room; /* of items; PLIM_PICKLE_RUN and a kind of row: a run, of frames: a stack */
 };
+
+#define PLIM_PICKLE_RUN UINT32_C(0xFFFFFFF0)
+
+/* The kind of row that a list is a run of. */
+static inline enum plim_trace_row plim_pickle_run(const struct plim_pickle_list *list)
+{
+    return list->room > PLIM_PICKLE_RUN ? (enum plim_trace_row)(list->room - PLIM_PICKLE_RUN) : PLIM_ROW_EMPTY;
+}
 
 struct plim_pickle_other {
     plim_pickle_value *items; /* keys and values by turns */
@@ -104,15 +129,16 @@ struct plim_trace_objects {
     struct plim_pickle_other *others;
     size_t n_dicts, dicts_room, n_lists, lists_room, n_others, others_room;
     uint32_t n_owned_blocks; /* the first blocks, which belong to segments */
-    /* Texts; the stack of an entry, segment and block is the number of the list of its frames until all is read. */
-    uint32_t *words; /* texts, by hash; 0 is empty */
-    size_t n_words, words_room;
-    uint8_t key_of[512]; /* the known words are the first texts */
-    uint64_t bytes, max_bytes;
+    /* Tables by hash of what is kept once: texts (offset plus one), frames and stacks (number plus one); 0 is empty. */
+    uint32_t *words, *frame_table, *stack_table;
+    size_t n_words, words_room, frame_table_room, stack_table_room, stacks_room, stack_frames_room;
+    uint8_t key_of[512];     /* the known words are the first texts */
+    const uint64_t *read_at; /* how much of the file was read: so much decides how much memory its objects may take */
+    uint64_t bytes;
     bool is_too_big;
 };
 
-PLIM_MUST_CHECK int plim_trace_objects_init(struct plim_trace_objects *objects, uint64_t max_bytes,
+PLIM_MUST_CHECK int plim_trace_objects_init(struct plim_trace_objects *objects, const uint64_t *read_at,
                                             struct plim_error *reterr);
 void plim_trace_objects_done(struct plim_trace_objects *objects);
 
@@ -121,15 +147,32 @@ void plim_trace_objects_done(struct plim_trace_objects *objects);
  */
 void *plim_trace_grow(struct plim_trace_objects *objects, void *array, size_t n, size_t *room, size_t size);
 
+/* The same, as a condition: room for one more in an array, which is a variable, and so is its room. */
+bool plim_trace_grow_into(struct plim_trace_objects *objects, void **array, size_t n, size_t *room, size_t size);
+#define PLIM_TRACE_GROW(objects, array, n, room)                                                                       \
+    ((n) < (room) || plim_trace_grow_into((objects), (void **)&(array), (n), &(room), sizeof *(array)))
+
 /* These return false when memory or the budget ran out. */
 bool plim_trace_text(struct plim_trace_objects *objects, const char *text, size_t length, plim_pickle_value *ret_value);
 bool plim_trace_new_list(struct plim_trace_objects *objects, plim_pickle_value *ret_value);
 bool plim_trace_new_dict(struct plim_trace_objects *objects, plim_pickle_value *ret_value);
 bool plim_trace_append(struct plim_trace_objects *objects, plim_pickle_value list, const plim_pickle_value *items,
                        size_t n);
-/* n keys and values by turns. */
+/* n keys and values by turns. The first of a dict make it a row, if they are those of one; rows.c. */
 bool plim_trace_set(struct plim_trace_objects *objects, plim_pickle_value dict, const plim_pickle_value *items,
                     size_t n);
+
+/* The number of a frame, or of the stack of frames at the end of the trace's; each is kept once. */
+bool plim_trace_frame(struct plim_trace_objects *objects, struct plim_trace_frame frame, uint32_t *ret_number);
+bool plim_trace_stack(struct plim_trace_objects *objects, size_t first_frame, uint32_t *ret_number);
+/* Nothing refers to the lists and dicts from these numbers on any more. */
+void plim_trace_forget(struct plim_trace_objects *objects, size_t n_lists, size_t n_dicts);
+/* May objects take so many more bytes? Counts them. */
+bool plim_trace_may_take(struct plim_trace_objects *objects, uint64_t bytes);
+
+/* ... of a dict that is no row. */
+bool plim_trace_set_other(struct plim_trace_objects *objects, struct plim_pickle_dict *dict,
+                          const plim_pickle_value *items, size_t n);
 
 /* The n-th item of a list; NONE past its end. */
 plim_pickle_value plim_trace_item(const struct plim_trace_objects *objects, plim_pickle_value list, size_t n);

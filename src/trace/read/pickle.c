@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/pickle.h"
+#include "trace/read/pickle.h"
 
 #include "base/limits.h"
 #include "base/mem.h"
