@@ -44,7 +44,7 @@ struct plim_step_term {
 struct plim_step_size {
     uint32_t first_term, n_terms;
     uint32_t denominator; /* >= 1 */
-    bool is_exact;        /* it has every recorded size to the byte; else it is the nearest that was found */
+    bool is_exact;        /* the only form that has every recorded size (form.h); else the nearest that was found */
     /* A variable counts as rounded up to the next multiple of 2^rounding: kernels work on tiles of it. */
     uint8_t rounding[PLIM_STEP_MAX_VARIABLES];
 };
