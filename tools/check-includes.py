@@ -10,7 +10,7 @@ import re
 import sys
 
 # The floors, lowest first.
-ORDER = ["base", "vgpu", "source", "step", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "rehearse",
+ORDER = ["base", "vgpu", "source", "step", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "record", "rehearse",
          "emit", "report", "cli"]
 PUBLIC = "plimsoll"
 # Inside a folder, lowest first; rooms on one floor know nothing of each other. Files that are in no

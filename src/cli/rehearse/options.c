@@ -19,6 +19,7 @@ enum option {
     OPTION_VALUES,
     OPTION_TOKENS,
     OPTION_SCHEDULE,
+    OPTION_RECORD,
     OPTION_RECEIPT,
     OPTION_LOG,
     OPTION_JSON,
@@ -50,6 +51,9 @@ static const struct plim_option_help rows[N_OPTIONS] = {
                           "the work of streams completes at once (eager, the default), when the program waits for it "
                           "(lazy: memory held for another stream is held longer), or both: two runs, and the peak is "
                           "a band" },
+    [OPTION_RECORD] = { "--record", "", "FILE",
+                        "write there what the program's PyTorch asked its allocator for, as a step that 'plimsoll fit' "
+                        "reads; with --until steps:N the first N steps" },
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
     [OPTION_LOG] = { "--log", "", "FILE", "write the output of the program there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
@@ -192,6 +196,9 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
         a->is_both = !strcmp(value, "both");
         a->launch.schedule = a->is_both ? "eager" : value;
         return 0;
+    case OPTION_RECORD:
+        a->record_path = value;
+        return 0;
     case OPTION_RECEIPT:
         a->receipt_path = value;
         return 0;
@@ -256,6 +263,8 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         return usage("--card NAME is missing%s", "");
     if (a->is_search && (a->is_both || a->is_both_values))
         return usage("--find runs the command once for each number: not with %s", "both");
+    if (a->is_search && a->record_path)
+        return usage("--record is of one run: not with %s", "--find");
     if (a->is_both && a->is_both_values)
         return usage("--schedule both and --values both: one of them at a time%s", "");
     if (a->is_search && !plim_find_has_place(a->launch.arguments))

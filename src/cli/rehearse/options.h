@@ -17,7 +17,7 @@ struct plim_rehearse_options {
     struct plim_notes notes;
     struct plim_launch launch;
     struct plim_find find;
-    const char *receipt_path;
+    const char *receipt_path, *record_path;
     char card[160];
     bool is_json, is_gate, accepts_guess, is_quiet, is_help, is_search;
     bool is_both, is_both_values; /* two runs: of the schedules, of the values */

@@ -7,6 +7,7 @@
 #include "cli/libraries.h"
 #include "cli/receipt_file.h"
 #include "cli/rehearse/options.h"
+#include "cli/rehearse/record.h"
 #include "rehearse/command.h"
 #include "rehearse/end/end.h"
 #include "rehearse/path/path.h"
@@ -322,6 +323,20 @@ static int run_other(struct plim_rehearse_options *o, struct plim_rehearsal *reh
     return status;
 }
 
+/* The run of a recording, and further ones without it. */
+static int run_recorded(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal,
+                        struct plim_record_folder *folder)
+{
+    if (o->record_path) {
+        const int status = plim_rehearse_record_begin(o, folder);
+        if (status)
+            return status;
+    }
+    const int status = run_once(o, rehearsal);
+    o->launch.environment = environ;
+    return status;
+}
+
 /* Where the rehearsal itself looks: its own nvidia-smi comes first. */
 static int find_program(const char *command, const char *libraries, char ret_path[PATH_BYTES],
                         struct plim_error *reterr)
@@ -346,26 +361,31 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         result = plim_command_check(path, &error);
     if (result < 0)
         return fail(&error);
-    if (o->receipt_path && !plim_receipt_file_can_be_written(o->receipt_path)) {
-        plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
-        return PLIM_EXIT_OURS;
-    }
+    const char *const files[] = { o->receipt_path, o->record_path };
+    for (size_t i = 0; i < 2; i++)
+        if (files[i] && !plim_receipt_file_can_be_written(files[i])) {
+            plim_print(stderr, "plimsoll: cannot write the %s: %s (%s)\n", i ? "recording" : "receipt", strerror(errno),
+                       files[i]);
+            return PLIM_EXIT_OURS;
+        }
     o->launch.path = path;
     o->launch.libraries = folder;
     o->launch.environment = environ;
     o->launch.progress = has_progress(o) ? show_progress : NULL;
     if (o->is_search)
         return search(o, rehearsal);
-    int status = run_once(o, rehearsal);
+    struct plim_record_folder recording = { .environment = NULL };
+    int status = run_recorded(o, rehearsal, &recording);
     if (status == 0 && o->is_both && strcmp(rehearsal->stopped_by, "interrupt") != 0)
         status = run_late(o, rehearsal);
     if (status == 0 && o->is_both_values && strcmp(rehearsal->stopped_by, "interrupt") != 0)
         status = run_other(o, rehearsal);
     if (status == 0)
         status = write_receipt(o, rehearsal);
-    if (status)
-        return status;
-    return exit_status(o, rehearsal);
+    if (status == 0 && o->record_path)
+        status = plim_rehearse_record_finish(o, rehearsal, &recording);
+    plim_record_folder_remove(&recording);
+    return status ? status : exit_status(o, rehearsal);
 }
 
 static int run(int argc, char **argv)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/rehearse/record.h"
+
+#include "base/units.h"
+#include "report/print.h"
+#include "step/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+int plim_rehearse_record_begin(struct plim_rehearse_options *o, struct plim_record_folder *ret_folder)
+{
+    const struct plim_stop_condition *stop = &o->launch.stop;
+    const struct plim_record_wish wish = { .n_steps = stop->until == PLIM_UNTIL_STEPS ? stop->n_steps : 0,
+                                           .ends_by_signal = stop->until != PLIM_UNTIL_EXIT || stop->timeout_s > 0 };
+    struct plim_error error = { 0 };
+    if (plim_record_folder_make(&wish, environ, ret_folder, &error) < 0) {
+        plim_cli_fail(&error);
+        return PLIM_EXIT_OURS;
+    }
+    o->launch.environment = ret_folder->environment;
+    return 0;
+}
+
+/* --- memory outside of PyTorch's allocator --- */
+
+static bool is_outside(enum plim_allocation_kind kind)
+{
+    return kind != PLIM_ALLOCATION_CONTEXT && kind != PLIM_ALLOCATION_PINNED && kind != PLIM_ALLOCATION_MANAGED;
+}
+
+/*
+ * What a card held at its peak beside the context, less what PyTorch had reserved. Processes of one card share it: the
+ * account of a card does not tell them apart.
+ */
+static void fill_outside(const struct plim_rehearsal *rehearsal, struct plim_step_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_tracks; i++) {
+        struct plim_step_track *track = &shape->tracks[i];
+        uint64_t held_bytes = 0, reserved_bytes = 0, n_tracks = 0;
+        if (track->device >= rehearsal->n_cards)
+            continue;
+        const struct plim_receipt_device *device = &rehearsal->receipt.device[track->device];
+        for (uint32_t k = 0; k < device->n_lines; k++)
+            held_bytes += is_outside(device->line[k].kind) ? device->line[k].bytes : 0;
+        for (size_t k = 0; k < shape->n_tracks; k++) {
+            const bool is_here = shape->tracks[k].device == track->device;
+            n_tracks += is_here;
+            reserved_bytes += is_here ? shape->tracks[k].recorded->reserved_bytes : 0;
+        }
+        track->outside_bytes = held_bytes > reserved_bytes ? (held_bytes - reserved_bytes) / n_tracks : 0;
+    }
+}
+
+/* --- the file --- */
+
+/* The arguments as a shell would need them, joined. */
+static uint32_t add_command(struct plim_step *step, char *const *arguments)
+{
+    size_t room = 1, n = 0;
+    for (char *const *a = arguments; *a; a++)
+        room += 4 * strlen(*a) + 3;
+    char *text = plim_alloc(room, 1);
+    for (char *const *a = arguments; text && *a; a++) {
+        const bool is_plain = **a && !(*a)[strcspn(*a, " \t\n'\"\\$`*?[](){}<>|&;#~!")];
+        n += (size_t)snprintf(text + n, room - n, "%s%s", n ? " " : "", is_plain ? "" : "'");
+        for (const char *c = *a; *c; c++)
+            n += (size_t)snprintf(text + n, room - n, *c == '\'' ? "'\\''" : "%c", *c);
+        n += (size_t)snprintf(text + n, room - n, "%s", is_plain ? "" : "'");
+    }
+    const uint32_t place = text ? plim_record_text(step, text) : 0;
+    plim_free(text);
+    return place;
+}
+
+int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
+                              struct plim_record_folder *folder, struct plim_step *ret_step,
+                              struct plim_recorded *ret_recorded, struct plim_error *reterr)
+{
+    const int result = plim_record_step(folder, ret_step, ret_recorded, reterr);
+    plim_record_folder_remove(folder);
+    if (result < 0)
+        return result;
+    ret_step->command = add_command(ret_step, o->launch.arguments);
+    snprintf(ret_step->card_name, sizeof ret_step->card_name, "%s", o->machine.card[0].name);
+    ret_step->card_bytes = o->machine.card[0].total_bytes;
+    fill_outside(rehearsal, ret_step->shapes);
+    return 0;
+}
+
+static void say(const struct plim_rehearse_options *o, const struct plim_step *step,
+                const struct plim_recorded *recorded)
+{
+    const struct plim_step_shape *shape = step->shapes;
+    char size[PLIM_SIZE_TEXT];
+    uint64_t reserved_bytes = 0;
+    for (size_t i = 0; i < shape->n_tracks; i++)
+        if (shape->tracks[i].recorded->reserved_bytes > reserved_bytes)
+            reserved_bytes = shape->tracks[i].recorded->reserved_bytes;
+    plim_print(stderr, "recorded %s: ", o->record_path);
+    if (recorded->n_steps)
+        plim_print(stderr, "%u steps, ", (unsigned)recorded->n_steps);
+    if (shape->n_tracks > 1)
+        plim_print(stderr, "%zu devices of %zu processes, ", shape->n_tracks, recorded->n_processes);
+    plim_print(stderr, "%zu requests and returns, peak %s reserved; ask: plimsoll fit %s --card \"%s\"\n",
+               recorded->n_events, plim_size_text(size, reserved_bytes), o->record_path, o->card);
+    if (recorded->notes[0])
+        plim_print(stderr, "  the recording is not whole: %s\n", recorded->notes);
+    if (!recorded->is_met)
+        plim_print(stderr, "  it does not come to what PyTorch counted: its figures are no better than estimates\n");
+}
+
+int plim_rehearse_record_finish(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
+                                struct plim_record_folder *folder)
+{
+    struct plim_step step;
+    struct plim_recorded recorded;
+    struct plim_error error = { 0 };
+    int result = plim_rehearse_record_take(o, rehearsal, folder, &step, &recorded, &error);
+    if (result == 0) {
+        result = plim_step_write(o->record_path, &step, &error);
+        if (result == 0 && !o->is_quiet)
+            say(o, &step, &recorded);
+        plim_step_done(&step);
+    }
+    if (result < 0)
+        plim_cli_fail(&error);
+    return result == 0 || result == PLIM_E_NOT_FOUND ? 0 : PLIM_EXIT_OURS;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include "record/absence.h"
+#include "record/dumps.h"
+#include "trace/snapshot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- a process --- */
+
+static enum plim_step_end end_of(const char *kind)
+{
+    return !strcmp(kind, "steps")    ? PLIM_STEP_END_STEPS
+           : !strcmp(kind, "exit")   ? PLIM_STEP_END_EXIT
+           : !strcmp(kind, "memory") ? PLIM_STEP_END_MEMORY
+                                     : PLIM_STEP_END_UNKNOWN;
+}
+
+/*
+ * The history says what the peak was; PyTorch's own counts say whether it is right. A peak that the program set back is
+ * lower than the history's, and then what was allocated at the end has to agree.
+ */
+static bool settle_peaks(const struct plim_record_device *device, const struct plim_trace_step_figures *figures,
+                         struct plim_step_peaks *recorded)
+{
+    const bool is_met = figures->allocated_bytes == device->allocated_bytes &&
+                        figures->reserved_bytes == device->reserved_bytes &&
+                        figures->allocated_peak_bytes >= device->allocated_peak_bytes;
+    recorded->allocated_bytes = figures->allocated_peak_bytes > device->allocated_peak_bytes && is_met
+                                    ? figures->allocated_peak_bytes
+                                    : device->allocated_peak_bytes;
+    return is_met;
+}
+
+static uint32_t steps_of(const struct plim_trace_marks *marks)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < marks->n_marks; i++)
+        if (marks->marks[i].kind == PLIM_TRACE_AFTER_STEP && marks->marks[i].step >= n)
+            n = marks->marks[i].step + 1;
+    return n;
+}
+
+static int add_tracks(const struct plim_record_dump *dump, struct plim_memory_trace *trace,
+                      const struct plim_torch_settings *settings, struct plim_step *step,
+                      struct plim_recorded *recorded, struct plim_error *reterr)
+{
+    for (size_t i = 0; i < dump->n_devices; i++) {
+        const struct plim_record_device *device = &dump->devices[i];
+        const struct plim_trace_step_question question = { .device = device->device,
+                                                           .rank = (uint32_t)dump->rank,
+                                                           .end = end_of(dump->kind),
+                                                           .settings = settings,
+                                                           .marks = &device->marks };
+        struct plim_trace_step_figures figures;
+        const int result = plim_trace_step_add(trace, &question, step, &figures, reterr);
+        if (result < 0)
+            return result;
+        struct plim_step_track *track = &step->shapes->tracks[step->shapes->n_tracks - 1];
+        recorded->is_met &= settle_peaks(device, &figures, track->recorded);
+        recorded->n_events += track->n_events;
+        const uint32_t n_steps = steps_of(&device->marks);
+        recorded->n_steps = n_steps > recorded->n_steps ? n_steps : recorded->n_steps;
+    }
+    return 0;
+}
+
+static int add_process(const char *folder, const struct plim_record_dump *dump, struct plim_step *step,
+                       struct plim_recorded *recorded, struct plim_error *reterr)
+{
+    char path[PLIM_RECORD_PATH_BYTES + PLIM_RECORD_NAME_BYTES];
+    struct plim_memory_trace trace;
+    struct plim_torch_settings settings;
+    snprintf(path, sizeof path, "%s/%s", folder, dump->snapshot);
+    int result = plim_snapshot_open(path, &trace, reterr);
+    if (result < 0)
+        return result;
+    result = plim_snapshot_settings(&trace, &settings, reterr);
+    if (result == 0)
+        result = add_tracks(dump, &trace, &settings, step, recorded, reterr);
+    plim_snapshot_done(&trace);
+    return result;
+}
+
+/* --- the step --- */
+
+uint32_t plim_record_text(struct plim_step *step, const char *text)
+{
+    const size_t n = strlen(text) + 1, first = step->text_bytes ? step->text_bytes : 1;
+    char *grown = n > 1 && first + n < UINT32_MAX ? plim_realloc(step->text, first + n, 1) : NULL;
+    if (!grown)
+        return 0;
+    grown[0] = '\0';
+    memcpy(grown + first, text, n);
+    step->text = grown;
+    step->text_bytes = first + n;
+    return (uint32_t)first;
+}
+
+static void describe(const struct plim_record_dump *dump, struct plim_step *step)
+{
+    const struct plim_record_device *device = dump->devices;
+    const size_t n = strcspn(dump->torch_version, "+"); /* 2.15.0+cu130 */
+    snprintf(step->torch_version, sizeof step->torch_version, "%.*s", (int)n, dump->torch_version);
+    snprintf(step->alloc_conf, sizeof step->alloc_conf, "%s", dump->alloc_conf);
+    snprintf(step->card_name, sizeof step->card_name, "%s", device->card_name);
+    step->card_bytes = device->card_bytes;
+}
+
+int plim_record_step(const struct plim_record_folder *folder, struct plim_step *ret_step,
+                     struct plim_recorded *ret_recorded, struct plim_error *reterr)
+{
+    struct plim_record_dumps dumps;
+    struct plim_step step = { .n_shapes = 0 };
+    struct plim_recorded recorded = { .is_met = true };
+    int result = plim_record_dumps_read(folder->path, &dumps, reterr);
+    if (result < 0)
+        return result;
+    plim_record_notes(folder->path, recorded.notes);
+    if (!dumps.n)
+        result = plim_record_absence(folder->path, recorded.notes, reterr);
+    for (size_t i = 0; result == 0 && i < dumps.n; i++)
+        result = add_process(folder->path, &dumps.dumps[i], &step, &recorded, reterr);
+    if (result == 0) {
+        describe(dumps.dumps, &step);
+        recorded.n_processes = dumps.n;
+        *ret_step = step;
+        *ret_recorded = recorded;
+    } else {
+        plim_step_done(&step);
+    }
+    plim_record_dumps_done(&dumps);
+    return result;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/step/parts.h"
+
+#include "base/mem.h"
+
+/* What is known of a moment between two events. */
+struct moment {
+    uint32_t step;
+    bool is_stepping; /* an optimizer is */
+    size_t next_mark;
+};
+
+struct teller {
+    struct plim_step_history *history;
+    struct plim_trace_live live; /* by address; number: the id */
+    uint8_t *signs;              /* of allocations */
+    size_t loaded_at;            /* the event of the last weight that no module made when it was called */
+    struct moment moment;
+    bool is_training, has_modules;
+};
+
+static struct plim_step_allocation *allocation(const struct teller *t, uint32_t id)
+{
+    return &t->history->track->allocations[id];
+}
+
+/* --- by address --- */
+
+static void claim(struct teller *t, struct plim_trace_addresses list, enum plim_pillar pillar)
+{
+    for (size_t i = 0; i < list.n; i++) {
+        const struct plim_trace_live_row *row =
+            plim_trace_live_find(&t->live, t->history->marks->addresses[list.first + i]);
+        if (row && allocation(t, row->number)->pillar == PLIM_PILLAR_MAX_)
+            allocation(t, row->number)->pillar = (uint8_t)pillar;
+    }
+}
+
+static void claim_at(struct teller *t, const struct plim_trace_mark *mark)
+{
+    claim(t, mark->weights, PLIM_PILLAR_WEIGHTS);
+    claim(t, mark->gradients, PLIM_PILLAR_GRADIENTS);
+    claim(t, mark->states, PLIM_PILLAR_OPTIMIZER);
+}
+
+static bool claim_all(struct teller *t)
+{
+    const struct plim_step_history *h = t->history;
+    const struct plim_step_track *track = h->track;
+    size_t next = 0;
+    for (size_t at = 0; at <= track->n_events; at++) {
+        for (; next < h->marks->n_marks && h->places[next] <= at; next++)
+            claim_at(t, &h->marks->marks[next]);
+        if (at == track->n_events)
+            break;
+        const struct plim_step_event *event = &track->events[at];
+        const struct plim_trace_live_row row = { .address = h->lives[event->id].address, .number = event->id };
+        if (event->kind == PLIM_STEP_TAKE && !plim_trace_live_add(&t->live, row))
+            return false;
+        struct plim_trace_live_row *old = event->kind == PLIM_STEP_GIVE || event->kind == PLIM_STEP_GIVEN
+                                              ? plim_trace_live_find(&t->live, row.address)
+                                              : NULL;
+        if (old)
+            plim_trace_live_remove(&t->live, old);
+    }
+    return true;
+}
+
+/* --- phases --- */
+
+static void find_loaded(struct teller *t)
+{
+    const struct plim_step_track *track = t->history->track;
+    size_t first_step = track->n_events;
+    for (size_t i = 0; i < t->history->marks->n_marks; i++)
+        if (t->history->marks->marks[i].kind == PLIM_TRACE_BEFORE_STEP) {
+            first_step = t->history->places[i];
+            t->is_training = true;
+            break;
+        }
+    for (uint32_t id = 0; id < track->n_allocations; id++) {
+        t->has_modules = t->has_modules || t->signs[id] & PLIM_STACK_IN_MODULE;
+        const bool is_made = !(t->signs[id] & (PLIM_STACK_IN_MODULE | PLIM_STACK_IN_BACKWARD | PLIM_STACK_IS_EMPTY));
+        const size_t taken_at = t->history->lives[id].taken_at;
+        if (track->allocations[id].pillar == PLIM_PILLAR_WEIGHTS && is_made && taken_at < first_step &&
+            taken_at > t->loaded_at)
+            t->loaded_at = taken_at;
+    }
+}
+
+static void pass_marks(struct teller *t, size_t at)
+{
+    const struct plim_step_history *h = t->history;
+    struct moment *m = &t->moment;
+    for (; m->next_mark < h->marks->n_marks && h->places[m->next_mark] <= at; m->next_mark++) {
+        const struct plim_trace_mark *mark = &h->marks->marks[m->next_mark];
+        const uint32_t step = mark->step + (mark->kind == PLIM_TRACE_AFTER_STEP);
+        m->step = step > m->step ? step : m->step;
+        m->is_stepping = mark->kind == PLIM_TRACE_BEFORE_STEP;
+    }
+}
+
+static enum plim_phase phase_of(const struct teller *t, uint32_t id, size_t at)
+{
+    const unsigned signs = t->signs[id];
+    const bool is_backward = signs & PLIM_STACK_IN_BACKWARD || (t->is_training && signs & PLIM_STACK_IS_EMPTY);
+    if (id < t->history->n_before)
+        return PLIM_PHASE_MAX_;
+    if (t->moment.is_stepping && !(signs & PLIM_STACK_IN_BACKWARD))
+        return PLIM_PHASE_STEP;
+    if (is_backward)
+        return PLIM_PHASE_BACKWARD;
+    if (signs & PLIM_STACK_IN_MODULE)
+        return t->is_training && signs & PLIM_STACK_WITHOUT_GRAD ? PLIM_PHASE_EVALUATE : PLIM_PHASE_FORWARD;
+    if (signs & PLIM_STACK_IS_EMPTY || (!t->is_training && !t->has_modules))
+        return PLIM_PHASE_MAX_;
+    return at <= t->loaded_at && t->moment.step == 0 ? PLIM_PHASE_LOAD : PLIM_PHASE_FORWARD;
+}
+
+static bool add_mark(struct plim_step_track *track, size_t *room, struct plim_step_mark mark)
+{
+    if (track->n_marks && track->marks[track->n_marks - 1].event == mark.event)
+        track->n_marks--;
+    if (track->n_marks && track->marks[track->n_marks - 1].phase == mark.phase &&
+        track->marks[track->n_marks - 1].step == mark.step)
+        return true;
+    if (track->n_marks == *room) {
+        const size_t more = *room ? 2 * *room : 64;
+        struct plim_step_mark *marks = plim_realloc(track->marks, more, sizeof *marks);
+        if (!marks)
+            return false;
+        track->marks = marks;
+        *room = more;
+    }
+    track->marks[track->n_marks++] = mark;
+    return true;
+}
+
+/* A phase lasts until something is taken in another one, or the optimizer begins or ends. */
+static bool tell_phases(struct teller *t)
+{
+    struct plim_step_track *track = t->history->track;
+    enum plim_phase phase = PLIM_PHASE_MAX_;
+    size_t room = 0;
+    bool has_memory = true;
+    for (size_t at = 0; at < track->n_events && has_memory; at++) {
+        const bool was_stepping = t->moment.is_stepping;
+        pass_marks(t, at);
+        const struct plim_step_event *event = &track->events[at];
+        if (event->kind == PLIM_STEP_TAKE) {
+            phase = phase_of(t, event->id, at);
+            allocation(t, event->id)->phase = (uint8_t)phase;
+        }
+        if (t->moment.is_stepping && event->kind != PLIM_STEP_TAKE)
+            phase = PLIM_PHASE_STEP;
+        else if (was_stepping && event->kind != PLIM_STEP_TAKE)
+            phase = PLIM_PHASE_FORWARD;
+        has_memory = add_mark(track, &room, (struct plim_step_mark){ (uint32_t)at, t->moment.step, (uint8_t)phase });
+    }
+    return has_memory;
+}
+
+/* --- by phase --- */
+
+/* Whether an allocation may be a gradient that nobody marked: of a step without marks, and held into the next phase. */
+static bool may_be_gradient(const struct teller *t, uint32_t id)
+{
+    const struct plim_step_life *life = &t->history->lives[id];
+    const struct plim_step_track *track = t->history->track;
+    if (!t->history->marks->are_cut)
+        return false;
+    for (size_t i = 0; i < track->n_marks; i++)
+        if (track->marks[i].event > life->taken_at && track->marks[i].phase == PLIM_PHASE_FORWARD)
+            return life->given_at > track->marks[i].event;
+    return false;
+}
+
+static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
+{
+    const struct plim_step_life *life = &t->history->lives[id];
+    switch (allocation(t, id)->phase) {
+    case PLIM_PHASE_FORWARD:
+    case PLIM_PHASE_EVALUATE:
+        return PLIM_PILLAR_ACTIVATIONS;
+    case PLIM_PHASE_BACKWARD:
+        return may_be_gradient(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
+    case PLIM_PHASE_STEP: /* what it only works with, not the states */
+        return life->given_at < t->history->track->n_events ? PLIM_PILLAR_OPTIMIZER : PLIM_PILLAR_MAX_;
+    case PLIM_PHASE_LOAD:
+        return t->signs[id] & PLIM_STACK_LOADS ? PLIM_PILLAR_WEIGHTS : PLIM_PILLAR_MAX_;
+    default:
+        return PLIM_PILLAR_MAX_;
+    }
+}
+
+static bool tell(struct teller *t)
+{
+    const struct plim_step_history *h = t->history;
+    uint8_t *frame_signs = plim_step_frame_signs(h->trace);
+    t->signs = plim_alloc_unset((size_t)h->track->n_allocations + 1, sizeof *t->signs);
+    const bool has_memory = frame_signs && t->signs;
+    for (uint32_t id = 0; has_memory && id < h->track->n_allocations; id++)
+        t->signs[id] = (uint8_t)plim_step_stack_signs(h->trace, frame_signs, h->lives[id].stack);
+    plim_free(frame_signs);
+    if (!has_memory || !claim_all(t))
+        return false;
+    find_loaded(t);
+    if (!tell_phases(t))
+        return false;
+    for (uint32_t id = 0; id < h->track->n_allocations; id++)
+        if (allocation(t, id)->pillar == PLIM_PILLAR_MAX_)
+            allocation(t, id)->pillar = (uint8_t)pillar_of(t, id);
+    return true;
+}
+
+bool plim_step_tell_pillars(struct plim_step_history *history)
+{
+    struct teller t = { .history = history };
+    const bool is_told = tell(&t);
+    plim_trace_live_done(&t.live);
+    plim_free(t.signs);
+    return is_told;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/step/parts.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { IS_ROOT = 128 /* where a thread of Python begins */ };
+
+/*
+ * Functions whose presence in a stack tells what the program does, in PyTorch 2.1 to 2.15. torch/nn/modules/module.py,
+ * torch/autograd/__init__.py and graph.py, torch/_tensor.py, torch/utils/_contextlib.py (what torch.no_grad()
+ * decorates).
+ */
+static const struct {
+    const char *file, *function; /* NULL: any */
+    uint8_t sign;
+} signs[] = {
+    { "torch/_tensor.py", "backward", PLIM_STACK_IN_BACKWARD },
+    { "torch/autograd/__init__.py", "backward", PLIM_STACK_IN_BACKWARD },
+    { "torch/autograd/__init__.py", "grad", PLIM_STACK_IN_BACKWARD },
+    { "torch/autograd/graph.py", "_engine_run_backward", PLIM_STACK_IN_BACKWARD },
+    { "torch/nn/modules/module.py", "_call_impl", PLIM_STACK_IN_MODULE },
+    { "torch/nn/modules/module.py", "_wrapped_call_impl", PLIM_STACK_IN_MODULE },
+    { "torch/utils/_contextlib.py", "decorate_context", PLIM_STACK_WITHOUT_GRAD },
+    { "torch/nn/modules/module.py", "_apply", PLIM_STACK_LOADS },
+    { "torch/nn/modules/module.py", "load_state_dict", PLIM_STACK_LOADS },
+    { "torch/nn/modules/module.py", "to_empty", PLIM_STACK_LOADS },
+    { "transformers/modeling_utils.py", "from_pretrained", PLIM_STACK_LOADS },
+    { NULL, "reset_parameters", PLIM_STACK_LOADS },
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && !strcmp(text + n - n_end, end);
+}
+
+/* The layers of torch.nn make their weights in their constructors. */
+static bool makes_layer(const char *file, const char *function)
+{
+    return !strcmp(function, "__init__") && strstr(file, "torch/nn/modules/");
+}
+
+static uint8_t signs_of(const char *file, const char *function)
+{
+    static const char *const roots[] = { "<module>", "_run_module_as_main", "_bootstrap" };
+    unsigned found = makes_layer(file, function) ? PLIM_STACK_LOADS : 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!strcmp(function, signs[i].function) && (!signs[i].file || ends_with(file, signs[i].file)))
+            found |= signs[i].sign;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (!strcmp(function, roots[i]))
+            found |= IS_ROOT;
+    return (uint8_t)found;
+}
+
+uint8_t *plim_step_frame_signs(const struct plim_memory_trace *trace)
+{
+    uint8_t *found = plim_alloc_unset(trace->n_frames + 1, sizeof *found);
+    for (size_t i = 0; found && i < trace->n_frames; i++)
+        found[i] = signs_of(trace->text + trace->frames[i].file, trace->text + trace->frames[i].name);
+    return found;
+}
+
+unsigned plim_step_stack_signs(const struct plim_memory_trace *trace, const uint8_t *frame_signs, uint32_t stack)
+{
+    unsigned found = 0;
+    if (stack >= trace->n_stacks || !trace->stacks[stack].n)
+        return PLIM_STACK_IS_EMPTY;
+    const struct plim_trace_stack *s = &trace->stacks[stack];
+    const uint8_t outermost = frame_signs[trace->stack_frames[s->first + s->n - 1]];
+    for (uint32_t i = 0; i < s->n; i++)
+        found |= frame_signs[trace->stack_frames[s->first + i]];
+    /* The engine of the backward pass calls Python from a thread that Python did not begin. */
+    return (found & ~(unsigned)IS_ROOT) | (outermost & IS_ROOT ? 0 : PLIM_STACK_IN_BACKWARD);
+}
