@@ -242,6 +242,15 @@ static uint16_t only_pool(const struct maker *m, size_t from, size_t to)
     return pool;
 }
 
+/* Garbage collection takes segments of large blocks only. */
+static bool may_be_garbage(const struct maker *m, size_t from, size_t next)
+{
+    bool may_be = m->recorded->gc_threshold > 0 && m->recorded->fraction > 0;
+    for (size_t i = from; i < next; i++)
+        may_be &= m->entries[i].bytes != PLIM_TORCH_SMALL_SEGMENT_BYTES;
+    return may_be;
+}
+
 /*
  * Was the burst of releases before entry `next` made by a request that found no memory? Then a segment, or an OOM,
  * follows; empty_cache() before a request that needs a segment looks the same but for its stack and for the room.
@@ -254,8 +263,7 @@ static bool is_for_request(const struct maker *m, size_t from, size_t next, uint
         return true;
     if (!is_growth(&m->entries[next]))
         return false;
-    const bool has_gc = m->recorded->gc_threshold > 0 && m->recorded->fraction > 0;
-    return has_gc || reserved_bytes + m->entries[next].bytes > m->most_reserved_bytes;
+    return may_be_garbage(m, from, next) || reserved_bytes + m->entries[next].bytes > m->most_reserved_bytes;
 }
 
 /* A run of releases; returns the entry behind it. */

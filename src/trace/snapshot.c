@@ -290,12 +290,25 @@ void plim_snapshot_done(struct plim_memory_trace *trace)
     *trace = (struct plim_memory_trace){ 0 };
 }
 
+static bool has_expandable(const struct plim_memory_trace *trace)
+{
+    for (size_t i = 0; i < trace->n_segments; i++)
+        if (trace->segments[i].is_expandable)
+            return true;
+    for (size_t i = 0; i < trace->n_entries; i++)
+        if (trace->entries[i].action == PLIM_TRACE_SEGMENT_MAP)
+            return true;
+    return false;
+}
+
 int plim_snapshot_settings(const struct plim_memory_trace *trace, struct plim_torch_settings *ret_settings,
                            struct plim_error *reterr)
 {
     plim_torch_settings_init(ret_settings);
-    if (!trace->has_settings)
+    if (!trace->has_settings) {
+        ret_settings->is_expandable = has_expandable(trace);
         return 0;
+    }
     const int result = plim_torch_settings_parse(ret_settings, plim_trace_words(trace, trace->settings.text), reterr);
     if (result < 0)
         return result;

@@ -20,7 +20,8 @@ PLIM_MUST_CHECK int plim_snapshot_read(struct plim_cursor *cursor, struct plim_m
                                        struct plim_error *reterr);
 void plim_snapshot_done(struct plim_memory_trace *trace);
 
-/* The settings under which the snapshot was made: what it says, else the defaults. */
+/* The settings under which the snapshot was made: what it says, else the defaults, with expandable segments if it has
+ * some. PyTorch 2.1 and 2.2 write none. */
 PLIM_MUST_CHECK int plim_snapshot_settings(const struct plim_memory_trace *trace,
                                            struct plim_torch_settings *ret_settings, struct plim_error *reterr);
 

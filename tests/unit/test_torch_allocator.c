@@ -9,9 +9,14 @@
  * Records that differ, and why; the test fails when one of them is equal as well, so that the list stays true.
  * A snapshot of 2.10 or older names the pool of a segment only if the segment is there at the end, and a MemPool that
  * is deleted gives its segments back at once (from 2.8 on); and never that of a request that failed (pools-full).
+ * One of 2.1 or 2.2 does not say that empty_cache() released a segment: before a request that needs one it passes for a
+ * retry, of which "full" has one too many. Nor has it the settings, and up to 2.8 ">" in a list of divisions overwrites
+ * the key before it (roundup-list).
  */
 static const char *const different[] = {
-    "pools-2.10.trace", "pools-2.8.trace", "pools-full-2.10.trace", "pools-full-2.5.trace", "pools-full-2.8.trace",
+    "full-2.1.trace",       "full-2.2.trace",         "pools-2.10.trace",
+    "pools-2.8.trace",      "pools-full-2.10.trace",  "pools-full-2.5.trace",
+    "pools-full-2.8.trace", "roundup-list-2.1.trace", "roundup-list-2.2.trace",
 };
 
 static bool is_known_to_differ(const char *name)
@@ -99,7 +104,7 @@ static void test_records(void **state)
     trace_record_each(hold_against, &score);
     print_message("%zu of %zu records are equal, %zu with OOMs; %zu changes of segments\n", score.n_equal, score.n,
                   score.n_ooms, score.n_segments);
-    assert_true(score.n >= 80 && score.n_ooms >= 20);
+    assert_true(score.n >= 200 && score.n_ooms >= 50);
     assert_true(score.n_equal * 100 >= score.n * 95);
 }
 
@@ -111,7 +116,7 @@ static const char *const programs[][2] = {
     { "model", "model-expandable" },
 };
 
-static const char *const versions[] = { "2.5", "2.8", "2.10", "2.15" };
+static const char *const versions[] = { "2.1", "2.2", "2.4", "2.5", "2.8", "2.10", "2.15" };
 
 static void read_record(const char *program, const char *version, struct trace_record *ret_record)
 {
@@ -138,6 +143,11 @@ static void test_other_settings(void **state)
             struct trace_record a, b;
             read_record(programs[i][0], versions[v], &a);
             read_record(programs[i][1], versions[v], &b);
+            if (!b.has_divisions && strcmp(programs[i][1], "roundup-list") == 0) { /* 2.1 and 2.2: see above */
+                trace_record_done(&a);
+                trace_record_done(&b);
+                continue;
+            }
             const double there = distance(&a, &b), back = distance(&b, &a);
             n += 2;
             n_equal += (size_t)(there == 0) + (size_t)(back == 0);

@@ -6,7 +6,7 @@
  * PyTorch's CUDA caching allocator as a function: what it is asked, its settings and the memory of a card go in; the
  * segments that it takes, its peaks and the request at which it runs out come out. It decides as PyTorch does
  * (c10/cuda/CUDACachingAllocator.cpp), on data structures of its own; tests/engine/torch/allocator compares the two
- * segment by segment, for PyTorch 2.5, 2.8, 2.10 and 2.15. Other versions have not been compared.
+ * segment by segment, for PyTorch 2.1, 2.2, 2.4, 2.5, 2.8, 2.10 and 2.15.
  *
  * Terms. A segment is what the allocator takes from the driver: cudaMalloc, or with expandable segments pages that are
  * mapped into a reserved range. A block is a part of a segment, in use or free. A pool holds the blocks of the program

@@ -130,8 +130,8 @@ static int read_truth(struct tokens *tokens, const char *key, bool *ret_truth, s
 static bool is_power_of_two(uint64_t value) { return value && !(value & (value - 1)); }
 
 /*
- * [256:1,512:2,>:4]: the first key is for smaller sizes too, ">" for all that follow the key before it. (PyTorch 2.5
- * let ">" overwrite the key before it; a snapshot says what each size class has.)
+ * [256:1,512:2,>:4]: the first key is for smaller sizes too, ">" for all that follow the key before it. (PyTorch up
+ * to 2.8 lets ">" overwrite the key before it; a snapshot says what each size class has.)
  */
 static int read_division_list(struct plim_torch_settings *settings, struct tokens *tokens, struct plim_error *reterr)
 {

@@ -4,8 +4,8 @@
 
 /*
  * The settings of PyTorch's CUDA caching allocator, as PYTORCH_CUDA_ALLOC_CONF writes them, and the sizes that follow
- * from them. Source: c10/cuda/CUDACachingAllocator.cpp, c10/core/AllocatorConfig.cpp. Records of PyTorch 2.5, 2.8,
- * 2.10 and 2.15 agree with every number here; other versions have not been compared.
+ * from them. Source: c10/cuda/CUDACachingAllocator.cpp, c10/core/AllocatorConfig.cpp. Records of PyTorch 2.1,
+ * 2.2, 2.4, 2.5, 2.8, 2.10 and 2.15 agree with every number here.
  */
 
 #include "base/error.h"
