@@ -434,26 +434,35 @@ class _Finder:
 
     def __init__(self, recorder):
         self.recorder = recorder
+        self.asking = set()  # threads that look for the real one
 
     def find_spec(self, name, path=None, target=None):
         if name != "torch":
             return None
-        sys.meta_path.remove(self)
         import importlib.util
+        import threading
 
-        spec = importlib.util.find_spec(name)
-        _is_quiet(self.watch)(spec)
+        thread = threading.get_ident()
+        if thread in self.asking:
+            return None
+        self.asking.add(thread)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asking.discard(thread)
+        _is_quiet(self.watch)(spec)  # programs look for torch without importing it, too
         return spec
 
     def watch(self, spec):
+        if spec is None:
+            return
         loader, recorder = spec.loader, self.recorder
         original = loader.exec_module
 
         def exec_module(module):
-            try:
-                del loader.exec_module
-            except AttributeError:
-                pass
+            loader.__dict__.pop("exec_module", None)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
             original(module)
             _is_quiet(recorder.imported)(module)
 

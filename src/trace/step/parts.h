@@ -29,6 +29,7 @@ enum plim_step_stack_sign {
     PLIM_STACK_IN_BACKWARD = 2,
     PLIM_STACK_IN_MODULE = 4,    /* a module is called */
     PLIM_STACK_WITHOUT_GRAD = 8, /* below a function that records no gradients */
+    PLIM_STACK_IN_STEP = 32,     /* gradients are made ready for the optimizer */
     PLIM_STACK_LOADS = 16,       /* a module is made, moved or filled */
 };
 

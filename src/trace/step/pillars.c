@@ -7,6 +7,7 @@
 struct moment {
     uint32_t step;
     bool is_stepping; /* an optimizer is */
+    bool has_stepped; /* since the event before */
     size_t next_mark;
 };
 
@@ -92,11 +93,13 @@ static void pass_marks(struct teller *t, size_t at)
 {
     const struct plim_step_history *h = t->history;
     struct moment *m = &t->moment;
+    m->has_stepped = false;
     for (; m->next_mark < h->marks->n_marks && h->places[m->next_mark] <= at; m->next_mark++) {
         const struct plim_trace_mark *mark = &h->marks->marks[m->next_mark];
         const uint32_t step = mark->step + (mark->kind == PLIM_TRACE_AFTER_STEP);
         m->step = step > m->step ? step : m->step;
         m->is_stepping = mark->kind == PLIM_TRACE_BEFORE_STEP;
+        m->has_stepped = m->has_stepped || mark->kind == PLIM_TRACE_AFTER_STEP;
     }
 }
 
@@ -106,7 +109,7 @@ static enum plim_phase phase_of(const struct teller *t, uint32_t id, size_t at)
     const bool is_backward = signs & PLIM_STACK_IN_BACKWARD || (t->is_training && signs & PLIM_STACK_IS_EMPTY);
     if (id < t->history->n_before)
         return PLIM_PHASE_MAX_;
-    if (t->moment.is_stepping && !(signs & PLIM_STACK_IN_BACKWARD))
+    if ((t->moment.is_stepping && !(signs & PLIM_STACK_IN_BACKWARD)) || signs & PLIM_STACK_IN_STEP)
         return PLIM_PHASE_STEP;
     if (is_backward)
         return PLIM_PHASE_BACKWARD;
@@ -144,7 +147,6 @@ static bool tell_phases(struct teller *t)
     size_t room = 0;
     bool has_memory = true;
     for (size_t at = 0; at < track->n_events && has_memory; at++) {
-        const bool was_stepping = t->moment.is_stepping;
         pass_marks(t, at);
         const struct plim_step_event *event = &track->events[at];
         if (event->kind == PLIM_STEP_TAKE) {
@@ -153,7 +155,7 @@ static bool tell_phases(struct teller *t)
         }
         if (t->moment.is_stepping && event->kind != PLIM_STEP_TAKE)
             phase = PLIM_PHASE_STEP;
-        else if (was_stepping && event->kind != PLIM_STEP_TAKE)
+        else if (t->moment.has_stepped && event->kind != PLIM_STEP_TAKE)
             phase = PLIM_PHASE_FORWARD;
         has_memory = add_mark(track, &room, (struct plim_step_mark){ (uint32_t)at, t->moment.step, (uint8_t)phase });
     }
