@@ -106,7 +106,7 @@ static double take_real(struct reader *r, const char *what)
     for (unsigned i = 0; i < sizeof bits; i++)
         bits |= (uint64_t)take_byte(r, what) << 8 * i;
     memcpy(&value, &bits, sizeof value);
-    expect(r, value == value, at, "an error is not a number");
+    expect(r, value - value == 0, at, "an error is not a number"); /* nor is the infinite one */
     return value;
 }
 

@@ -251,10 +251,8 @@ static void put_shape(struct writer *w, const struct plim_step_shape *shape)
     for (size_t i = 0; i < shape->n_points && !w->objection; i++)
         for (uint32_t v = 0; v < w->step->n_variables; v++)
             put_number(w, shape->points[i].value[v]);
-    require(w,
-            shape->left_out_allocated_error == shape->left_out_allocated_error &&
-                shape->left_out_reserved_error == shape->left_out_reserved_error,
-            "an error is a number");
+    const double sum = shape->left_out_allocated_error + shape->left_out_reserved_error;
+    require(w, sum - sum == 0, "an error is a number");
     put_real(w, shape->left_out_allocated_error);
     put_real(w, shape->left_out_reserved_error);
     put_sizes(w, shape);

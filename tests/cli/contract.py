@@ -5,6 +5,7 @@ from __future__ import annotations
 BASES = {"exact", "formula", "measured", "assumed"}
 PILLARS = {"weights", "kv_cache", "activations", "gradients", "optimizer", "overhead", "others"}
 VERDICTS = {"fits", "tight", "no", "unknown"}
+STEP_PHASES = {"load", "prefill", "decode", "forward", "backward", "step", "evaluate"}
 LABELS = {
     "weights": {"model buffer"},
     "kv_cache": {"KV buffer", "RS buffer"},
@@ -504,13 +505,57 @@ def check_trace(answer: object) -> None:
         need(row["is_enough"] or row["oom_entry"] is not None, f"replay.trials[{i}]: {row}")
 
 
+def check_step_track(track: object, where: str, n_points: int, n_sizes: int, n_sites: int) -> None:
+    row = fields(track, where, rank=int, device=int, streams=int, pool_retries=list, end={"exit", "steps", "memory", None}, starts_late=bool,
+                 recorded=(list, NULL), outside_bytes=(int, NULL), capacity_bytes=(int, NULL), marks=list, allocations=dict, events=dict)
+    need(row["recorded"] is None or len(row["recorded"]) == n_points, f"{where}.recorded")
+    for peaks in row["recorded"] or []:
+        fields(peaks, f"{where}.recorded", allocated_bytes=(int, NULL), reserved_bytes=(int, NULL))
+    columns = fields(row["allocations"], f"{where}.allocations", size=list, site=list, pillar=list, phase=list)
+    n = len(columns["size"])
+    need(all(len(columns[name]) == n for name in columns), f"{where}.allocations have columns of several lengths")
+    need(all(0 <= size < n_sizes for size in columns["size"]), f"{where}.allocations.size")
+    need(all(site is None or 0 <= site < n_sites for site in columns["site"]), f"{where}.allocations.site")
+    need(set(columns["pillar"]) <= PILLARS | {None} and set(columns["phase"]) <= STEP_PHASES | {None}, f"{where}.allocations")
+    events = fields(row["events"], f"{where}.events", kind=list, id=list, stream=list, pool=list)
+    need(all(len(events[name]) == len(events["kind"]) for name in events), f"{where}.events have columns of several lengths")
+    need([id for kind, id in zip(events["kind"], events["id"]) if kind == "take"] == list(range(n)), f"{where}: allocations are taken in order")
+    for kind, id in zip(events["kind"], events["id"]):
+        need((id is None) == (kind in ("empty", "release_pool", "empty_pool")), f"{where}.events.id of {kind}")
+    need(all(stream < row["streams"] for stream in events["stream"]), f"{where}.events.stream")
+    need(all(pool < len(row["pool_retries"]) for pool in events["pool"]), f"{where}.events.pool")
+    for mark in row["marks"]:
+        fields(mark, f"{where}.marks", event=int, step=int, phase=STEP_PHASES | {None})
+    need([mark["event"] for mark in row["marks"]] == sorted(mark["event"] for mark in row["marks"]), f"{where}.marks go forward")
+
+
+def check_step(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.step/1"}, file=str, torch_version=(str, NULL), alloc_conf=str, card=dict,
+                  command=(str, NULL), variables=list, sites=list, shapes=list)
+    fields(root["card"], "card", name=(str, NULL), total_bytes=(int, NULL))
+    for site in root["sites"]:
+        fields(site, "sites", file=str, line=int, function=(str, NULL))
+    for i, shape in enumerate(root["shapes"]):
+        where = f"shapes[{i}]"
+        row = fields(shape, where, points=list, left_out_allocated_error=(float, NULL), left_out_reserved_error=(float, NULL), sizes=list,
+                     tracks=list)
+        need(len(row["points"]) > 0 and all(list(point) == root["variables"] for point in row["points"]), f"{where}.points")
+        for size in row["sizes"]:
+            fields(size, f"{where}.sizes", terms=list, denominator=int, multiples=dict, is_exact=bool)
+            need(size["denominator"] > 0 and set(size["multiples"]) <= set(root["variables"]), f"{where}.sizes: {size}")
+            for term in size["terms"]:
+                fields(term, f"{where}.sizes.terms", coefficient=int, powers=dict)
+        for k, track in enumerate(row["tracks"]):
+            check_step_track(track, f"{where}.tracks[{k}]", len(row["points"]), len(row["sizes"]), len(root["sites"]))
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
          "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
-         "free": check_free, "trace": check_trace, "traces": check_traces}[kind](answer)
+         "free": check_free, "step": check_step, "trace": check_trace, "traces": check_traces}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import step_file  # noqa: E402
 import trace_forms  # noqa: E402
 
 LOGS = pathlib.Path(__file__).parent / "logs"
@@ -69,6 +70,17 @@ def make_odd_files(models: pathlib.Path) -> None:
     (models / "text.gguf").write_text("this is no model\n")
     (models / "nothing.gguf").write_bytes(b"")
     os.mkfifo(models / "fifo.gguf")
+
+
+def make_steps(folder: pathlib.Path) -> None:
+    """Recorded steps: with a variable, without one, and some that are none."""
+    folder.mkdir()
+    whole = step_file.encode(step_file.training())
+    (folder / "train.step").write_bytes(whole)
+    (folder / "plain.step").write_bytes(step_file.encode(step_file.training(3, variables=False)))
+    (folder / "cut.step").write_bytes(whole[:256])
+    (folder / "damaged.step").write_bytes(whole.replace(b"train.py", b"trail.py"))
+    (folder / "newer.step").write_bytes(whole[:8] + b"\x02" + whole[9:])
 
 
 def make_checkpoint(folder: pathlib.Path) -> None:
@@ -130,6 +142,7 @@ def make(directory: str, program: str) -> World:
     shutil.copy(LOGS.parent / "reads.py", models)
     shutil.copytree(PROGRAMS, root / "programs")
     make_checkpoint(models / "checkpoint")
+    make_steps(models / "steps")
     make_store(root / "ollama", models)
     env = {
         "PATH": f"{binaries}:{os.environ.get('PATH', '')}",

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/trace/step.h"
 #include "trace/snapshot.h"
 
 #include <stdlib.h>
@@ -207,6 +208,16 @@ static int open_second(struct arguments *a, struct plim_memory_trace traces[2])
     return status;
 }
 
+/* A recording is shown; what it takes under other conditions is a question for `fit`. */
+static int show_step(const struct arguments *a)
+{
+    const struct plim_style style = style_of(a);
+    if (a->second_path || a->device >= 0 || a->question.settings || a->question.capacity_bytes)
+        return plim_cli_usage("'plimsoll fit run.step --alloc-conf SETTINGS' replays it",
+                              "a recorded step is shown alone and without other options");
+    return plim_cli_step(a->path, a->is_json, &style);
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments a = { .device = -1 };
@@ -217,6 +228,8 @@ static int run(int argc, char **argv)
         return result;
     if (a.is_help)
         return plim_help_command(stdout, &plim_cli_trace);
+    if (plim_cli_is_step(a.path))
+        return show_step(&a);
     if (plim_snapshot_open(a.path, &traces[0], &err) < 0)
         return plim_cli_fail(&err);
     const int status = a.second_path ? open_second(&a, traces) : answer(&a, &traces[0]);
