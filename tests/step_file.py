@@ -153,3 +153,17 @@ def training(steps: int = 2, variables: bool = True) -> dict:
             "command": "python train.py" + (" --batch {B}" if variables else ""),
             "sites": [("train.py", "load_model", 10), ("train.py", "forward", 20), ("train.py", "main", 31), ("train.py", "main", 32)],
             "shapes": [{"points": points, "sizes": sizes, "tracks": [row], "errors": (0.0, 0.001) if variables else (-1.0, -1.0)}]}
+
+
+def everything() -> dict:
+    """Every kind of event, two streams, pools, ranks and shapes, tiles, and much that is not known."""
+    events = [("take", 0), ("take", 1, 1, 1), ("give_later", 0, 1, 0), ("given", 0), ("give", 1, 1, 1), ("empty", None),
+              ("release_pool", None, 0, 1), ("empty_pool", None), ("empty", None, 0, 0)]
+    size = {"terms": [(3, {"B": 1, "S": 2}), (-5, {"B": 4})], "denominator": 2, "rounding": {"S": 7}, "is_exact": False}
+    track = {"streams": 2, "pools": 2, "pool_retries": [1, 0], "end": "memory", "starts_late": True, "recorded": [(1 << 30, None)],
+             "capacity_bytes": 1 << 31, "allocations": [(0, 0, None, "backward"), (0, None, "weights", None)],
+             "marks": [(1, 0, "load"), (9, 2, None)], "events": events}
+    shapes = [{"points": [{"B": b, "S": 128}], "errors": (0.25, 1e-9), "sizes": [size], "tracks": [track | {"rank": rank} for rank in (0, 1)]}
+              for b in (1, 5)]
+    return {"torch_version": "2.5.1", "alloc_conf": "expandable_segments:True", "variables": ["B", "S"], "sites": [("a.py", "f", 3)],
+            "shapes": shapes}
