@@ -115,7 +115,7 @@ static struct plim_free_place best_expandable(struct plim_torch_allocator *a, co
 static uint32_t find_free(struct plim_torch_allocator *a, uint32_t heap_number, uint64_t bytes)
 {
     const struct plim_torch_settings *settings = &a->setup.settings;
-    const struct plim_torch_heap *heap = &a->heaps[heap_number];
+    struct plim_torch_heap *heap = &a->heaps[heap_number];
     const struct plim_free_set *set = &heap->free;
     if (a->limit_bytes != UINT64_MAX && settings->gc_threshold > 0)
         a->n_searches[(size_t)heap->pool * 2 + heap->is_small]++;
@@ -136,7 +136,7 @@ static uint32_t find_free(struct plim_torch_allocator *a, uint32_t heap_number, 
     if (bytes < settings->max_split_bytes ? size >= settings->max_split_bytes
                                           : size >= bytes + settings->max_non_split_rounding_bytes)
         return 0;
-    plim_torch_block_pull(a, block);
+    plim_torch_block_pull_at(a, heap, at);
     return block;
 }
 

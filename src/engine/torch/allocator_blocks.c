@@ -81,6 +81,15 @@ void plim_torch_block_pull(struct plim_torch_allocator *a, uint32_t block)
         a->result.inactive_split_bytes -= b->bytes;
 }
 
+void plim_torch_block_pull_at(struct plim_torch_allocator *a, struct plim_torch_heap *heap,
+                              struct plim_free_place place)
+{
+    const struct plim_torch_block *b = plim_torch_block(a, plim_free_set_block(&heap->free, place));
+    plim_free_set_remove_at(&heap->free, place);
+    if (is_inactive_split(b))
+        a->result.inactive_split_bytes -= b->bytes;
+}
+
 void plim_torch_block_merge(struct plim_torch_allocator *a, uint32_t block, enum plim_torch_use use)
 {
     struct plim_torch_block *b = plim_torch_block(a, block);

@@ -78,6 +78,9 @@ void plim_torch_block_link(struct plim_torch_allocator *a, uint32_t block, uint3
 /* Into, and out of, the set of free or unmapped blocks. */
 void plim_torch_block_put(struct plim_torch_allocator *a, uint32_t block, enum plim_torch_use use);
 void plim_torch_block_pull(struct plim_torch_allocator *a, uint32_t block);
+/* The same of the free block at a place of its set. */
+void plim_torch_block_pull_at(struct plim_torch_allocator *a, struct plim_torch_heap *heap,
+                              struct plim_free_place place);
 /* Merge with the neighbours that are in the same state; the block itself is in no set. */
 void plim_torch_block_merge(struct plim_torch_allocator *a, uint32_t block, enum plim_torch_use use);
 

@@ -7,50 +7,53 @@
 
 enum { LEAF = PLIM_FREE_SET_LEAF };
 
+/* Without a branch, 1 or 0: the order in which a program asks and gives back cannot be foretold. */
+static inline size_t is_before(uint64_t bytes, uint64_t address, uint64_t than_bytes, uint64_t than_address)
+{
+    return (size_t)((bytes < than_bytes) | ((bytes == than_bytes) & (address < than_address)));
+}
+
 /* The first entry of a leaf that is not before (bytes, address). */
 static size_t search_leaf(const struct plim_free_leaf *leaf, uint64_t bytes, uint64_t address)
 {
-    size_t from = 0, to = leaf->n;
-    while (from < to) {
-        const size_t middle = (from + to) / 2;
-        const uint64_t size = leaf->bytes[middle];
-        if (size < bytes || (size == bytes && leaf->address[middle] < address))
-            from = middle + 1;
-        else
-            to = middle;
+    const struct plim_free_entry *from = leaf->entries;
+    size_t n = leaf->n;
+    if (!n)
+        return 0;
+    for (; n > 1; n -= n / 2) {
+        const struct plim_free_entry *middle = from + n / 2 - 1;
+        from += (n / 2) & (0 - is_before(middle->bytes, middle->address, bytes, address));
     }
-    return from;
+    return (size_t)(from - leaf->entries) + is_before(from->bytes, from->address, bytes, address);
 }
 
 /* The first leaf whose last entry is not before (bytes, address). */
 static size_t search_leaves(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
 {
-    size_t from = 0, to = set->n_leaves;
-    while (from < to) {
-        const size_t middle = (from + to) / 2;
-        const struct plim_free_leaf *leaf = set->leaves[middle];
-        const uint64_t size = leaf->bytes[leaf->n - 1];
-        if (size < bytes || (size == bytes && leaf->address[leaf->n - 1] < address))
-            from = middle + 1;
-        else
-            to = middle;
+    const struct plim_free_branch *from = set->branches;
+    size_t n = set->n_leaves;
+    if (!n)
+        return 0;
+    for (; n > 1; n -= n / 2) {
+        const struct plim_free_branch *middle = from + n / 2 - 1;
+        from += (n / 2) & (0 - is_before(middle->bytes, middle->address, bytes, address));
     }
-    return from;
+    return (size_t)(from - set->branches) + is_before(from->bytes, from->address, bytes, address);
 }
 
 struct plim_free_place plim_free_set_from(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
 {
     struct plim_free_place place = { search_leaves(set, bytes, address), 0 };
     if (place.leaf < set->n_leaves)
-        place.index = search_leaf(set->leaves[place.leaf], bytes, address);
+        place.index = search_leaf(set->branches[place.leaf].leaf, bytes, address);
     return place;
 }
 
-static void move(struct plim_free_leaf *to, size_t at, const struct plim_free_leaf *from, size_t begin, size_t n)
+static void note_last(struct plim_free_branch *branch)
 {
-    memmove(to->bytes + at, from->bytes + begin, n * sizeof *to->bytes);
-    memmove(to->address + at, from->address + begin, n * sizeof *to->address);
-    memmove(to->block + at, from->block + begin, n * sizeof *to->block);
+    const struct plim_free_entry *last = &branch->leaf->entries[branch->leaf->n - 1];
+    branch->bytes = last->bytes;
+    branch->address = last->address;
 }
 
 /* An empty leaf before the leaf `at`. */
@@ -58,20 +61,35 @@ static struct plim_free_leaf *insert_leaf(struct plim_free_set *set, size_t at)
 {
     if (set->n_leaves == set->room) {
         const size_t room = set->room ? 2 * set->room : 4;
-        struct plim_free_leaf **leaves = plim_realloc(set->leaves, room, sizeof *leaves);
-        if (!leaves)
+        struct plim_free_branch *branches = plim_realloc(set->branches, room, sizeof *branches);
+        if (!branches)
             return NULL;
-        set->leaves = leaves;
+        set->branches = branches;
         set->room = room;
     }
     struct plim_free_leaf *leaf = plim_alloc_unset(1, sizeof *leaf);
     if (!leaf)
         return NULL;
     leaf->n = 0;
-    memmove(set->leaves + at + 1, set->leaves + at, (set->n_leaves - at) * sizeof *set->leaves);
-    set->leaves[at] = leaf;
+    memmove(set->branches + at + 1, set->branches + at, (set->n_leaves - at) * sizeof *set->branches);
+    set->branches[at] = (struct plim_free_branch){ .leaf = leaf };
     set->n_leaves++;
     return leaf;
+}
+
+static void drop_leaf(struct plim_free_set *set, size_t at)
+{
+    plim_free(set->branches[at].leaf);
+    set->n_leaves--;
+    memmove(set->branches + at, set->branches + at + 1, (set->n_leaves - at) * sizeof *set->branches);
+}
+
+/* Move the entries from `begin` on to the end of another leaf. */
+static void move_to(struct plim_free_leaf *to, struct plim_free_leaf *from, uint32_t begin)
+{
+    memcpy(to->entries + to->n, from->entries + begin, (from->n - begin) * sizeof *to->entries);
+    to->n += from->n - begin;
+    from->n = begin;
 }
 
 static bool split_leaf(struct plim_free_set *set, size_t at)
@@ -79,10 +97,9 @@ static bool split_leaf(struct plim_free_set *set, size_t at)
     struct plim_free_leaf *right = insert_leaf(set, at + 1);
     if (!right)
         return false;
-    struct plim_free_leaf *left = set->leaves[at];
-    move(right, 0, left, LEAF / 2, LEAF - LEAF / 2);
-    right->n = LEAF - LEAF / 2;
-    left->n = LEAF / 2;
+    move_to(right, set->branches[at].leaf, LEAF / 2);
+    note_last(&set->branches[at]);
+    note_last(&set->branches[at + 1]);
     return true;
 }
 
@@ -91,22 +108,45 @@ bool plim_free_set_add(struct plim_free_set *set, uint64_t bytes, uint64_t addre
     if (!set->n_leaves && !insert_leaf(set, 0))
         return false;
     /* A first leaf has no last entry to compare with. */
-    size_t at = set->leaves[0]->n ? search_leaves(set, bytes, address) : 0;
+    size_t at = set->branches[0].leaf->n ? search_leaves(set, bytes, address) : 0;
     if (at == set->n_leaves)
         at--;
-    if (set->leaves[at]->n == LEAF) {
+    if (set->branches[at].leaf->n == LEAF) {
         if (!split_leaf(set, at))
             return false;
-        at += search_leaf(set->leaves[at], bytes, address) == LEAF / 2;
+        at += is_before(set->branches[at].bytes, set->branches[at].address, bytes, address);
     }
-    struct plim_free_leaf *leaf = set->leaves[at];
-    const size_t index = search_leaf(leaf, bytes, address);
-    move(leaf, index + 1, leaf, index, leaf->n - index);
-    leaf->bytes[index] = bytes;
-    leaf->address[index] = address;
-    leaf->block[index] = block;
+    struct plim_free_leaf *leaf = set->branches[at].leaf;
+    struct plim_free_entry *entry = leaf->entries + search_leaf(leaf, bytes, address);
+    memmove(entry + 1, entry, (size_t)(leaf->entries + leaf->n - entry) * sizeof *entry);
+    *entry = (struct plim_free_entry){ bytes, address, block };
     leaf->n++;
+    note_last(&set->branches[at]);
     return true;
+}
+
+/* Leaves that have become small, beside each other, become one. */
+static void unite(struct plim_free_set *set, size_t at)
+{
+    if (at + 1 < set->n_leaves && set->branches[at].leaf->n + set->branches[at + 1].leaf->n <= LEAF / 2) {
+        move_to(set->branches[at].leaf, set->branches[at + 1].leaf, 0);
+        drop_leaf(set, at + 1);
+        note_last(&set->branches[at]);
+    }
+}
+
+void plim_free_set_remove_at(struct plim_free_set *set, struct plim_free_place place)
+{
+    struct plim_free_leaf *leaf = set->branches[place.leaf].leaf;
+    struct plim_free_entry *entry = leaf->entries + place.index;
+    memmove(entry, entry + 1, (leaf->n - place.index - 1) * sizeof *entry);
+    if (--leaf->n == 0) {
+        drop_leaf(set, place.leaf);
+        return;
+    }
+    note_last(&set->branches[place.leaf]);
+    if (leaf->n < LEAF / 4)
+        unite(set, place.leaf);
 }
 
 void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t address)
@@ -114,21 +154,15 @@ void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t ad
     const struct plim_free_place place = plim_free_set_from(set, bytes, address);
     if (!plim_free_set_has(set, place))
         return;
-    struct plim_free_leaf *leaf = set->leaves[place.leaf];
-    if (leaf->bytes[place.index] != bytes || leaf->address[place.index] != address)
-        return; /* never another one, whatever a snapshot said of its blocks */
-    move(leaf, place.index, leaf, place.index + 1, leaf->n - place.index - 1);
-    if (--leaf->n > 0)
-        return;
-    plim_free(leaf);
-    set->n_leaves--;
-    memmove(set->leaves + place.leaf, set->leaves + place.leaf + 1, (set->n_leaves - place.leaf) * sizeof *set->leaves);
+    const struct plim_free_entry *entry = &set->branches[place.leaf].leaf->entries[place.index];
+    if (entry->bytes == bytes && entry->address == address)
+        plim_free_set_remove_at(set, place); /* never another one, whatever a snapshot said of its blocks */
 }
 
 void plim_free_set_done(struct plim_free_set *set)
 {
     for (size_t i = 0; i < set->n_leaves; i++)
-        plim_free(set->leaves[i]);
-    plim_free(set->leaves);
+        plim_free(set->branches[i].leaf);
+    plim_free(set->branches);
     *set = (struct plim_free_set){ 0 };
 }

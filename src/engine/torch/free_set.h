@@ -4,23 +4,33 @@
 
 /*
  * Free blocks in the order (size, address): the order in which PyTorch's allocator looks for the best fit. A sorted row
- * of leaves of up to 64 blocks each: a search is two binary searches, a change moves half a leaf.
+ * of leaves of up to 32 blocks each: a search is two binary searches, a change moves half a leaf.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLIM_FREE_SET_LEAF = 64 };
+enum { PLIM_FREE_SET_LEAF = 32 };
+
+struct plim_free_entry {
+    uint64_t bytes, address;
+    uint32_t block;
+};
 
 struct plim_free_leaf {
-    uint64_t bytes[PLIM_FREE_SET_LEAF], address[PLIM_FREE_SET_LEAF];
-    uint32_t block[PLIM_FREE_SET_LEAF];
+    struct plim_free_entry entries[PLIM_FREE_SET_LEAF];
     uint32_t n; /* never 0 in a set */
 };
 
+/* A leaf and its last entry, which lies here so that a search reads one leaf only. */
+struct plim_free_branch {
+    uint64_t bytes, address;
+    struct plim_free_leaf *leaf;
+};
+
 struct plim_free_set {
-    struct plim_free_leaf **leaves;
+    struct plim_free_branch *branches;
     size_t n_leaves, room;
 };
 
@@ -33,6 +43,7 @@ struct plim_free_place {
 bool plim_free_set_add(struct plim_free_set *set, uint64_t bytes, uint64_t address, uint32_t block);
 /* A pair that is not in the set stays away. */
 void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t address);
+void plim_free_set_remove_at(struct plim_free_set *set, struct plim_free_place place);
 void plim_free_set_done(struct plim_free_set *set);
 
 /* The first place that is not before (bytes, address). */
@@ -45,12 +56,12 @@ static inline bool plim_free_set_has(const struct plim_free_set *set, struct pli
 
 static inline uint32_t plim_free_set_block(const struct plim_free_set *set, struct plim_free_place place)
 {
-    return set->leaves[place.leaf]->block[place.index];
+    return set->branches[place.leaf].leaf->entries[place.index].block;
 }
 
 static inline struct plim_free_place plim_free_set_next(const struct plim_free_set *set, struct plim_free_place place)
 {
-    if (++place.index == set->leaves[place.leaf]->n)
+    if (++place.index == set->branches[place.leaf].leaf->n)
         place = (struct plim_free_place){ place.leaf + 1, 0 };
     return place;
 }
@@ -62,7 +73,7 @@ static inline bool plim_free_set_back(const struct plim_free_set *set, struct pl
         if (place->leaf == 0)
             return false;
         place->leaf--;
-        place->index = set->leaves[place->leaf]->n;
+        place->index = set->branches[place->leaf].leaf->n;
     }
     place->index--;
     return true;
