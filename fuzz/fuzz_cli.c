@@ -2,7 +2,7 @@
 /*
  * Whole commands, through main(): one word per line of the input; after a line with the byte 1 alone, the content of
  * the file "in", which is the standard input, too. The folder is cli_world.h's; names that lead out of it are changed,
- * and `rehearse`, which starts programs, is left out, as is waiting for a log to grow.
+ * and `rehearse` and `sweep`, which start programs, are left out, as is waiting for a log to grow.
  *
  * Of each command: the status is one of those that the manual lists, all that is printed is fit for a terminal, an
  * answer in JSON can be parsed, no file stays open, and a `hollow` that fails leaves nothing behind.
@@ -122,7 +122,7 @@ static int split(char *text, char *words[MAX_WORDS + 1])
 /* Words that would wait, and the command that runs others. */
 static bool is_left_out(char *const *words)
 {
-    if (!strcmp(words[1], "rehearse"))
+    if (!strcmp(words[1], "rehearse") || !strcmp(words[1], "sweep"))
         return true;
     return !strcmp(words[1], "explain") && (has(words, "-f") || has(words, "--follow"));
 }

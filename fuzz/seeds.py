@@ -32,6 +32,13 @@ MODEL_NAMES = ["Qwen/Qwen3-14B", "qwen3:14b-q8_0", "bartowski/Qwen_Qwen3-14B-GGU
                "gemma 3 12b it qat", "llama", "qwne3-14b", "hf.co/unsloth/gpt-oss-20b-GGUF:F16"]
 PRICES = ["card,buy,per_hour\nRTX 3090,700,0.25\n", "# mine\r\nper_hour , Card,note\r\n0.5,\"RTX 4090\",\"a, \"\"b\"\"\"\r\n",
           "card,buy\n4060,-1\n", "card\n"]
+SWEEPS = [
+    "B = 1, 2, 4\nS = 128..512 step 128\nskip = B=4 S>256\ndraw = 5 seed 3\ncolumns = peak_bytes, x = devices.*.need_bytes\n"
+    "timeout = 10m\nrun = plimsoll rehearse --card \"RTX 4090\" --\n  # a comment\n  python train.py --batch {B} --seq {S}\n\0"
+    "B,S,peak_bytes,x,status,exit,seconds,reason,key\n1,128,7,8,ok,0,1.0,,a7787e2c8637f3c2\n",
+    "a, b = 1 x, 2 \"y z\"\nskip = a*a >= 4\nskip = b != x\nrun = sh -c 'echo {{a}} {b}' \\  \n\0a,b,status,exit,seconds,reason,key\n"
+    "1,x,failed,-9,0.5,\"it, \"\"failed\"\"\",0123456789abcdef\n",
+]
 REMOTE = [
     "0hf:bartowski/Qwen3-14B-GGUF:Q4_K_M", "0https://hub.example/a/b/blob/main/c d.gguf?download=true", "0hf://a/b/c/d.gguf",
     "0http://[::1]:8080/x.gguf?key=1#top", "0https://hub.example/a/b/tree/main",
@@ -186,6 +193,7 @@ def main() -> int:
     put(root / "fuzz_names", [text.encode() for text in NAMES])
     put(root / "fuzz_model_names", [text.encode() for text in MODEL_NAMES])
     put(root / "fuzz_prices", [text.encode() for text in PRICES])
+    put(root / "fuzz_sweep", [text.encode() for text in SWEEPS])
     put(root / "fuzz_seen", [text.encode() for text in SEEN])
     put(root / "fuzz_proc", [text.encode() for text in PROC])
     put(root / "fuzz_remote", [text.encode() for text in REMOTE])

@@ -11,7 +11,7 @@ import sys
 
 # The floors, lowest first.
 ORDER = ["base", "vgpu", "source", "step", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "record", "rehearse",
-         "emit", "report", "cli"]
+         "sweep", "emit", "report", "cli"]
 PUBLIC = "plimsoll"
 # Inside a folder, lowest first; rooms on one floor know nothing of each other. Files that are in no
 # room are on the top floor.

@@ -110,6 +110,17 @@ enum {
     PLIM_MAX_STEP_SHAPES = 1 << 6,
     PLIM_MAX_STEP_POINTS = 1 << 10, /* of a shape */
     PLIM_MAX_STEP_TRACKS = 1 << 11, /* of a shape: ranks x devices */
+    /* Sweeps: a file of a few lines, a table of a few hundred rows. */
+    PLIM_MAX_SWEEP_BYTES = 1 << 20,
+    PLIM_MAX_SWEEP_MEMORY_BYTES = 16 << 20, /* of its values and words */
+    PLIM_MAX_SWEEP_NAME_BYTES = 64,
+    PLIM_MAX_SWEEP_VALUE_BYTES = 1 << 10,
+    PLIM_MAX_SWEEP_VALUES = 1 << 12,      /* of a variable */
+    PLIM_MAX_SWEEP_GRID = 1 << 20,        /* rows to draw from */
+    PLIM_MAX_SWEEP_ROWS = 1 << 14,        /* to run */
+    PLIM_MAX_SWEEP_TABLE_BYTES = 4 << 20, /* of the CSV that is resumed */
+    PLIM_MAX_SWEEP_TABLE_MEMORY_BYTES = 60 << 20,
+    PLIM_MAX_SWEEP_OUTPUT_BYTES = 1 << 20, /* of the JSON that a row prints; 50 bytes for each byte in memory */
 
     PLIM_MAX_FOLDER_NAMES = 1 << 18, /* read of one folder */
     PLIM_MAX_FILES = 1 << 12,        /* models named on one command line or found in a directory */

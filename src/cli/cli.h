@@ -40,7 +40,7 @@ struct plim_cli_command {
 
 extern const struct plim_cli_command plim_cli_fit, plim_cli_explain, plim_cli_cards, plim_cli_check, plim_cli_hollow,
     plim_cli_rehearse, plim_cli_errors, plim_cli_engines, plim_cli_models, plim_cli_ps, plim_cli_free, plim_cli_top,
-    plim_cli_trace;
+    plim_cli_trace, plim_cli_sweep;
 
 /* Print an error once, with its hint, to stderr; returns the exit status. */
 int plim_cli_fail(const struct plim_error *error);

@@ -22,6 +22,7 @@ static const char usage[] = "usage: plimsoll fit MODEL [--card NAME] [options]\n
                             "       plimsoll free [--stale] [PID...]\n"
                             "       plimsoll explain [LOG|-]\n"
                             "       plimsoll trace SNAPSHOT\n"
+                            "       plimsoll sweep FILE\n"
                             "       plimsoll errors [MESSAGE]\n";
 
 void plim_help_short(FILE *out)

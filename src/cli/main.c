@@ -13,13 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain,
-                                                           &plim_cli_errors,   &plim_cli_cards,
-                                                           &plim_cli_check,    &plim_cli_hollow,
-                                                           &plim_cli_rehearse, &plim_cli_engines,
-                                                           &plim_cli_models,   &plim_cli_ps,
-                                                           &plim_cli_top,      &plim_cli_free,
-                                                           &plim_cli_trace,    NULL };
+static const struct plim_cli_command *const commands[] = { &plim_cli_fit,      &plim_cli_explain, &plim_cli_errors,
+                                                           &plim_cli_cards,    &plim_cli_check,   &plim_cli_hollow,
+                                                           &plim_cli_rehearse, &plim_cli_engines, &plim_cli_models,
+                                                           &plim_cli_ps,       &plim_cli_top,     &plim_cli_free,
+                                                           &plim_cli_trace,    &plim_cli_sweep,   NULL };
 
 static int unknown_command(const char *name)
 {

@@ -549,13 +549,25 @@ def check_step(answer: object) -> None:
             check_step_track(track, f"{where}.tracks[{k}]", len(row["points"]), len(row["sizes"]), len(root["sites"]))
 
 
+def check_sweep(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.sweep/1"}, table=str, ok=int, failed=int, open=int, rows=list)
+    for i, row in enumerate(root["rows"]):
+        fields(row, f"rows[{i}]", values=dict, figures=dict, status={"ok", "failed", "open"}, exit=(int, NULL), seconds=(float, NULL),
+               reason=(str, NULL), key=str)
+        need((row["status"] == "failed") == (row["reason"] is not None), f"rows[{i}].reason")
+        need((row["status"] == "open") == (row["exit"] is None), f"rows[{i}].exit")
+        need(all(isinstance(value, str) for value in row["values"].values()), f"rows[{i}].values")
+    for status in ("ok", "failed", "open"):
+        need(root[status] == sum(row["status"] == status for row in root["rows"]), f"{status} is {root[status]}")
+
+
 def check(kind: str, answer: object) -> str | None:
     """None, or what is wrong."""
     try:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
          "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
-         "free": check_free, "step": check_step, "trace": check_trace, "traces": check_traces}[kind](answer)
+         "free": check_free, "step": check_step, "sweep": check_sweep, "trace": check_trace, "traces": check_traces}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -22,7 +22,7 @@ A case is a block of lines; NAME selects cases by a part of their name, or all o
     no TEXT                                    neither contains it
     last TEXT                                  the last line of stdout, or of stderr when stdout is empty
     golden NAME                                stdout is golden/NAME; --update writes it
-    json explain|fit|fits|cards|models|engines|ps|free|receipt|rehearsal|check|hollow|step|trace   stdout keeps the contract (contract.py)
+    json explain|fit|fits|cards|models|engines|ps|free|receipt|rehearsal|check|hollow|step|sweep|trace   stdout keeps the contract (contract.py)
     wide                                       lines may be longer than 80 columns
 
 <esc> in a TEXT is the character that begins a colour. No case may print a character that is not shown (shown.py).

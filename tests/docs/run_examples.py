@@ -81,6 +81,9 @@ class Place:
         for name, snapshot in {"snapshot": "train-2.15", "before": "train-2.15", "after": "train-more-2.15"}.items():
             shutil.copy(os.path.join(SNAPSHOTS, snapshot + ".pickle"), os.path.join(self.directory, name + ".pickle"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
+        for name in ("contexts", "train"):
+            with open(os.path.join(self.directory, name + ".sweep"), "w", encoding="utf-8") as file:
+                file.write(sweep_of_the_page(name))
         with open(os.path.join(self.directory, "bill.json"), "w", encoding="utf-8") as file:
             file.write(self.run("plimsoll fit --json model.gguf --card 'RTX 4080' -c 8192")[1])
 
@@ -104,6 +107,12 @@ class Place:
 
     def remove(self):
         shutil.rmtree(self.directory)
+
+
+def sweep_of_the_page(name):
+    """The block of docs/sweep.md that begins with "# NAME.sweep"."""
+    with open(os.path.join(ROOT, "docs", "sweep.md"), encoding="utf-8") as file:
+        return re.search(rf"^```\n(# {name}\.sweep.*?)^```$", file.read(), re.M | re.S)[1]
 
 
 def blocks(text):
