@@ -9,6 +9,8 @@
 #include "step/size.h"
 #include "unit.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -413,6 +415,21 @@ static void test_no_memory(void **state)
     plim_free(bytes);
 }
 
+/* Onto a disk that is full after some bytes. */
+static int write_cut(const char *path)
+{
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    few = before;
+    few.rlim_cur = 16;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    const int result = plim_step_write(path, &sample, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    return result;
+}
+
 static void test_write(void **state)
 {
     char folder[] = "/tmp/plimsoll-step-XXXXXX", path[64], other[64];
@@ -436,6 +453,9 @@ static void test_write(void **state)
     assert_int_equal(plim_step_write("/dev/null", &sample, NULL), PLIM_E_IO);
     assert_true(plim_step_read(folder, &step, NULL) < 0);
     assert_int_equal(plim_step_read(other, &step, NULL), PLIM_E_NOT_FOUND);
+    assert_int_equal(write_cut(path), PLIM_E_IO);
+    assert_int_equal(plim_step_read(path, &step, NULL), 0);
+    plim_step_done(&step);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(stat(folder, &status), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing is left in it */

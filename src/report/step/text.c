@@ -164,11 +164,11 @@ void plim_report_step_track(FILE *out, const struct plim_step *step, const struc
         plim_print(out, "lost; what was held then is taken at the beginning\n");
     }
     print_label(out, "steps");
-    if (track->n_marks)
+    if (track->n_marks && track->marks[track->n_marks - 1].step)
         plim_print(out, "%u to %u of the optimizer, %zu marks of phases\n", track->marks[0].step,
                    track->marks[track->n_marks - 1].step, track->n_marks);
     else
-        plim_print(out, "not known: there are no marks of phases\n");
+        plim_print(out, "no end of one of the optimizer's, %zu marks of phases\n", track->n_marks);
     if (track->outside_bytes != PLIM_STEP_UNKNOWN_BYTES) {
         print_label(out, "outside");
         plim_print(out, "%s of libraries, not of PyTorch's allocator\n", plim_size_text(bytes, track->outside_bytes));

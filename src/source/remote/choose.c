@@ -192,8 +192,8 @@ static const struct plim_listed_file *find_projector(const struct plim_listing *
     for (size_t i = 0; i < listing->n; i++) {
         const char *path = listing->files[i].path;
         const size_t folder = folder_of(path);
-        if (!ends_with(path, ".gguf") || !strstr(path, "mmproj") || !strcmp(path, model) ||
-            folder > folder_of(model) || strncmp(path, model, folder) != 0)
+        if (!ends_with(path, ".gguf") || !strstr(path, "mmproj") || !strcmp(path, model) || folder > folder_of(model) ||
+            strncmp(path, model, folder) != 0)
             continue;
         const int width = abs(bits_of(path) - bits_of(model));
         const size_t best_folder = best ? folder_of(best->path) : 0;
