@@ -12,10 +12,29 @@ static bool ends_with(const char *text, const char *end)
     return n >= n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-static bool is_own(const char *file)
+/* PyTorch where it is installed; of a copy that was built in place its own parts: a project may be called torch, too.
+ */
+static bool is_pytorch(const char *file)
 {
-    return ends_with(file, ".py") && !strstr(file, "/torch/") && strncmp(file, "torch/", 6) != 0;
+    static const char *const parts[] = {
+        "nn/",      "optim/",       "autograd/",          "utils/",      "cuda/",    "_tensor.py",
+        "_dynamo/", "_inductor/",   "_functorch/",        "_refs/",      "_ops.py",  "functional.py",
+        "amp/",     "distributed/", "_compile.py",        "ao/",         "fx/",      "jit/",
+        "library",  "_prims/",      "_higher_order_ops/", "__init__.py", "profiler/"
+    };
+    for (const char *at = file; (at = strstr(at, "torch/")); at++) {
+        if (at != file && at[-1] != '/')
+            continue;
+        if (at - file >= 10 && !strncmp(at - 10, "-packages/", 10))
+            return true;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (!strncmp(at + 6, parts[i], strlen(parts[i])))
+                return true;
+    }
+    return false;
 }
+
+static bool is_own(const char *file) { return ends_with(file, ".py") && !is_pytorch(file); }
 
 uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack)
 {

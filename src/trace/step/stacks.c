@@ -30,7 +30,6 @@ static const struct {
     { "torch/cuda/amp/grad_scaler.py", "unscale_", PLIM_STACK_IN_STEP },
     { "torch/cuda/amp/grad_scaler.py", "step", PLIM_STACK_IN_STEP },
     { "torch/cuda/amp/grad_scaler.py", "update", PLIM_STACK_IN_STEP },
-    { "torch/utils/_contextlib.py", "decorate_context", PLIM_STACK_WITHOUT_GRAD },
     { "torch/nn/modules/module.py", "_apply", PLIM_STACK_LOADS },
     { "torch/nn/modules/module.py", "load_state_dict", PLIM_STACK_LOADS },
     { "torch/nn/modules/module.py", "to_empty", PLIM_STACK_LOADS },
@@ -50,10 +49,20 @@ static bool makes_layer(const char *file, const char *function)
     return !strcmp(function, "__init__") && strstr(file, "torch/nn/modules/");
 }
 
+/* What torch.no_grad() and torch.inference_mode() decorate runs below a frame with a name of its own or, since 2.15,
+ * theirs. */
+static bool is_without_grad(const char *file, const char *function)
+{
+    return ends_with(file, "torch/utils/_contextlib.py") &&
+           (!strcmp(function, "decorate_context") || !strcmp(function, "generator_context") ||
+            strstr(function, "no_grad") || strstr(function, "inference_mode"));
+}
+
 static uint8_t signs_of(const char *file, const char *function)
 {
     static const char *const roots[] = { "<module>", "_run_module_as_main", "_bootstrap" };
-    unsigned found = makes_layer(file, function) ? PLIM_STACK_LOADS : 0;
+    unsigned found = (makes_layer(file, function) ? PLIM_STACK_LOADS : 0U) |
+                     (is_without_grad(file, function) ? PLIM_STACK_WITHOUT_GRAD : 0U);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (!strcmp(function, signs[i].function) && (!signs[i].file || ends_with(file, signs[i].file)))
             found |= signs[i].sign;
