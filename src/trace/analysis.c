@@ -82,6 +82,35 @@ static int replay_recorded(const struct plim_memory_trace *trace, struct plim_tr
     return 0;
 }
 
+static int find_pieces(const struct plim_memory_trace *trace, struct plim_trace_analysis *analysis,
+                       const struct plim_trace_loop *loop, struct plim_error *reterr)
+{
+    const struct plim_trace_conditions conditions = {
+        .settings = analysis->settings,
+        .capacity_bytes = analysis->requests.room_bytes ? analysis->requests.room_bytes : UINT64_MAX,
+        .are_recorded = true,
+    };
+    if (!analysis->is_met)
+        return 0;
+    return plim_trace_pieces_find(trace, analysis->device, &analysis->requests, loop, &conditions, &analysis->replay,
+                                  &analysis->pieces, reterr);
+}
+
+/* What comes of the loop of the program, if it has one. */
+static int look_at_loop(const struct plim_memory_trace *trace, struct plim_trace_analysis *analysis,
+                        struct plim_error *reterr)
+{
+    struct plim_trace_loop loop;
+    int result = plim_trace_loop_find(trace, analysis->device, &analysis->requests, &loop, reterr);
+    if (result < 0)
+        return result;
+    result = plim_trace_growth_find(trace, analysis->device, &analysis->requests, &loop, &analysis->growth, reterr);
+    if (result == 0)
+        result = find_pieces(trace, analysis, &loop, reterr);
+    plim_trace_loop_done(&loop);
+    return result;
+}
+
 /* --- how it ran out --- */
 
 static int look_at_oom(const struct plim_memory_trace *trace, struct plim_trace_analysis *analysis, uint32_t entry,
@@ -157,7 +186,7 @@ static int look(struct plim_memory_trace *trace, struct plim_trace_analysis *ana
         at > 0 && at <= analysis->requests.n_events ? analysis->requests.entry_of[at - 1] : UINT32_MAX;
     result = plim_trace_holders_find(trace, analysis->device, &analysis->requests, at, &analysis->peak, reterr);
     if (result == 0)
-        result = plim_trace_growth_find(trace, analysis->device, &analysis->requests, &analysis->growth, reterr);
+        result = look_at_loop(trace, analysis, reterr);
     const uint32_t oom = first_oom(trace, analysis);
     if (result == 0 && oom != UINT32_MAX)
         result = look_at_oom(trace, analysis, oom, reterr);

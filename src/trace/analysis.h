@@ -8,7 +8,7 @@
  */
 
 #include "trace/growth.h"
-#include "trace/replay.h"
+#include "trace/pieces.h"
 
 enum { PLIM_TRACE_MAX_SITES = 12, PLIM_TRACE_MAX_TRIALS = 16, PLIM_TRACE_SETTINGS_BYTES = 128 };
 
@@ -56,7 +56,8 @@ struct plim_trace_analysis {
     size_t peak_at; /* the event behind the peak */
     struct plim_trace_holders peak;
     struct plim_trace_growth growth;
-    struct plim_trace_oom oom; /* of the first that the trace has */
+    struct plim_trace_pieces pieces; /* of a replay that met the recorded run; else empty */
+    struct plim_trace_oom oom;       /* of the first that the trace has */
     struct plim_trace_trial trials[PLIM_TRACE_MAX_TRIALS];
     size_t n_trials;
     uint32_t peak_entry; /* UINT32_MAX: the peak is the beginning */

@@ -3,326 +3,548 @@
 
 #include "base/mem.h"
 #include "trace/holders.h"
-#include "trace/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 32, /* from the outermost frame on; a loop deeper than that is not looked for */
-    MAX_KEYS = 512,
-    MAX_PROBES = 16, /* functions that find no place are not looked at */
-    N_PARTS = 4,
+    N_QUARTERS = 4,
+    MAX_BINS = 16,   /* of turns, four to a quarter at the most */
     FIRST_TURNS = 2, /* warm-up */
-    MOST_UNEVEN = 4, /* the part with the most bytes has at most so many times those of the least */
+    MOST_UNEVEN = 4, /* the quarter with the most bytes has at most so many times those of the least */
+    LEAST_BURST = 3, /* turns whose memory is given back together */
+    LEAST_BURSTS = 2,
+    LEAST_SHARE = 100, /* of the most that was held: what grows by less than 1/100 of it is not told */
+    MAX_SIZES = 64,
+    LOADED_SHARE = 4, /* a loop that leaves more than 1/4 of what it takes may load weights */
 };
 
-#define HASH UINT64_C(0x9E3779B97F4A7C15)
-
-enum frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_MODULE };
-
-/* How far a stack has been walked from outside; at its end, or at the call of a module, it is over. */
-struct walk {
-    uint64_t callers; /* hash of the lines so far */
-    uint32_t next;    /* frames that are left; UINT32_MAX: over */
-    bool has_module;
+/* What is given back without a request between, of one line. */
+struct burst {
+    uint64_t number;
+    uint32_t last_turn, n_turns, stack;
+    uint64_t n;
+    bool is_newest_first;
 };
 
-/* A function under the same callers. */
-struct level_key {
-    uint64_t key; /* 0: none */
-    uint32_t line, frame;
-    uint64_t n_turns, n_module_turns;
-    bool has_module; /* in this turn */
+/* Requests of one line, under one line of the loop. */
+struct group {
+    uint64_t line, call_line;
+    uint32_t frame, call;
+    uint64_t taken[MAX_BINS], carried[MAX_BINS]; /* bytes, by turns; carried: held when a turn begins */
+    uint64_t n_taken, n_given, held_bytes, most_bytes;
+    struct burst burst;
+    uint64_t n_bursts, n_newest_first, n_in_bursts;
+    uint32_t burst_stack, burst_turns; /* of the first */
+    bool are_bursts_varied;
+    bool is_larger, is_kept;
+};
+
+struct held {
+    uint32_t group, turn;
+    uint64_t bytes;
 };
 
 struct finder {
     const struct plim_memory_trace *trace;
     const struct plim_trace_entry *entries;
     const struct plim_trace_requests *requests;
-    uint8_t *kinds;     /* by frame */
-    struct walk *walks; /* by stack */
-    uint32_t *turns;    /* by event: the turn of the loop, from 1 on; 0: before it */
-    size_t end;         /* the event behind the loop's last */
+    const struct plim_trace_loop *loop;
+    struct group *groups;
+    size_t n_groups;
+    uint32_t *group_of; /* by stack; UINT32_MAX: none */
+    uint32_t *turn_of;  /* by id; 0: not held, or not of the loop */
+    size_t n_bins;
+    uint64_t bin_turns[MAX_BINS];
+    uint64_t most_bytes, taken_bytes; /* held at once; taken in the loop */
+    uint64_t n_gaps;
+    struct plim_trace_growth *growth;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), n_end = strlen(end);
-    return n >= n_end && strcmp(text + n - n_end, end) == 0;
-}
+/* --- groups --- */
 
-/* False: no module is called anywhere, so there is no loop to look for. */
-static bool sort_frames(struct finder *f)
-{
-    bool has_module = false;
-    for (size_t i = 0; i < f->trace->n_frames; i++) {
-        const struct plim_trace_frame *frame = &f->trace->frames[i];
-        const char *file = plim_trace_words(f->trace, frame->file);
-        const bool is_call = ends_with(file, "torch/nn/modules/module.py") &&
-                             ends_with(plim_trace_words(f->trace, frame->name), "_call_impl");
-        has_module |= is_call;
-        f->kinds[i] = is_call ? FRAME_MODULE : ends_with(file, ".py") ? FRAME_PYTHON : FRAME_NATIVE;
-    }
-    for (size_t i = 0; i < f->trace->n_stacks; i++) {
-        const struct plim_trace_stack *stack = &f->trace->stacks[i];
-        f->walks[i].next = stack->n;
-        for (uint32_t k = 0; k < stack->n && !f->walks[i].has_module; k++)
-            f->walks[i].has_module = f->kinds[f->trace->stack_frames[stack->first + k]] == FRAME_MODULE;
-    }
-    return has_module;
-}
-
-/* The next frame of Python inwards, without a step; PLIM_TRACE_NO_STACK: over. */
-static uint32_t frame_at(const struct finder *f, uint32_t stack)
-{
-    struct walk *walk = &f->walks[stack];
-    const struct plim_trace_stack *s = &f->trace->stacks[stack];
-    while (walk->next && walk->next != UINT32_MAX &&
-           f->kinds[f->trace->stack_frames[s->first + walk->next - 1]] == FRAME_NATIVE)
-        walk->next--;
-    if (!walk->next || walk->next == UINT32_MAX)
-        return PLIM_TRACE_NO_STACK;
-    const uint32_t frame = f->trace->stack_frames[s->first + walk->next - 1];
-    return f->kinds[frame] == FRAME_MODULE ? PLIM_TRACE_NO_STACK : frame;
-}
-
-/* False: all stacks are over. */
-static bool step_inwards(struct finder *f)
-{
-    bool is_left = false;
-    for (uint32_t i = 0; i < f->trace->n_stacks; i++) {
-        const uint32_t number = frame_at(f, i);
-        if (number == PLIM_TRACE_NO_STACK) {
-            f->walks[i].next = UINT32_MAX;
-            continue;
-        }
-        const struct plim_trace_frame *frame = &f->trace->frames[number];
-        f->walks[i].callers = (f->walks[i].callers ^ ((uint64_t)frame->file << 32 | frame->line)) * HASH;
-        f->walks[i].callers ^= f->walks[i].callers >> 29;
-        f->walks[i].next--;
-        is_left = true;
-    }
-    return is_left;
-}
-
-static uint64_t key_of(const struct finder *f, uint32_t stack, uint32_t frame)
-{
-    const struct plim_trace_frame *there = &f->trace->frames[frame];
-    const uint64_t key = (f->walks[stack].callers ^ ((uint64_t)there->file << 32 | there->name)) * HASH;
-    return key ? key : 1;
-}
-
-/* The stack of a request at this event; PLIM_TRACE_NO_STACK: it is none, or its stack is over. */
-static uint32_t stack_at(const struct finder *f, size_t event, uint32_t *ret_frame)
-{
-    if (f->requests->events[event].kind != PLIM_TORCH_TAKE)
-        return PLIM_TRACE_NO_STACK;
-    const uint32_t stack = f->entries[f->requests->entry_of[event]].stack;
-    if (stack >= f->trace->n_stacks)
-        return PLIM_TRACE_NO_STACK;
-    *ret_frame = frame_at(f, stack);
-    return *ret_frame == PLIM_TRACE_NO_STACK ? PLIM_TRACE_NO_STACK : stack;
-}
-
-static struct level_key *find_key(struct level_key *keys, uint64_t key)
-{
-    for (size_t n = 0, i = key % MAX_KEYS; n < MAX_PROBES; n++, i = (i + 1) % MAX_KEYS)
-        if (!keys[i].key || keys[i].key == key)
-            return &keys[i];
-    return NULL;
-}
-
-/* The line goes back: a turn is over. */
-static bool is_turn(struct level_key *row, const struct plim_trace_frame *frame, uint32_t number, bool has_module)
-{
-    const bool is_back = row->line && frame->line < row->line;
-    if (is_back || !row->line)
-        row->frame = number;
-    if (is_back) {
-        row->n_turns++;
-        row->n_module_turns += row->has_module;
-        row->has_module = false;
-    }
-    row->has_module |= has_module;
-    row->line = frame->line;
-    return is_back;
-}
-
-/* The function at this depth whose turns call modules most often. */
-static struct level_key best_of_level(const struct finder *f, struct level_key *keys)
-{
-    struct level_key best = { 0 };
-    memset(keys, 0, MAX_KEYS * sizeof *keys);
-    for (size_t i = 0; i < f->requests->n_events; i++) {
-        uint32_t frame = 0;
-        const uint32_t stack = stack_at(f, i, &frame);
-        if (stack == PLIM_TRACE_NO_STACK)
-            continue;
-        struct level_key *row = find_key(keys, key_of(f, stack, frame));
-        if (!row)
-            continue;
-        row->key = key_of(f, stack, frame);
-        is_turn(row, &f->trace->frames[frame], frame, f->walks[stack].has_module);
-    }
-    for (size_t i = 0; i < MAX_KEYS; i++)
-        if (keys[i].key && keys[i].n_module_turns > best.n_module_turns)
-            best = keys[i];
-    return best;
-}
-
-/* The outermost loop. */
-static bool find_loop(struct finder *f, struct level_key *keys, struct level_key *ret_loop)
-{
-    bool is_left = true;
-    for (unsigned depth = 0; depth < MAX_DEPTH && is_left; depth++) {
-        *ret_loop = best_of_level(f, keys);
-        if (ret_loop->n_module_turns >= PLIM_TRACE_LEAST_TURNS)
-            return true;
-        is_left = step_inwards(f);
-    }
-    return false;
-}
-
-static void number_turns(struct finder *f, uint64_t key)
-{
-    struct level_key row = { 0 };
-    uint32_t turn = 0;
-    for (size_t i = 0; i < f->requests->n_events; i++) {
-        uint32_t frame = 0;
-        const uint32_t stack = stack_at(f, i, &frame);
-        if (stack != PLIM_TRACE_NO_STACK && key_of(f, stack, frame) == key) {
-            turn += is_turn(&row, &f->trace->frames[frame], frame, false) || !turn;
-            f->end = i + 1;
-        }
-        f->turns[i] = turn;
-    }
-}
-
-/* --- what is held at the loop's end, by lines and turns --- */
-
-struct held {
-    uint64_t line, bytes;
-    uint32_t frame, turn;
+struct stack_row {
+    uint64_t line, call_line;
+    uint32_t stack, frame, call;
 };
 
-static int by_line_and_turn(const void *a, const void *b)
+static uint64_t line_of(const struct plim_memory_trace *trace, uint32_t frame)
 {
-    const struct held *x = a, *y = b;
+    if (frame == PLIM_TRACE_NO_STACK)
+        return 0;
+    return (uint64_t)trace->frames[frame].file << 32 | trace->frames[frame].line;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct stack_row *x = a, *y = b;
+    if (x->call_line != y->call_line)
+        return (x->call_line > y->call_line) - (x->call_line < y->call_line);
     if (x->line != y->line)
         return (x->line > y->line) - (x->line < y->line);
-    return (x->turn > y->turn) - (x->turn < y->turn);
+    return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-static int by_bytes(const void *a, const void *b)
+static void unite(struct finder *f, const struct stack_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!i || rows[i].line != rows[i - 1].line || rows[i].call_line != rows[i - 1].call_line)
+            f->groups[f->n_groups++] = (struct group){
+                .line = rows[i].line, .call_line = rows[i].call_line, .frame = rows[i].frame, .call = rows[i].call
+            };
+        f->group_of[rows[i].stack] = (uint32_t)f->n_groups - 1;
+    }
+}
+
+static bool make_groups(struct finder *f)
+{
+    size_t n = 0;
+    struct stack_row *rows = plim_alloc_unset(f->trace->n_stacks + 1, sizeof *rows);
+    f->groups = rows ? plim_alloc_unset(f->trace->n_stacks + 1, sizeof *f->groups) : NULL;
+    for (uint32_t i = 0; f->groups && i < f->trace->n_stacks; i++) {
+        const uint32_t frame = plim_trace_frame_of(f->trace, i), call = f->loop->calls[i];
+        f->group_of[i] = UINT32_MAX;
+        if (frame != PLIM_TRACE_NO_STACK)
+            rows[n++] = (struct stack_row){ line_of(f->trace, frame), line_of(f->trace, call), i, frame, call };
+    }
+    if (n > 1)
+        qsort(rows, n, sizeof *rows, by_line);
+    if (f->groups)
+        unite(f, rows, n);
+    plim_free(rows);
+    return f->groups != NULL;
+}
+
+static struct group *group_of(const struct finder *f, uint32_t id)
+{
+    const uint32_t stack =
+        id < f->requests->n_before ? PLIM_TRACE_NO_STACK : f->entries[f->requests->taken_by[id]].stack;
+    const uint32_t group = stack < f->trace->n_stacks ? f->group_of[stack] : UINT32_MAX;
+    return group == UINT32_MAX ? NULL : &f->groups[group];
+}
+
+/* --- one pass over the history --- */
+
+/* The turns that count: not the first ones, nor the last, which may be under way. */
+static bool has_bin(const struct finder *f, uint64_t turn) { return turn > FIRST_TURNS && turn < f->loop->n_turns; }
+
+static size_t bin_of(const struct finder *f, uint64_t turn, size_t n_bins)
+{
+    return (size_t)((turn - FIRST_TURNS - 1) * n_bins / (f->loop->n_turns - FIRST_TURNS - 1));
+}
+
+static void make_bins(struct finder *f)
+{
+    const uint64_t n_turns = f->loop->n_turns - FIRST_TURNS - 1;
+    f->n_bins = n_turns < MAX_BINS ? (size_t)n_turns : MAX_BINS;
+    for (uint64_t turn = 1; turn <= f->loop->n_turns; turn++)
+        if (has_bin(f, turn))
+            f->bin_turns[bin_of(f, turn, f->n_bins)]++;
+}
+
+static void end_burst(struct group *group)
+{
+    const struct burst *b = &group->burst;
+    if (b->n_turns < LEAST_BURST)
+        return;
+    if (b->is_newest_first) {
+        group->n_newest_first++;
+        return;
+    }
+    if (!group->n_bursts) {
+        group->burst_stack = b->stack;
+        group->burst_turns = b->n_turns;
+    }
+    group->are_bursts_varied |= group->burst_stack != b->stack || group->burst_turns != b->n_turns;
+    group->n_bursts++;
+    group->n_in_bursts += b->n;
+}
+
+static void note_return(struct finder *f, struct group *group, uint32_t turn, uint32_t stack)
+{
+    struct burst *b = &group->burst;
+    if (b->number != f->n_gaps) {
+        end_burst(group);
+        *b = (struct burst){ .number = f->n_gaps, .stack = stack };
+    }
+    b->is_newest_first |= turn < b->last_turn;
+    b->n_turns += turn != b->last_turn;
+    b->last_turn = turn;
+    b->n++;
+}
+
+static void take(struct finder *f, size_t event)
+{
+    const uint32_t id = f->requests->events[event].id, turn = f->loop->turns[event];
+    const uint64_t bytes = f->requests->id_bytes[id];
+    struct group *group = group_of(f, id);
+    f->n_gaps++;
+    f->turn_of[id] = turn;
+    if (!turn || !group)
+        return;
+    f->taken_bytes += bytes;
+    if (has_bin(f, turn))
+        group->taken[bin_of(f, turn, f->n_bins)] += bytes;
+    group->n_taken++;
+    group->held_bytes += bytes;
+    if (group->held_bytes > group->most_bytes)
+        group->most_bytes = group->held_bytes;
+}
+
+static void give(struct finder *f, size_t event)
+{
+    const uint32_t id = f->requests->events[event].id, turn = f->turn_of[id];
+    const uint32_t entry = f->requests->entry_of[event];
+    struct group *group = turn ? group_of(f, id) : NULL;
+    f->turn_of[id] = 0;
+    if (!group)
+        return;
+    group->held_bytes -= f->requests->id_bytes[id];
+    group->n_given++;
+    note_return(f, group, turn, entry == UINT32_MAX ? PLIM_TRACE_NO_STACK : f->entries[entry].stack);
+}
+
+static void follow(struct finder *f)
+{
+    uint64_t held = f->requests->before_bytes;
+    for (size_t i = 0; i < f->loop->end; i++) {
+        const struct plim_torch_event *event = &f->requests->events[i];
+        if (event->kind == PLIM_TORCH_TAKE && f->entries[f->requests->entry_of[i]].action != PLIM_TRACE_OOM) {
+            take(f, i);
+            held += event->bytes;
+        } else if (event->kind == PLIM_TORCH_GIVE || event->kind == PLIM_TORCH_GIVE_LATER) {
+            give(f, i);
+            held -= f->requests->id_bytes[event->id];
+        }
+        if (held > f->most_bytes)
+            f->most_bytes = held;
+    }
+    for (size_t i = 0; i < f->n_groups; i++)
+        end_burst(&f->groups[i]);
+}
+
+/* --- findings --- */
+
+static int by_kind_and_bytes(const void *a, const void *b)
 {
     const struct plim_trace_growing *x = a, *y = b;
+    if (x->kind != y->kind)
+        return (x->kind > y->kind) - (x->kind < y->kind);
     return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
                                 : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static bool is_growing(const uint64_t parts[N_PARTS])
+static void tell(struct plim_trace_growth *growth, struct plim_trace_growing line)
+{
+    if (growth->n_lines < PLIM_TRACE_MAX_GROWING)
+        growth->lines[growth->n_lines++] = line;
+    else if (by_kind_and_bytes(&line, &growth->lines[growth->n_lines - 1]) < 0)
+        growth->lines[growth->n_lines - 1] = line;
+    qsort(growth->lines, growth->n_lines, sizeof *growth->lines, by_kind_and_bytes);
+}
+
+static bool is_late(const struct group *group)
+{
+    return group->n_bursts >= LEAST_BURSTS && !group->n_newest_first && group->are_bursts_varied &&
+           5 * (group->n_in_bursts + group->n_taken - group->n_given) >= 4 * group->n_taken;
+}
+
+static void find_late(struct finder *f)
+{
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const struct group *group = &f->groups[i];
+        if (is_late(group) && group->most_bytes >= f->most_bytes / LEAST_SHARE)
+            tell(f->growth, (struct plim_trace_growing){ .kind = PLIM_TRACE_LATE,
+                                                         .frame = group->frame,
+                                                         .call = group->call,
+                                                         .bytes = group->most_bytes,
+                                                         .n = group->n_in_bursts,
+                                                         .n_bursts = group->n_bursts });
+    }
+}
+
+static bool are_even(const uint64_t parts[], size_t n)
 {
     uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < N_PARTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         least = parts[i] < least ? parts[i] : least;
         most = parts[i] > most ? parts[i] : most;
     }
     return least > 0 && most / least < MOST_UNEVEN;
 }
 
-/* Rows of one line, in the order of their turns. */
-static void judge(const struct held *rows, size_t n, uint64_t n_turns, struct plim_trace_growth *growth)
+/* As much is left by three of four turns; rows of one line, in the order of their turns. */
+static bool are_alike(const struct held *rows, size_t n)
 {
-    uint64_t parts[N_PARTS] = { 0 };
-    struct plim_trace_growing line = { .frame = rows[0].frame };
+    uint64_t candidate = 0, bytes = 0, n_turns = 0, n_alike = 0;
+    for (int is_count = 0; is_count < 2; is_count++)
+        for (size_t i = 0; i < n; i++) {
+            bytes = i && rows[i].turn == rows[i - 1].turn ? bytes + rows[i].bytes : rows[i].bytes;
+            if (i + 1 < n && rows[i + 1].turn == rows[i].turn)
+                continue;
+            if (is_count) {
+                n_turns++;
+                n_alike += bytes == candidate;
+            } else if (i >= n / 2 && !candidate) {
+                candidate = bytes;
+            }
+        }
+    return 4 * n_alike >= 3 * n_turns;
+}
+
+static void judge_kept(struct finder *f, const struct held *rows, size_t n)
+{
+    struct group *group = &f->groups[rows[0].group];
+    uint64_t parts[N_QUARTERS] = { 0 };
+    struct plim_trace_growing line = { .kind = PLIM_TRACE_KEPT, .frame = group->frame, .call = group->call };
     for (size_t i = 0; i < n; i++) {
         line.bytes += rows[i].bytes;
         line.n++;
         line.n_turns += i == 0 || rows[i].turn != rows[i - 1].turn;
-        if (rows[i].turn > FIRST_TURNS && rows[i].turn < n_turns)
-            parts[(rows[i].turn - FIRST_TURNS - 1) * N_PARTS / (n_turns - FIRST_TURNS - 1)] += rows[i].bytes;
+        if (has_bin(f, rows[i].turn))
+            parts[bin_of(f, rows[i].turn, N_QUARTERS)] += rows[i].bytes;
     }
-    if (!is_growing(parts))
-        return;
-    if (growth->n_lines < PLIM_TRACE_MAX_GROWING)
-        growth->lines[growth->n_lines++] = line;
-    else if (line.bytes > growth->lines[growth->n_lines - 1].bytes)
-        growth->lines[growth->n_lines - 1] = line;
-    qsort(growth->lines, growth->n_lines, sizeof *growth->lines, by_bytes);
+    group->is_kept = are_even(parts, N_QUARTERS) && !is_late(group) && (f->loop->has_work || are_alike(rows, n));
+    if (group->is_kept)
+        tell(f->growth, line);
 }
 
-/* Takes in the loop that nothing gave back before its end. */
-static size_t list_held(const struct finder *f, uint32_t *turn_of, struct held *rows)
+static int by_group_and_turn(const void *a, const void *b)
 {
-    const struct plim_trace_requests *requests = f->requests;
+    const struct held *x = a, *y = b;
+    if (x->group != y->group)
+        return (x->group > y->group) - (x->group < y->group);
+    return (x->turn > y->turn) - (x->turn < y->turn);
+}
+
+static bool find_kept(struct finder *f)
+{
+    struct held *rows = plim_alloc_unset((size_t)f->requests->n_ids + 1, sizeof *rows);
+    uint64_t bytes = 0;
     size_t n = 0;
-    for (size_t i = 0; i < f->end; i++) {
-        const struct plim_torch_event *event = &requests->events[i];
-        if (event->kind == PLIM_TORCH_TAKE)
-            turn_of[event->id] = f->entries[requests->entry_of[i]].action == PLIM_TRACE_OOM ? 0 : f->turns[i];
-        else if (event->kind == PLIM_TORCH_GIVE || event->kind == PLIM_TORCH_GIVE_LATER)
-            turn_of[event->id] = 0;
+    for (uint32_t id = f->requests->n_before; rows && id < f->requests->n_ids; id++) {
+        const struct group *group = f->turn_of[id] ? group_of(f, id) : NULL;
+        if (group)
+            rows[n++] = (struct held){ (uint32_t)(group - f->groups), f->turn_of[id], f->requests->id_bytes[id] };
+        bytes += group ? f->requests->id_bytes[id] : 0;
     }
-    for (uint32_t id = requests->n_before; id < requests->n_ids; id++) {
-        if (!turn_of[id])
-            continue;
-        const uint32_t frame = plim_trace_frame_of(f->trace, f->entries[requests->taken_by[id]].stack);
-        if (frame == PLIM_TRACE_NO_STACK)
-            continue;
-        const uint64_t line = (uint64_t)f->trace->frames[frame].file << 32 | f->trace->frames[frame].line;
-        rows[n++] = (struct held){ line, requests->id_bytes[id], frame, turn_of[id] };
-    }
-    return n;
-}
-
-static bool find_lines(const struct finder *f, struct plim_trace_growth *growth)
-{
-    uint32_t *turn_of = plim_alloc((size_t)f->requests->n_ids + 1, sizeof *turn_of);
-    struct held *rows = turn_of ? plim_alloc_unset((size_t)f->requests->n_ids + 1, sizeof *rows) : NULL;
-    const size_t n = rows ? list_held(f, turn_of, rows) : 0;
     if (n > 1)
-        qsort(rows, n, sizeof *rows, by_line_and_turn);
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && rows[to].line == rows[from].line; to++)
+        qsort(rows, n, sizeof *rows, by_group_and_turn);
+    const bool is_loading = !f->loop->has_work && bytes > f->taken_bytes / LOADED_SHARE;
+    for (size_t from = 0, to; from < n && !is_loading; from = to) {
+        for (to = from + 1; to < n && rows[to].group == rows[from].group; to++)
             ;
-        judge(rows + from, to - from, growth->n_turns, growth);
+        judge_kept(f, rows + from, to - from);
     }
-    plim_free(turn_of);
     plim_free(rows);
     return rows != NULL;
 }
 
-static bool find(struct finder *f, struct level_key *keys, struct plim_trace_growth *growth)
+/* Bytes of a turn of these bins. */
+static uint64_t mean(const struct finder *f, const uint64_t bins[], size_t from, size_t to)
 {
-    struct level_key loop;
-    if (!sort_frames(f) || !find_loop(f, keys, &loop))
+    uint64_t bytes = 0, n = 0;
+    for (size_t i = from; i < to; i++) {
+        bytes += bins[i];
+        n += f->bin_turns[i];
+    }
+    return n ? bytes / n : 0;
+}
+
+/* From quarter to quarter by about as much, nearly always from turn to turn, and no first turn reaches a last one. */
+static bool is_rising(const struct finder *f, const uint64_t bins[])
+{
+    uint64_t gains[N_QUARTERS - 1], most_first = 0, least_last = UINT64_MAX, n_up = 0;
+    const size_t n = f->n_bins;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bytes = mean(f, bins, i, i + 1);
+        n_up += i > 0 && bytes >= mean(f, bins, i - 1, i);
+        if (i < n / N_QUARTERS)
+            most_first = bytes > most_first ? bytes : most_first;
+        if (i >= n - n / N_QUARTERS)
+            least_last = bytes < least_last ? bytes : least_last;
+    }
+    for (size_t q = 0; q + 1 < N_QUARTERS; q++) {
+        const uint64_t before = mean(f, bins, q * n / N_QUARTERS, (q + 1) * n / N_QUARTERS);
+        const uint64_t after = mean(f, bins, (q + 1) * n / N_QUARTERS, (q + 2) * n / N_QUARTERS);
+        gains[q] = after > before ? after - before : 0;
+    }
+    return are_even(gains, N_QUARTERS - 1) && 5 * n_up >= 4 * (n - 1) && least_last > most_first;
+}
+
+/* What a turn asks for all in all has to become larger by something that matters. */
+static bool does_matter(const struct finder *f)
+{
+    uint64_t more = 0;
+    const size_t n = f->n_bins, part = n / N_QUARTERS;
+    for (size_t i = 0; i < f->n_groups; i++)
+        if (f->groups[i].is_larger)
+            more += mean(f, f->groups[i].taken, n - part, n) - mean(f, f->groups[i].taken, 0, part);
+    return more >= f->most_bytes / LEAST_SHARE;
+}
+
+/* The group of the request at this event, if its requests become larger. */
+static struct group *larger_at(const struct finder *f, size_t event)
+{
+    const struct plim_torch_event *e = &f->requests->events[event];
+    struct group *group = e->kind == PLIM_TORCH_TAKE && f->loop->turns[event] ? group_of(f, e->id) : NULL;
+    return group && group->is_larger ? group : NULL;
+}
+
+/* What lines that ask for more hold from turn to turn. */
+static void sum_carried(struct finder *f)
+{
+    memset(f->turn_of, 0, f->requests->n_ids * sizeof *f->turn_of);
+    for (size_t i = 0; i < f->n_groups; i++)
+        f->groups[i].held_bytes = 0;
+    for (size_t i = 0; i < f->loop->end; i++) {
+        const struct plim_torch_event *event = &f->requests->events[i];
+        const uint32_t turn = f->loop->turns[i];
+        if (i && turn != f->loop->turns[i - 1] && has_bin(f, turn))
+            for (size_t g = 0; g < f->n_groups; g++)
+                f->groups[g].carried[bin_of(f, turn, f->n_bins)] += f->groups[g].held_bytes;
+        struct group *group = larger_at(f, i);
+        if (group) {
+            f->turn_of[event->id] = turn;
+            group->held_bytes += event->bytes;
+        } else if ((event->kind == PLIM_TORCH_GIVE || event->kind == PLIM_TORCH_GIVE_LATER) && f->turn_of[event->id]) {
+            f->turn_of[event->id] = 0;
+            group_of(f, event->id)->held_bytes -= f->requests->id_bytes[event->id];
+        }
+    }
+}
+
+/* Sizes of the requests of a line in one turn; more than these are not remembered. */
+struct sizes {
+    uint64_t bytes[MAX_SIZES];
+    size_t n;
+};
+
+static bool has_size(const struct sizes *sizes, uint64_t bytes)
+{
+    for (size_t i = 0; i < sizes->n; i++)
+        if (sizes->bytes[i] == bytes)
+            return true;
+    return false;
+}
+
+/* The largest request of a line in each turn, but for sizes that the turn before had: those of work areas. */
+static void list_largest(const struct finder *f, const struct group *wanted, uint64_t *largest)
+{
+    struct sizes before = { .n = 0 }, now = { .n = 0 };
+    uint32_t turn = 0;
+    for (size_t i = 0; i < f->loop->end; i++) {
+        const uint64_t bytes = f->requests->events[i].bytes;
+        if (larger_at(f, i) != wanted)
+            continue;
+        if (f->loop->turns[i] != turn) {
+            before = now;
+            now.n = 0;
+            turn = f->loop->turns[i];
+        }
+        if (now.n < MAX_SIZES)
+            now.bytes[now.n++] = bytes;
+        if (bytes > largest[turn] && !has_size(&before, bytes))
+            largest[turn] = bytes;
+    }
+}
+
+/* Sizes of one line stand in a constant ratio to those of another, so many turns before. */
+static bool do_follow(const struct finder *f, const uint64_t *sizes, const uint64_t *of, uint64_t lag)
+{
+    const uint64_t middle = f->loop->n_turns / 2;
+    const double ratio = of[middle - lag] ? (double)sizes[middle] / (double)of[middle - lag] : 0;
+    uint64_t n = 0, n_equal = 0;
+    for (uint64_t turn = 1; turn <= f->loop->n_turns; turn++) {
+        const double wanted = has_bin(f, turn) ? ratio * (double)of[turn - lag] : 0;
+        n += has_bin(f, turn);
+        n_equal += wanted > 0 && (double)sizes[turn] > 0.995 * wanted && (double)sizes[turn] < 1.005 * wanted;
+    }
+    return 10 * n_equal >= 9 * n;
+}
+
+/*
+ * The first line of a turn may ask for more because of what another line left in the turn before: a tensor that is
+ * copied into a larger one at a turn's end. Its sizes then follow those of the turn before, and not those of its own.
+ * False: out of memory; *root is NULL when neither can be told.
+ */
+static bool choose_root(const struct finder *f, const struct group **root)
+{
+    const struct group *carrier = NULL;
+    for (size_t i = 0; i < f->n_groups && !is_rising(f, (*root)->carried); i++) {
+        const struct group *group = &f->groups[i];
+        if (group->is_larger && is_rising(f, group->carried) &&
+            (!carrier || group->carried[f->n_bins - 1] > carrier->carried[f->n_bins - 1]))
+            carrier = group;
+    }
+    if (!carrier)
         return true;
-    number_turns(f, loop.key);
-    growth->has_loop = true;
-    growth->loop_frame = loop.frame;
-    growth->n_turns = loop.n_turns + 1;
-    return find_lines(f, growth);
+    uint64_t *sizes = plim_alloc(2 * (f->loop->n_turns + 1), sizeof *sizes);
+    if (!sizes)
+        return false;
+    uint64_t *of = sizes + f->loop->n_turns + 1;
+    list_largest(f, *root, sizes);
+    list_largest(f, carrier, of);
+    const bool is_before = do_follow(f, sizes, of, 1), is_now = do_follow(f, sizes, of, 0);
+    *root = is_before == is_now ? NULL : is_before ? carrier : *root;
+    plim_free(sizes);
+    return true;
+}
+
+/* The first of the lines that ask for more, in a turn in the middle; what comes after it follows from it. */
+static bool find_larger(struct finder *f)
+{
+    const uint32_t middle = (uint32_t)(f->loop->n_turns / 2);
+    const size_t n = f->n_bins, part = n / N_QUARTERS;
+    const struct group *root = NULL;
+    for (size_t i = 0; i < f->n_groups; i++)
+        f->groups[i].is_larger = is_rising(f, f->groups[i].taken);
+    for (size_t i = 0; i < f->loop->end && !root; i++)
+        if (f->loop->turns[i] == middle)
+            root = larger_at(f, i);
+    if (!root || root->is_kept || !does_matter(f))
+        return true;
+    sum_carried(f);
+    if (!choose_root(f, &root))
+        return false;
+    if (root && !root->is_kept)
+        tell(f->growth, (struct plim_trace_growing){ .kind = PLIM_TRACE_LARGER,
+                                                     .frame = root->frame,
+                                                     .call = root->call,
+                                                     .bytes = mean(f, root->taken, n - part, n),
+                                                     .first_bytes = mean(f, root->taken, 0, part),
+                                                     .n = root->n_taken });
+    return true;
+}
+
+static bool find(struct finder *f)
+{
+    if (!make_groups(f))
+        return false;
+    f->growth->has_loop = true;
+    f->growth->loop_frame = f->loop->frame;
+    f->growth->n_turns = f->loop->n_turns;
+    make_bins(f);
+    follow(f);
+    find_late(f);
+    return find_kept(f) && find_larger(f);
 }
 
 int plim_trace_growth_find(const struct plim_memory_trace *trace, size_t device,
-                           const struct plim_trace_requests *requests, struct plim_trace_growth *ret_growth,
-                           struct plim_error *reterr)
+                           const struct plim_trace_requests *requests, const struct plim_trace_loop *loop,
+                           struct plim_trace_growth *ret_growth, struct plim_error *reterr)
 {
+    size_t n_entries;
+    struct finder f = { .trace = trace, .requests = requests, .loop = loop, .growth = ret_growth };
     *ret_growth = (struct plim_trace_growth){ 0 };
-    if (device >= trace->n_devices || !requests->n_events)
+    f.entries = plim_trace_history(trace, device, &n_entries);
+    if (!f.entries || loop->frame == PLIM_TRACE_NO_STACK)
         return 0;
-    struct finder f = { .trace = trace,
-                        .entries = &trace->entries[trace->devices[device].first_entry],
-                        .requests = requests };
-    f.kinds = plim_alloc(trace->n_frames + 1, sizeof *f.kinds);
-    f.walks = plim_alloc(trace->n_stacks + 1, sizeof *f.walks);
-    f.turns = plim_alloc(requests->n_events + 1, sizeof *f.turns);
-    struct level_key *keys = plim_alloc(MAX_KEYS, sizeof *keys);
-    const bool is_done = f.kinds && f.walks && f.turns && keys && find(&f, keys, ret_growth);
-    plim_free(f.kinds);
-    plim_free(f.walks);
-    plim_free(f.turns);
-    plim_free(keys);
+    f.group_of = plim_alloc_unset(trace->n_stacks + 1, sizeof *f.group_of);
+    f.turn_of = plim_alloc((size_t)requests->n_ids + 1, sizeof *f.turn_of);
+    const bool is_done = f.group_of && f.turn_of && find(&f);
+    plim_free(f.groups);
+    plim_free(f.group_of);
+    plim_free(f.turn_of);
     return is_done ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
 }

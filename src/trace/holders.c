@@ -53,6 +53,23 @@ uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t sta
     return python != PLIM_TRACE_NO_STACK ? python : trace->stack_frames[s->first];
 }
 
+uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t stack)
+{
+    bool is_inside = true;
+    if (stack >= trace->n_stacks)
+        return PLIM_TRACE_NO_STACK;
+    const struct plim_trace_stack *s = &trace->stacks[stack];
+    for (uint32_t i = 0; i < s->n; i++) {
+        const uint32_t frame = trace->stack_frames[s->first + i];
+        if (!is_own(trace->text + trace->frames[frame].file))
+            continue;
+        if (!is_inside)
+            return frame;
+        is_inside = false;
+    }
+    return PLIM_TRACE_NO_STACK;
+}
+
 /* An allocation and its line: frames of one line are one, a snapshot writes a frame for each address of code. */
 struct row {
     uint64_t line; /* the file and the number; UINT64_MAX: no stack */

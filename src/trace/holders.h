@@ -21,5 +21,7 @@ PLIM_MUST_CHECK int plim_trace_sites_find(const struct plim_memory_trace *trace,
  * PLIM_TRACE_NO_STACK for a stack without frames.
  */
 uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack);
+/* The next frame outwards that is of Python and not PyTorch's own; PLIM_TRACE_NO_STACK: there is none. */
+uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t stack);
 
 #endif

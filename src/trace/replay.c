@@ -44,47 +44,38 @@ static void compare(void *watcher, const struct plim_torch_change *change)
 }
 
 /* The addresses that the driver gave, in order; returns how many. */
-static size_t list_addresses(const struct comparison *c, uint64_t **ret_addresses)
+static size_t list_addresses(const struct plim_trace_entry *entries, size_t n_entries, uint64_t **ret_addresses)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->n_entries; i++) {
-        c->replay->n_recorded += action_of(&c->entries[i]) >= 0;
-        n += c->entries[i].action == PLIM_TRACE_SEGMENT_ALLOC;
-    }
+    for (size_t i = 0; i < n_entries; i++)
+        n += entries[i].action == PLIM_TRACE_SEGMENT_ALLOC;
     *ret_addresses = plim_alloc_unset(n + 1, sizeof **ret_addresses);
     n = 0;
-    for (size_t i = 0; *ret_addresses && i < c->n_entries; i++)
-        if (c->entries[i].action == PLIM_TRACE_SEGMENT_ALLOC)
-            (*ret_addresses)[n++] = c->entries[i].address;
+    for (size_t i = 0; *ret_addresses && i < n_entries; i++)
+        if (entries[i].action == PLIM_TRACE_SEGMENT_ALLOC)
+            (*ret_addresses)[n++] = entries[i].address;
     return n;
 }
 
-static int run(struct plim_torch_allocator *allocator, struct comparison *c, struct plim_error *reterr)
+static int adopt(const struct plim_trace_requests *requests, struct plim_torch_allocator *allocator,
+                 struct plim_error *reterr)
 {
-    const struct plim_trace_requests *requests = c->requests;
-    c->is_adopting = true;
-    for (size_t i = 0; i < requests->n_segments; i++) {
-        const int result = plim_torch_allocator_adopt(allocator, &requests->segments[i], reterr);
-        if (result < 0)
-            return result;
-    }
-    c->is_adopting = false;
-    return plim_torch_allocator_run(allocator, requests->events, requests->n_events, reterr);
+    int result = 0;
+    for (size_t i = 0; i < requests->n_segments && result == 0; i++)
+        result = plim_torch_allocator_adopt(allocator, &requests->segments[i], reterr);
+    return result;
 }
 
-int plim_trace_replay(const struct plim_memory_trace *trace, size_t device, const struct plim_trace_requests *requests,
-                      const struct plim_trace_conditions *conditions, struct plim_trace_replay *ret_replay,
-                      struct plim_error *reterr)
+int plim_trace_run_open(const struct plim_memory_trace *trace, size_t device,
+                        const struct plim_trace_requests *requests, const struct plim_trace_conditions *conditions,
+                        void (*watch)(void *watcher, const struct plim_torch_change *change), void *watcher,
+                        struct plim_trace_run *ret_run, struct plim_error *reterr)
 {
-    struct plim_trace_replay replay = { .oom_entry = UINT32_MAX };
-    struct comparison c = {
-        .requests = requests,
-        .replay = &replay,
-    };
-    c.entries = plim_trace_history(trace, device, &c.n_entries);
-    uint64_t *addresses;
-    const size_t n_addresses = list_addresses(&c, &addresses);
-    if (!addresses)
+    size_t n_entries;
+    const struct plim_trace_entry *entries = plim_trace_history(trace, device, &n_entries);
+    struct plim_trace_run run = { 0 };
+    const size_t n_addresses = list_addresses(entries, n_entries, &run.addresses);
+    if (!run.addresses)
         return plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory");
     const struct plim_torch_setup setup = {
         .settings = conditions->settings,
@@ -94,22 +85,48 @@ int plim_trace_replay(const struct plim_memory_trace *trace, size_t device, cons
         .n_streams = requests->n_streams,
         .n_pools = requests->n_pools,
         .has_retries = requests->has_retries,
-        .addresses = addresses,
+        .addresses = run.addresses,
         .n_addresses = conditions->are_recorded ? n_addresses : 0,
-        .watch = compare,
-        .watcher = &c,
+        .watch = watch,
+        .watcher = watcher,
     };
-    struct plim_torch_allocator *allocator = NULL;
-    int result = plim_torch_allocator_open(&setup, &allocator, reterr);
+    int result = plim_torch_allocator_open(&setup, &run.allocator, reterr);
     if (result == 0)
-        result = run(allocator, &c, reterr);
+        result = adopt(requests, run.allocator, reterr);
+    if (result < 0)
+        plim_trace_run_done(&run);
+    *ret_run = run;
+    return result;
+}
+
+void plim_trace_run_done(struct plim_trace_run *run)
+{
+    plim_torch_allocator_free(run->allocator);
+    plim_free(run->addresses);
+    *run = (struct plim_trace_run){ 0 };
+}
+
+int plim_trace_replay(const struct plim_memory_trace *trace, size_t device, const struct plim_trace_requests *requests,
+                      const struct plim_trace_conditions *conditions, struct plim_trace_replay *ret_replay,
+                      struct plim_error *reterr)
+{
+    struct plim_trace_replay replay = { .oom_entry = UINT32_MAX };
+    struct comparison c = { .requests = requests, .replay = &replay, .is_adopting = true };
+    struct plim_trace_run run;
+    c.entries = plim_trace_history(trace, device, &c.n_entries);
+    for (size_t i = 0; i < c.n_entries; i++)
+        replay.n_recorded += action_of(&c.entries[i]) >= 0;
+    int result = plim_trace_run_open(trace, device, requests, conditions, compare, &c, &run, reterr);
+    if (result < 0)
+        return result;
+    c.is_adopting = false;
+    result = plim_torch_allocator_run(run.allocator, requests->events, requests->n_events, reterr);
     if (result == 0) {
-        replay.result = *plim_torch_allocator_result(allocator);
+        replay.result = *plim_torch_allocator_result(run.allocator);
         if (replay.result.oom_at < requests->n_events)
             replay.oom_entry = requests->entry_of[replay.result.oom_at];
         *ret_replay = replay;
     }
-    plim_torch_allocator_free(allocator);
-    plim_free(addresses);
+    plim_trace_run_done(&run);
     return result;
 }

@@ -22,6 +22,19 @@ struct plim_trace_conditions {
     bool are_recorded;
 };
 
+/* An allocator that holds what was held before the trace begins. */
+struct plim_trace_run {
+    struct plim_torch_allocator *allocator;
+    uint64_t *addresses;
+};
+
+PLIM_MUST_CHECK int plim_trace_run_open(const struct plim_memory_trace *trace, size_t device,
+                                        const struct plim_trace_requests *requests,
+                                        const struct plim_trace_conditions *conditions,
+                                        void (*watch)(void *watcher, const struct plim_torch_change *change),
+                                        void *watcher, struct plim_trace_run *ret_run, struct plim_error *reterr);
+void plim_trace_run_done(struct plim_trace_run *run);
+
 PLIM_MUST_CHECK int plim_trace_replay(const struct plim_memory_trace *trace, size_t device,
                                       const struct plim_trace_requests *requests,
                                       const struct plim_trace_conditions *conditions,

@@ -479,6 +479,22 @@ def check_timeline(root: dict) -> None:
             need(max(row["reserved_bytes"] for row in slices) == peak["reserved_bytes"], "reserved_bytes of the timeline")
 
 
+def check_pieces(root: dict) -> None:
+    if not fields(root, "answer", pieces=(dict, NULL))["pieces"]:
+        return
+    pieces = fields(root["pieces"], "pieces", is_found=bool, is_oom=bool, worst=dict, lines=list, settings=(str, NULL),
+                    reserved_peak_bytes=(int, NULL), over_time=list)
+    for share in [pieces["worst"], *pieces["over_time"]]:
+        fields(share, "pieces", entry=(int, NULL), time_us=(int, NULL), reserved_bytes=int, allocated_bytes=int, pieces_bytes=int)
+        need(share["allocated_bytes"] + share["pieces_bytes"] <= share["reserved_bytes"], f"pieces: {share}")
+    for line in pieces["lines"]:
+        fields(line, "pieces.lines", held_bytes=int, free_bytes=int, count=int, frame=(dict, NULL), call=(dict, NULL))
+    need(sum(line["free_bytes"] for line in pieces["lines"]) <= pieces["worst"]["pieces_bytes"], "pieces.lines have more than there is")
+    need((pieces["settings"] is None) == (pieces["reserved_peak_bytes"] is None), "pieces.settings")
+    if pieces["settings"]:
+        need(pieces["reserved_peak_bytes"] < root["peak"]["reserved_bytes"], "settings that reserve no less")
+
+
 def check_trace(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.trace/1"}, snapshot=str, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
                   oom=(dict, NULL), replay=dict)
@@ -489,8 +505,13 @@ def check_trace(answer: object) -> None:
     if fields(root, "answer", growth=(dict, NULL))["growth"]:
         growth = fields(root["growth"], "growth", loop=dict, turns=int, lines=list)
         for line in growth["lines"]:
-            fields(line, "growth.lines", bytes=int, count=int, turns=int, frame=dict)
-            need(line["turns"] <= growth["turns"] and line["turns"] <= line["count"], f"growth.lines: {line}")
+            fields(line, "growth.lines", kind={"kept", "larger", "late"}, bytes=int, first_bytes=(int, NULL), count=int, turns=(int, NULL),
+                   bursts=(int, NULL), frame=dict, call=(dict, NULL))
+            need((line["turns"] is not None) == (line["kind"] == "kept"), f"growth.lines: {line}")
+            need((line["bursts"] is not None) == (line["kind"] == "late"), f"growth.lines: {line}")
+            need((line["turns"] or 0) <= growth["turns"] and (line["turns"] or 0) <= line["count"], f"growth.lines: {line}")
+            need((line["first_bytes"] or 0) <= line["bytes"], f"growth.lines: {line}")
+    check_pieces(root)
     fields(root["end"], "end", segments=int, reserved_bytes=int, allocated_bytes=int, inactive_split_bytes=int)
     if root["oom"]:
         oom = fields(root["oom"], "oom", entry=int, time_us=int, asked_bytes=int, segment_bytes=int, device_free_bytes=int,

@@ -136,7 +136,7 @@ def make(directory: str, program: str) -> World:
     shutil.copytree(LOGS, models / "logs")
     shutil.copytree(SAMPLES, models / "samples")
     (models / "traces").mkdir()
-    for snapshot in TRACES.glob("*.pickle"):
+    for snapshot in [*TRACES.glob("*.pickle"), *TRACES.glob("habit-*.gz")]:
         shutil.copy(snapshot, models / "traces")
     for end, content in trace_forms.forms((TRACES / "train-2.15.pickle").read_bytes()).items():
         (models / "traces" / f"form.{end}").write_bytes(content)

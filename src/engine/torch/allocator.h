@@ -85,8 +85,10 @@ struct plim_torch_result {
     uint64_t allocated_bytes, reserved_bytes, requested_bytes, inactive_split_bytes; /* now */
     uint64_t allocated_peak_bytes, reserved_peak_bytes, requested_peak_bytes, inactive_split_peak_bytes;
     size_t allocated_peak_at, reserved_peak_at; /* the events that first reached the peaks */
-    uint64_t n_retries, n_ooms;                 /* a retry waits for all streams and empties the cache */
-    size_t oom_at;                              /* the first event that failed; SIZE_MAX: none */
+    uint64_t bound_peak_bytes;                  /* allocated and inactive split: not to be given back to the driver */
+    size_t bound_peak_at;
+    uint64_t n_retries, n_ooms; /* a retry waits for all streams and empties the cache */
+    size_t oom_at;              /* the first event that failed; SIZE_MAX: none */
     uint64_t oom_reserved_bytes, oom_allocated_bytes;
 };
 
@@ -106,6 +108,18 @@ PLIM_MUST_CHECK int plim_torch_allocator_run(struct plim_torch_allocator *alloca
                                              const struct plim_torch_event *events, size_t n_events,
                                              struct plim_error *reterr);
 const struct plim_torch_result *plim_torch_allocator_result(const struct plim_torch_allocator *allocator);
+
+/* A block of a segment, as it is now. */
+struct plim_torch_part {
+    uint64_t bytes;
+    uint32_t id; /* UINT32_MAX: free */
+};
+
+/* Visit the segments from cudaMalloc that something holds, each once; false when memory ran out. */
+PLIM_MUST_CHECK bool plim_torch_allocator_parts(const struct plim_torch_allocator *allocator,
+                                                void (*visit)(void *visitor, const struct plim_torch_part *parts,
+                                                              size_t n_parts),
+                                                void *visitor);
 void plim_torch_allocator_free(struct plim_torch_allocator *allocator);
 
 #endif

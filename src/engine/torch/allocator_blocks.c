@@ -140,6 +140,10 @@ void plim_torch_note_peaks(struct plim_torch_allocator *a)
         result->allocated_peak_bytes = result->allocated_bytes;
         result->allocated_peak_at = a->at;
     }
+    if (result->allocated_bytes + result->inactive_split_bytes > result->bound_peak_bytes) {
+        result->bound_peak_bytes = result->allocated_bytes + result->inactive_split_bytes;
+        result->bound_peak_at = a->at;
+    }
     if (result->requested_bytes > result->requested_peak_bytes)
         result->requested_peak_bytes = result->requested_bytes;
     if (result->inactive_split_bytes > result->inactive_split_peak_bytes)

@@ -29,6 +29,9 @@ static json_t *holders_json(const struct plim_memory_trace *trace, const struct 
                      number(holders->rest_bytes), "rest_count", number(holders->n_rest));
 }
 
+/* By enum plim_trace_growth_kind. */
+static const char *const growth_kinds[] = { "kept", "larger", "late" };
+
 static json_t *growth_json(const struct plim_trace_answer *answer)
 {
     const struct plim_trace_growth *growth = &answer->analysis->growth;
@@ -37,10 +40,17 @@ static json_t *growth_json(const struct plim_trace_answer *answer)
         json_decref(lines);
         return json_null();
     }
-    for (size_t i = 0; i < growth->n_lines; i++)
-        json_array_append_new(lines, json_pack("{s:o, s:o, s:o, s:o}", "bytes", number(growth->lines[i].bytes), "count",
-                                               number(growth->lines[i].n), "turns", number(growth->lines[i].n_turns),
-                                               "frame", frame_json(answer->trace, growth->lines[i].frame)));
+    for (size_t i = 0; i < growth->n_lines; i++) {
+        const struct plim_trace_growing *line = &growth->lines[i];
+        json_array_append_new(
+            lines,
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", growth_kinds[line->kind], "bytes",
+                      number(line->bytes), "first_bytes",
+                      line->kind == PLIM_TRACE_LARGER ? number(line->first_bytes) : json_null(), "count",
+                      number(line->n), "turns", line->kind == PLIM_TRACE_KEPT ? number(line->n_turns) : json_null(),
+                      "bursts", line->kind == PLIM_TRACE_LATE ? number(line->n_bursts) : json_null(), "frame",
+                      frame_json(answer->trace, line->frame), "call", frame_json(answer->trace, line->call)));
+    }
     return json_pack("{s:o, s:o, s:o}", "loop", frame_json(answer->trace, growth->loop_frame), "turns",
                      number(growth->n_turns), "lines", lines);
 }
@@ -48,6 +58,37 @@ static json_t *growth_json(const struct plim_trace_answer *answer)
 static json_t *time_json(const struct plim_trace_answer *answer, uint32_t entry)
 {
     return plim_trace_entry_of(answer, entry) ? number(plim_trace_since_start_us(answer, entry)) : json_null();
+}
+
+static json_t *share_json(const struct plim_trace_answer *answer, const struct plim_trace_share *share)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "entry",
+                     share->entry == UINT32_MAX ? json_null() : number(share->entry), "time_us",
+                     time_json(answer, share->entry), "reserved_bytes", number(share->reserved_bytes),
+                     "allocated_bytes", number(share->allocated_bytes), "pieces_bytes", number(share->pieces_bytes));
+}
+
+static json_t *pieces_json(const struct plim_trace_answer *answer)
+{
+    const struct plim_trace_pieces *pieces = &answer->analysis->pieces;
+    json_t *pins = json_array(), *shares = json_array();
+    for (size_t i = 0; i < pieces->n_pins; i++)
+        json_array_append_new(pins, json_pack("{s:o, s:o, s:o, s:o, s:o}", "held_bytes",
+                                              number(pieces->pins[i].held_bytes), "free_bytes",
+                                              number(pieces->pins[i].free_bytes), "count", number(pieces->pins[i].n),
+                                              "frame", frame_json(answer->trace, pieces->pins[i].frame), "call",
+                                              frame_json(answer->trace, pieces->pins[i].call)));
+    for (size_t i = 0; i < pieces->n_shares; i++)
+        json_array_append_new(shares, share_json(answer, &pieces->shares[i]));
+    if (!pieces->n_shares) {
+        json_decref(pins);
+        json_decref(shares);
+        return json_null();
+    }
+    return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "is_found", pieces->is_found, "is_oom", pieces->is_oom,
+                     "worst", share_json(answer, &pieces->then), "lines", pins, "settings",
+                     pieces->settings[0] ? plim_text_json(pieces->settings) : json_null(), "reserved_peak_bytes",
+                     pieces->settings[0] ? number(pieces->reserved_peak_bytes) : json_null(), "over_time", shares);
 }
 
 static json_t *peak_json(const struct plim_trace_answer *answer)
@@ -122,12 +163,12 @@ static json_t *answer_json(const struct plim_trace_answer *answer)
     json_t *now = json_pack("{s:o, s:o, s:o, s:o}", "segments", number(analysis->n_segments), "reserved_bytes",
                             number(analysis->reserved_bytes), "allocated_bytes", number(analysis->allocated_bytes),
                             "inactive_split_bytes", number(analysis->inactive_split_bytes));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1",
-                     "snapshot", plim_text_json(answer->path), "device", number(analysis->device), "entries",
-                     number(analysis->n_entries), "settings",
-                     trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
-                     "timeline", timeline_json(answer), "peak", peak_json(answer), "end", now, "growth",
-                     growth_json(answer), "oom", oom_json(answer), "replay", replay_json(analysis));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "plimsoll.trace/1", "snapshot",
+        plim_text_json(answer->path), "device", number(analysis->device), "entries", number(analysis->n_entries),
+        "settings", trace->has_settings ? plim_text_json(plim_trace_words(trace, trace->settings.text)) : json_null(),
+        "timeline", timeline_json(answer), "peak", peak_json(answer), "end", now, "growth", growth_json(answer),
+        "pieces", pieces_json(answer), "oom", oom_json(answer), "replay", replay_json(analysis));
 }
 
 bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)

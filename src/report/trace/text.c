@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { SETTINGS_WIDTH = 52, SITE_WIDTH = 56 };
+enum { SETTINGS_WIDTH = 52 };
 
 const struct plim_trace_entry *plim_trace_entry_of(const struct plim_trace_answer *answer, uint32_t entry)
 {
@@ -34,26 +34,13 @@ static double seconds(const struct plim_trace_answer *answer, uint32_t entry)
     return (double)plim_trace_since_start_us(answer, entry) / 1e6;
 }
 
-static void print_frame(FILE *out, const struct plim_memory_trace *trace, uint32_t frame)
-{
-    char line[512];
-    if (frame == PLIM_TRACE_NO_STACK) {
-        plim_print_last(out, "no stack was recorded", SITE_WIDTH);
-        return;
-    }
-    const struct plim_trace_frame *f = &trace->frames[frame];
-    snprintf(line, sizeof line, "%s:%u %s", plim_trace_words(trace, f->file), f->line,
-             plim_trace_words(trace, f->name));
-    plim_print_last(out, line, SITE_WIDTH);
-}
-
 static void print_holders(FILE *out, const struct plim_memory_trace *trace, const struct plim_trace_holders *holders)
 {
     char bytes[PLIM_SIZE_TEXT];
     for (size_t i = 0; i < holders->n_sites; i++) {
         const struct plim_trace_site *site = &holders->sites[i];
         plim_print(out, "  %11s %6llu  ", size(bytes, site->bytes), (unsigned long long)site->n);
-        print_frame(out, trace, site->frame);
+        plim_report_trace_frame(out, trace, site->frame);
     }
     if (holders->n_rest)
         plim_print(out, "  %11s %6llu  of %llu other lines\n", size(bytes, holders->rest_bytes),
@@ -102,22 +89,6 @@ static void print_end(FILE *out, const struct plim_trace_analysis *analysis)
     plim_print(out, "\n");
 }
 
-static void print_growth(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
-{
-    char bytes[PLIM_SIZE_TEXT];
-    const struct plim_trace_growth *growth = &answer->analysis->growth;
-    if (!growth->n_lines)
-        return;
-    plim_print(out, "\n%sgrows%s  held at the end of a loop of %llu turns, from all of its quarters;\n",
-               plim_paint(style, PLIM_RED), plim_paint(style, PLIM_PLAIN), (unsigned long long)growth->n_turns);
-    plim_print(out, "  %11s %6s  ", "loop from", "");
-    print_frame(out, answer->trace, growth->loop_frame);
-    for (size_t i = 0; i < growth->n_lines; i++) {
-        plim_print(out, "  %11s %6llu  ", size(bytes, growth->lines[i].bytes), (unsigned long long)growth->lines[i].n);
-        print_frame(out, answer->trace, growth->lines[i].frame);
-    }
-}
-
 /* --- out of memory --- */
 
 static void print_oom(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
@@ -133,7 +104,8 @@ static void print_oom(FILE *out, const struct plim_trace_answer *answer, const s
                size(free_bytes, oom->device_free_bytes), size(reserved, oom->reserved_bytes),
                size(used, oom->allocated_bytes), size(unused, oom->free_blocks_bytes));
     plim_print(out, "  %11s %6s  ", "asked by", "");
-    print_frame(out, answer->trace, entry ? plim_trace_frame_of(answer->trace, entry->stack) : PLIM_TRACE_NO_STACK);
+    plim_report_trace_frame(out, answer->trace,
+                            entry ? plim_trace_frame_of(answer->trace, entry->stack) : PLIM_TRACE_NO_STACK);
     if (oom->holders.bytes != answer->analysis->peak.bytes) {
         plim_print(out, "  held then:\n");
         print_holders(out, answer->trace, &oom->holders);
@@ -206,7 +178,7 @@ void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, c
     plim_report_trace_timeline(out, answer, style);
     print_peak(out, answer, style);
     print_end(out, analysis);
-    print_growth(out, answer, style);
+    plim_report_trace_findings(out, answer, style);
     if (analysis->has_oom)
         print_oom(out, answer, style);
     if (!analysis->n_entries)

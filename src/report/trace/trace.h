@@ -31,6 +31,12 @@ bool plim_report_trace_compared_json(FILE *out, const struct plim_trace_compared
 /* Memory over the history, as a chart; nothing where there is no history. */
 void plim_report_trace_timeline(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style);
 
+/* A line of the program, at the end of a line of the text. */
+void plim_report_trace_frame(FILE *out, const struct plim_memory_trace *trace, uint32_t frame);
+
+/* What grows, and what lies in pieces; nothing where nothing is found. */
+void plim_report_trace_findings(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style);
+
 /* The lines that name the snapshot. */
 void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer);
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_TRACE_PIECES_H
+#define PLIMSOLL_TRACE_PIECES_H
+
+/*
+ * Fragmentation: memory that is reserved and free, but in segments that something holds, so that PyTorch can neither
+ * use it for a larger request nor give it back. Segments that are free as a whole do not count: a request that finds no
+ * room gives them back.
+ *
+ * A finding is made at the request at which memory ran out, else where most could not be given back: much of it is in
+ * pieces there, and another setting, tried by a replay, needs clearly less, or a third of it is. The lines that are
+ * named hold what keeps such segments: of a loop, what is left from earlier turns.
+ */
+
+#include "trace/loop.h"
+#include "trace/replay.h"
+
+enum { PLIM_TRACE_MAX_PINS = 4, PLIM_TRACE_N_SHARES = 16, PLIM_TRACE_PIECES_SETTINGS_BYTES = 64 };
+
+/* A line of which allocations are in mostly free segments. */
+struct plim_trace_pin {
+    uint32_t frame;      /* PLIM_TRACE_NO_STACK: made before the recording began, or without a stack */
+    uint32_t call;       /* the line of the loop that it is under, else its caller; PLIM_TRACE_NO_STACK: none */
+    uint64_t held_bytes; /* of its blocks there */
+    uint64_t free_bytes; /* of these segments; of one with several lines each has its share by their blocks */
+    uint64_t n;
+};
+
+struct plim_trace_share {
+    uint32_t entry;
+    uint64_t reserved_bytes, allocated_bytes, pieces_bytes;
+};
+
+struct plim_trace_pieces {
+    bool is_found;
+    bool is_oom; /* then is where memory ran out, else where most could not be given back */
+    struct plim_trace_share then;
+    struct plim_trace_pin pins[PLIM_TRACE_MAX_PINS]; /* the most free bytes first */
+    size_t n_pins;
+    char settings[PLIM_TRACE_PIECES_SETTINGS_BYTES];     /* the mildest that needs clearly less; "": none, or an OOM */
+    uint64_t reserved_peak_bytes;                        /* of the history under these settings */
+    struct plim_trace_share shares[PLIM_TRACE_N_SHARES]; /* over the history; none if little was ever in pieces */
+    size_t n_shares;
+};
+
+/* `recorded`: a replay under the trace's own conditions that met it. */
+PLIM_MUST_CHECK int plim_trace_pieces_find(const struct plim_memory_trace *trace, size_t device,
+                                           const struct plim_trace_requests *requests,
+                                           const struct plim_trace_loop *loop,
+                                           const struct plim_trace_conditions *conditions,
+                                           const struct plim_trace_replay *recorded,
+                                           struct plim_trace_pieces *ret_pieces, struct plim_error *reterr);
+
+#endif
