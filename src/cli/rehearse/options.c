@@ -20,6 +20,7 @@ enum option {
     OPTION_TOKENS,
     OPTION_SCHEDULE,
     OPTION_RECORD,
+    OPTION_VARY,
     OPTION_RECEIPT,
     OPTION_LOG,
     OPTION_JSON,
@@ -54,6 +55,9 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_RECORD] = { "--record", "", "FILE",
                         "write there what the program's PyTorch asked its allocator for, as a step that 'plimsoll fit' "
                         "reads; with --until steps:N the first N steps" },
+    [OPTION_VARY] = { "--vary", "", "B=2,3,4",
+                      "with --record: run the command with several numbers for its {B} and make one step of them, "
+                      "which answers for other numbers; once for each variable" },
     [OPTION_RECEIPT] = { "--receipt", "", "FILE", "write the receipt there as JSON (plimsoll.receipt/1)" },
     [OPTION_LOG] = { "--log", "", "FILE", "write the output of the program there" },
     [OPTION_JSON] = { "--json", "", NULL, "the receipt as JSON on standard output; needs --log" },
@@ -169,6 +173,15 @@ static int read_find(struct plim_rehearse_options *a, const char *text)
     return PLIM_EXIT_OURS;
 }
 
+static int read_vary(struct plim_rehearse_options *a, const char *text)
+{
+    struct plim_error error = { 0 };
+    if (plim_vary_parse(text, &a->vary, &error) == 0)
+        return 0;
+    plim_cli_fail(&error);
+    return PLIM_EXIT_OURS;
+}
+
 static int set(struct plim_rehearse_options *a, enum option option, const char *value)
 {
     switch (option) {
@@ -196,6 +209,8 @@ static int set(struct plim_rehearse_options *a, enum option option, const char *
         a->is_both = !strcmp(value, "both");
         a->launch.schedule = a->is_both ? "eager" : value;
         return 0;
+    case OPTION_VARY:
+        return read_vary(a, value);
     case OPTION_RECORD:
         a->record_path = value;
         return 0;
@@ -231,6 +246,34 @@ static enum option option_named(const char *name)
     return N_OPTIONS;
 }
 
+/* --vary: recordings one after the other, of which only the step is kept. */
+static int check_vary(const struct plim_rehearse_options *a)
+{
+    const char *name = plim_vary_without_place(&a->vary, a->launch.arguments);
+    if (!a->record_path)
+        return usage("--vary makes a step of several recordings: it needs --record %s", "FILE");
+    if (a->is_search || a->is_both || a->is_both_values || a->is_gate || a->is_json || a->receipt_path)
+        return usage("--vary makes several runs: not with --find, --gate, --json, --receipt or %s", "both");
+    return name ? usage("--vary: the command has no {%s} where the number goes", name) : 0;
+}
+
+/* Options that do not go together. */
+static int check_together(const struct plim_rehearse_options *a)
+{
+    if (a->vary.n_variables)
+        return check_vary(a);
+    if (a->is_search && (a->is_both || a->is_both_values))
+        return usage("--find runs the command once for each number: not with %s", "both");
+    if (a->is_search && a->record_path)
+        return usage("--record is of one run: not with %s", "--find");
+    if (a->is_both && a->is_both_values)
+        return usage("--schedule both and --values both: one of them at a time%s", "");
+    if (a->is_search && !plim_find_has_place(a->launch.arguments))
+        return usage("--find: the command has no {} where the number goes%s", "");
+    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output belongs to the program%s", "")
+                                        : 0;
+}
+
 /* --name VALUE and --name=VALUE, up to -- or the first word that is not an option. */
 int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret_options)
 {
@@ -261,14 +304,5 @@ int plim_rehearse_parse(int argc, char **argv, struct plim_rehearse_options *ret
         return usage("no command to rehearse%s", "");
     if (a->machine.n_cards == 0)
         return usage("--card NAME is missing%s", "");
-    if (a->is_search && (a->is_both || a->is_both_values))
-        return usage("--find runs the command once for each number: not with %s", "both");
-    if (a->is_search && a->record_path)
-        return usage("--record is of one run: not with %s", "--find");
-    if (a->is_both && a->is_both_values)
-        return usage("--schedule both and --values both: one of them at a time%s", "");
-    if (a->is_search && !plim_find_has_place(a->launch.arguments))
-        return usage("--find: the command has no {} where the number goes%s", "");
-    return a->is_json && !a->launch.log ? usage("--json needs --log FILE: standard output belongs to the program%s", "")
-                                        : 0;
+    return check_together(a);
 }

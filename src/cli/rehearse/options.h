@@ -8,6 +8,7 @@
 #include "cli/fit/machine.h"
 #include "rehearse/find.h"
 #include "rehearse/launch.h"
+#include "rehearse/vary/design.h"
 
 /* The exit statuses of a program that runs another are those of timeout(1) and env(1). */
 enum { PLIM_EXIT_TIMEOUT = 124, PLIM_EXIT_OURS = 125, PLIM_EXIT_CANNOT_RUN = 126, PLIM_EXIT_NOT_FOUND = 127 };
@@ -17,6 +18,7 @@ struct plim_rehearse_options {
     struct plim_notes notes;
     struct plim_launch launch;
     struct plim_find find;
+    struct plim_vary vary; /* of --record */
     const char *receipt_path, *record_path;
     char card[160];
     bool is_json, is_gate, accepts_guess, is_quiet, is_help, is_search;

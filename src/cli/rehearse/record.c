@@ -58,23 +58,21 @@ static void fill_outside(const struct plim_rehearsal *rehearsal, struct plim_ste
 
 /* --- the file --- */
 
-/* The arguments as a shell would need them, joined. */
-static uint32_t add_command(struct plim_step *step, char *const *arguments)
+char *plim_rehearse_command_text(char *const *arguments)
 {
     size_t room = 1, n = 0;
     for (char *const *a = arguments; *a; a++)
         room += 4 * strlen(*a) + 3;
     char *text = plim_alloc(room, 1);
     for (char *const *a = arguments; text && *a; a++) {
-        const bool is_plain = **a && !(*a)[strcspn(*a, " \t\n'\"\\$`*?[](){}<>|&;#~!")];
+        const bool is_list = strchr(*a, '{') && (strchr(*a, ',') || strstr(*a, "..")); /* {B} alone is plain */
+        const bool is_plain = **a && !is_list && !(*a)[strcspn(*a, " \t\n'\"\\$`*?[]()<>|&;#~!")];
         n += (size_t)snprintf(text + n, room - n, "%s%s", n ? " " : "", is_plain ? "" : "'");
         for (const char *c = *a; *c; c++)
             n += (size_t)snprintf(text + n, room - n, *c == '\'' ? "'\\''" : "%c", *c);
         n += (size_t)snprintf(text + n, room - n, "%s", is_plain ? "" : "'");
     }
-    const uint32_t place = text ? plim_record_text(step, text) : 0;
-    plim_free(text);
-    return place;
+    return text;
 }
 
 int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
@@ -85,7 +83,9 @@ int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struc
     plim_record_folder_remove(folder);
     if (result < 0)
         return result;
-    ret_step->command = add_command(ret_step, o->launch.arguments);
+    char *command = plim_rehearse_command_text(o->launch.arguments);
+    ret_step->command = command ? plim_record_text(ret_step, command) : 0;
+    plim_free(command);
     snprintf(ret_step->card_name, sizeof ret_step->card_name, "%s", o->machine.card[0].name);
     ret_step->card_bytes = o->machine.card[0].total_bytes;
     fill_outside(rehearsal, ret_step->shapes);

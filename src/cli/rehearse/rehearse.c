@@ -8,6 +8,8 @@
 #include "cli/receipt_file.h"
 #include "cli/rehearse/options.h"
 #include "cli/rehearse/record.h"
+#include "cli/rehearse/run.h"
+#include "cli/rehearse/vary.h"
 #include "rehearse/command.h"
 #include "rehearse/end/end.h"
 #include "rehearse/path/path.h"
@@ -58,45 +60,6 @@ static int choose_libraries(char folder[PATH_BYTES])
     if (error.code)
         plim_cli_fail(&error);
     return error.code ? PLIM_EXIT_OURS : 0;
-}
-
-/* --- while it runs --- */
-
-static struct plim_rehearsal_progress progress; /* a process runs one rehearsal at a time */
-
-static int terminal_columns(void)
-{
-    enum { USUAL = 80 };
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL;
-}
-
-/* So many blanks take the cursor to the next row, unless it is at the beginning of one. */
-static void show_progress(const struct plim_tree *tree, const struct plim_ledger *ledger, double elapsed_s,
-                          bool is_over)
-{
-    const struct plim_progress_output output = plim_progress_output_of(tree, STDERR_FILENO);
-    const bool is_foreground = tcgetpgrp(STDERR_FILENO) == getpgrp();
-    const enum plim_progress_act act =
-        is_foreground ? plim_progress_decide(&progress, &output, elapsed_s, is_over) : PLIM_PROGRESS_NOTHING;
-    if (act == PLIM_PROGRESS_NOTHING)
-        return;
-    char text[PLIM_PROGRESS_TEXT];
-    const int columns = terminal_columns(), most = columns <= PLIM_TEXT_WIDTH ? columns - 1 : PLIM_TEXT_WIDTH;
-    plim_progress_text(ledger, elapsed_s, text);
-    if (act == PLIM_PROGRESS_NEW)
-        plim_print(stderr, "%*s\r\033[K%.*s\n", columns, "", most, text);
-    else if (act == PLIM_PROGRESS_AGAIN)
-        plim_print(stderr, "\033[A\r\033[K%.*s\n", most, text);
-    else if (act == PLIM_PROGRESS_ERASE)
-        plim_print(stderr, "\033[A\r\033[K");
-}
-
-/* On a terminal that understands what it takes to write a line anew. */
-static bool has_progress(const struct plim_rehearse_options *o)
-{
-    const char *term = getenv("TERM");
-    return !o->is_quiet && !o->is_json && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* --- the answer --- */
@@ -170,40 +133,6 @@ static int exit_status(const struct plim_rehearse_options *o, const struct plim_
     return end == PLIM_END_REACHED || end == PLIM_END_TOO_EARLY ? PLIM_EXIT_YES : rehearsal->exit_code;
 }
 
-/* --- a run --- */
-
-static int fail(const struct plim_error *error)
-{
-    plim_cli_fail(error);
-    return error->code == PLIM_E_NOT_FOUND                           ? PLIM_EXIT_NOT_FOUND
-           : error->code == PLIM_E_NOMEM || error->code == PLIM_E_IO ? PLIM_EXIT_OURS
-                                                                     : PLIM_EXIT_CANNOT_RUN;
-}
-
-/* On a ledger of its own, which the rehearsal keeps. */
-static int run_once(struct plim_rehearse_options *o, struct plim_rehearsal *rehearsal)
-{
-    struct plim_error error = { 0 };
-    memset(rehearsal, 0, sizeof *rehearsal);
-    const int fd = plim_rehearsal_ledger(&rehearsal->ledger);
-    if (fd < 0) {
-        plim_print(stderr, "plimsoll: cannot create the ledger: %s\n", strerror(errno));
-        return PLIM_EXIT_OURS;
-    }
-    rehearsal->command = o->launch.arguments;
-    rehearsal->schedule = o->is_both ? "both" : o->launch.schedule ? o->launch.schedule : "eager";
-    rehearsal->tokens = o->launch.tokens;
-    rehearsal->values = o->launch.values ? o->launch.values : "zero";
-    snprintf(rehearsal->card_name, sizeof rehearsal->card_name, "%s", o->card);
-    for (uint32_t i = 0; i < o->machine.n_cards; i++)
-        plim_rehearsal_describe(&o->machine.card[i], &rehearsal->ledger->card[i]);
-    rehearsal->ledger->n_cards = o->machine.n_cards;
-    progress = (struct plim_rehearsal_progress){ .is_alone = o->launch.log != NULL };
-    const int result = plim_launch_run(&o->launch, fd, rehearsal, &error);
-    close(fd);
-    return result < 0 ? fail(&error) : 0;
-}
-
 /* --- a search --- */
 
 static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal, uint64_t value)
@@ -246,7 +175,7 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
     plim_arena_init(&arena, MAX_COMMANDS);
     while (status == 0 && plim_find_next(&o->find, &value)) {
         o->launch.arguments = plim_find_arguments(&arena, arguments, value);
-        status = o->launch.arguments ? run_once(o, &trial_rehearsal) : PLIM_EXIT_OURS;
+        status = o->launch.arguments ? plim_rehearse_once(o, &trial_rehearsal) : PLIM_EXIT_OURS;
         if (status)
             break;
         const struct plim_find_trial trial = outcome_of(&trial_rehearsal, value);
@@ -278,7 +207,7 @@ static int run_late(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
 {
     static struct plim_rehearsal late;
     o->launch.schedule = "lazy";
-    const int status = run_once(o, &late);
+    const int status = plim_rehearse_once(o, &late);
     if (status == 0) {
         rehearsal->late = (struct plim_rehearsal_late){ .is_set = true,
                                                         .is_out_of_memory = plim_end_is_for_memory(&late),
@@ -304,7 +233,7 @@ static int run_other(struct plim_rehearse_options *o, struct plim_rehearsal *reh
 {
     static struct plim_rehearsal other, larger;
     o->launch.values = "max";
-    const int status = run_once(o, &other);
+    const int status = plim_rehearse_once(o, &other);
     if (status == 0) {
         const bool is_larger = sum_of_peaks(&other) > sum_of_peaks(rehearsal);
         larger = is_larger ? other : *rehearsal;
@@ -332,7 +261,7 @@ static int run_recorded(struct plim_rehearse_options *o, struct plim_rehearsal *
         if (status)
             return status;
     }
-    const int status = run_once(o, rehearsal);
+    const int status = plim_rehearse_once(o, rehearsal);
     o->launch.environment = environ;
     return status;
 }
@@ -360,7 +289,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     if (result == 0)
         result = plim_command_check(path, &error);
     if (result < 0)
-        return fail(&error);
+        return plim_rehearse_fail(&error);
     const char *const files[] = { o->receipt_path, o->record_path };
     for (size_t i = 0; i < 2; i++)
         if (files[i] && !plim_receipt_file_can_be_written(files[i])) {
@@ -371,9 +300,11 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
     o->launch.path = path;
     o->launch.libraries = folder;
     o->launch.environment = environ;
-    o->launch.progress = has_progress(o) ? show_progress : NULL;
+    plim_rehearse_watch(o);
     if (o->is_search)
         return search(o, rehearsal);
+    if (o->vary.n_variables)
+        return plim_rehearse_vary(o);
     struct plim_record_folder recording = { .environment = NULL };
     int status = run_recorded(o, rehearsal, &recording);
     if (status == 0 && o->is_both && strcmp(rehearsal->stopped_by, "interrupt") != 0)
