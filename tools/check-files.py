@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-SOURCES = (".c", ".h", ".py", ".sh", ".scd", "meson.build", "Makefile", ".ci/run")
+SOURCES = (".c", ".h", ".py", ".sh", ".scd", ".js", ".css", "page.html", "meson.build", "Makefile", ".ci/run")
 MAX_COLUMNS = 150
 
 

@@ -14,6 +14,7 @@ FOLDERS = ["src/report", "src/cli"]
 ALLOWED = {
     "src/report/print.c": {"fwrite"},
     "src/report/json_text.c": {"fwrite", "fprintf", "fputc", "json_dump_callback", "json_stringn"},
+    "src/report/trace/page.c": {"fwrite"},  # a page of HTML around base64
     "src/cli/top/interrupts.c": {"write"},  # bytes of terminfo, from a signal handler: the terminal as it was, at a crash
     "src/cli/generate.c": {"fprintf", "fputs", "fputc"},  # completions and the manual: our own tables, for files
 }

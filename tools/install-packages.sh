@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-packages.sh [--check] build|check|test|fuzz|bench|format...
+# install-packages.sh [--check] build|check|test|fuzz|bench|picture|format...
 #
 # Install the Debian packages that these jobs need and that are missing; with --check only name them and fail. When no
 # package is missing it does nothing. Without root, and without a sudo that asks for no password, it prints the line that
@@ -25,6 +25,7 @@ for job in "$@"; do
         ;;
     fuzz) wanted="$wanted $build $fuzz" ;;
     bench) wanted="$wanted $build python3-venv" ;;
+    picture) wanted="$wanted chromium" ;; # large: for the fullest level alone
     format) wanted="$wanted clang-format" ;;
     *) echo "install-packages.sh: unknown job '$job'" >&2; exit 2 ;;
     esac

@@ -26,7 +26,7 @@ FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "trac
 # processes of this machine, their users and signals, and a terminal.
 # And sessions with servers, for which other systems have source/remote/absent.c.
 LINUX_ONLY = {"src/cli/rehearse/rehearse.c", "src/cli/rehearse/options.c", "src/cli/main.c",
-              "src/cli/receipt_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
+              "src/cli/answer_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
               "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
 LINUX_FOLDERS = ("src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/", "src/watch/state.c")

@@ -13,7 +13,8 @@ cd "$(dirname "$0")/.."
 level=${1:-}
 case $level in
 check) sh tools/install-packages.sh --check check || exit 1 ;;
-test | all) sh tools/install-packages.sh test || exit 1 ;;
+test) sh tools/install-packages.sh test || exit 1 ;;
+all) sh tools/install-packages.sh test picture || exit 1 ;;
 *) echo 'usage: test.sh check|test|all' >&2; exit 2 ;;
 esac
 

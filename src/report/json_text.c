@@ -43,14 +43,28 @@ static int write_number(uint32_t code, FILE *out)
                    (unsigned)(0xDC00 + (code & 0x3FF)));
 }
 
-/* Jansson gives whole characters. Those of JSON itself are shown, but for the line ends between values. */
-static int write_piece(const char *piece, size_t length, void *out)
+struct target {
+    FILE *out;
+    bool is_page; /* of HTML: no tag begins or ends in a text */
+};
+
+static bool stays(const struct target *target, uint32_t code)
 {
+    if (target->is_page && (code == '<' || code == '>' || code == '&'))
+        return false;
+    return code == '\n' || plim_text_is_shown(code);
+}
+
+/* Jansson gives whole characters. Those of JSON itself are shown, but for the line ends between values. */
+static int write_piece(const char *piece, size_t length, void *to)
+{
+    const struct target *target = to;
+    FILE *out = target->out;
     size_t start = 0;
     uint32_t code;
     for (size_t at = 0, n; at < length; at += n) {
         n = plim_text_character(piece + at, length - at, &code);
-        if (code == '\n' || plim_text_is_shown(code))
+        if (stays(target, code))
             continue;
         if (fwrite(piece + start, 1, at - start, out) != at - start || write_number(code, out) < 0)
             return -1;
@@ -59,9 +73,20 @@ static int write_piece(const char *piece, size_t length, void *out)
     return fwrite(piece + start, 1, length - start, out) == length - start ? 0 : -1;
 }
 
-bool plim_json_write(FILE *out, json_t *root, size_t flags)
+static bool write_to(struct target target, json_t *root, size_t flags)
 {
-    const bool is_written = root && json_dump_callback(root, write_piece, out, flags) == 0 && fputc('\n', out) != EOF;
+    const bool is_written =
+        root && json_dump_callback(root, write_piece, &target, flags) == 0 && fputc('\n', target.out) != EOF;
     json_decref(root);
     return is_written;
+}
+
+bool plim_json_write(FILE *out, json_t *root, size_t flags)
+{
+    return write_to((struct target){ .out = out }, root, flags);
+}
+
+bool plim_json_write_in_page(FILE *out, json_t *root)
+{
+    return write_to((struct target){ .out = out, .is_page = true }, root, JSON_COMPACT);
 }

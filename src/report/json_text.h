@@ -20,5 +20,7 @@ json_t *plim_text_or_null_json(const char *raw);
 
 /* Write a document and a line end; `root` is freed, and may be NULL. False: out of memory, or not written. */
 bool plim_json_write(FILE *out, json_t *root, size_t flags);
+/* The same within a script element of HTML: '<', '>' and '&' are written as their numbers as well. */
+bool plim_json_write_in_page(FILE *out, json_t *root);
 
 #endif

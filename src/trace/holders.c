@@ -148,8 +148,8 @@ static uint64_t line_of(const struct plim_memory_trace *trace, uint32_t frame)
     return (uint64_t)trace->frames[frame].file << 32 | trace->frames[frame].line;
 }
 
-static uint32_t stack_of(const struct plim_memory_trace *trace, size_t device,
-                         const struct plim_trace_requests *requests, uint32_t id)
+uint32_t plim_trace_stack_of(const struct plim_memory_trace *trace, size_t device,
+                             const struct plim_trace_requests *requests, uint32_t id)
 {
     const uint32_t by = requests->taken_by[id];
     if (id < requests->n_before)
@@ -174,7 +174,7 @@ static struct row *list_rows(const struct plim_memory_trace *trace, size_t devic
     for (uint32_t id = 0; rows && id < requests->n_ids; id++) {
         if (!is_held[id])
             continue;
-        const uint32_t frame = plim_trace_frame_of(trace, stack_of(trace, device, requests, id));
+        const uint32_t frame = plim_trace_frame_of(trace, plim_trace_stack_of(trace, device, requests, id));
         rows[n++] = (struct row){ line_of(trace, frame), { frame, requests->id_bytes[id], 1 } };
         if (id < requests->n_before) {
             sums->before_bytes += requests->id_bytes[id];

@@ -24,4 +24,8 @@ uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t sta
 /* The next frame outwards that is of Python and not PyTorch's own; PLIM_TRACE_NO_STACK: there is none. */
 uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t stack);
 
+/* The stack of an allocation; PLIM_TRACE_NO_STACK: none is known. */
+uint32_t plim_trace_stack_of(const struct plim_memory_trace *trace, size_t device,
+                             const struct plim_trace_requests *requests, uint32_t id);
+
 #endif

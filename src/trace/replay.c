@@ -87,6 +87,7 @@ int plim_trace_run_open(const struct plim_memory_trace *trace, size_t device,
         .has_retries = requests->has_retries,
         .addresses = run.addresses,
         .n_addresses = conditions->are_recorded ? n_addresses : 0,
+        .block_bytes = conditions->block_bytes,
         .watch = watch,
         .watcher = watcher,
     };

@@ -20,6 +20,7 @@ struct plim_trace_conditions {
     /* The trace's own conditions: segments get the addresses that they had. Other conditions: the driver's usual order.
      */
     bool are_recorded;
+    uint64_t *block_bytes; /* see struct plim_torch_setup */
 };
 
 /* An allocator that holds what was held before the trace begins. */

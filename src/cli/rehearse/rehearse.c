@@ -2,10 +2,10 @@
 /* plimsoll rehearse: run a program on virtual cards and report what it took. */
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/answer_file.h"
 #include "cli/check_input.h"
 #include "cli/help.h"
 #include "cli/libraries.h"
-#include "cli/receipt_file.h"
 #include "cli/rehearse/options.h"
 #include "cli/rehearse/record.h"
 #include "cli/rehearse/run.h"
@@ -76,9 +76,21 @@ static const struct plim_receipt *read_log(const struct plim_rehearse_options *o
     return is_log && receipt.engine[0] ? &receipt : NULL;
 }
 
+struct receipt {
+    const struct plim_rehearsal *rehearsal;
+    const struct plim_find *find;
+};
+
+static bool write_json(FILE *out, const void *receipt)
+{
+    const struct receipt *r = receipt;
+    return plim_report_rehearsal_json(out, r->rehearsal, r->find);
+}
+
 static bool write_file(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
 {
-    const bool is_written = plim_receipt_file_write(path, rehearsal, find);
+    const struct receipt receipt = { rehearsal, find };
+    const bool is_written = plim_answer_file_write(path, &(struct plim_answer_writer){ write_json, &receipt });
     if (!is_written)
         plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), path);
     return is_written;
@@ -292,7 +304,7 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         return plim_rehearse_fail(&error);
     const char *const files[] = { o->receipt_path, o->record_path };
     for (size_t i = 0; i < 2; i++)
-        if (files[i] && !plim_receipt_file_can_be_written(files[i])) {
+        if (files[i] && !plim_answer_file_can_be_written(files[i])) {
             plim_print(stderr, "plimsoll: cannot write the %s: %s (%s)\n", i ? "recording" : "receipt", strerror(errno),
                        files[i]);
             return PLIM_EXIT_OURS;

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/trace/page.h"
 #include "cli/trace/step.h"
 #include "trace/snapshot.h"
 
@@ -13,12 +14,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum option { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_JSON, OPTION_COLOR, OPTION_HELP, N_OPTIONS };
+enum option {
+    OPTION_REPLAY,
+    OPTION_CAPACITY,
+    OPTION_DEVICE,
+    OPTION_HTML,
+    OPTION_JSON,
+    OPTION_COLOR,
+    OPTION_HELP,
+    N_OPTIONS
+};
 
 static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_REPLAY] = { "--replay", "", "SETTINGS", "replay under these settings of PYTORCH_CUDA_ALLOC_CONF" },
     [OPTION_CAPACITY] = { "--capacity", "", "SIZE", "... with so much memory that PyTorch may reserve" },
     [OPTION_DEVICE] = { "--device", "", "N", "the device (default: the one with the longest history)" },
+    [OPTION_HTML] = { "--html", "", "FILE",
+                      "write a page for a browser that draws the history as well; '-': to stdout" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.trace/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
@@ -30,7 +42,7 @@ static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]
 }
 
 struct arguments {
-    const char *path, *second_path, *color;
+    const char *path, *second_path, *color, *page_path;
     struct plim_trace_question question;
     long device; /* -1: not named */
     bool is_json, is_help;
@@ -57,6 +69,9 @@ static int take_value(enum option option, const char *value, struct arguments *a
         if (*end || end == value || a->device < 0 || a->device > 255)
             return invalid("--device", value, "write the number of a device: 0");
         return PLIM_EXIT_YES;
+    case OPTION_HTML:
+        a->page_path = value;
+        return PLIM_EXIT_YES;
     default:
         a->color = value;
         if (!plim_text_has_word("auto always never", value))
@@ -67,7 +82,8 @@ static int take_value(enum option option, const char *value, struct arguments *a
 
 static int parse(int argc, char **argv, struct arguments *a)
 {
-    static const enum option with_value[] = { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_COLOR };
+    static const enum option with_value[] = { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_HTML,
+                                              OPTION_COLOR };
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = NULL;
         enum option option = N_OPTIONS;
@@ -82,7 +98,7 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->is_json = true;
         } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
             a->is_help = true;
-        } else if (plim_text_has_word("--replay --capacity --device --color", word)) {
+        } else if (plim_text_has_word("--replay --capacity --device --html --color", word)) {
             return plim_cli_usage("'plimsoll trace --help' lists the options", "%s needs a value", word);
         } else if (word[0] == '-' && word[1]) {
             return plim_help_unknown_option(&plim_cli_trace, word);
@@ -100,7 +116,11 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (a->second_path && (a->question.settings || a->question.capacity_bytes))
         return plim_cli_usage("one snapshot is replayed under other settings",
                               "--replay and --capacity go with one snapshot");
-    return PLIM_EXIT_YES;
+    if (a->page_path && a->second_path)
+        return plim_cli_usage("plimsoll trace SNAPSHOT --html FILE", "--html goes with one snapshot");
+    if (a->page_path && a->is_json && !strcmp(a->page_path, "-"))
+        return plim_cli_usage("write the page to a file: --html FILE", "--json and --html - both write to stdout");
+    return a->page_path && !a->is_help ? plim_cli_trace_page_check(a->page_path) : PLIM_EXIT_YES;
 }
 
 /* The device with the longest history, or of a snapshot without histories the first segment's. */
@@ -152,9 +172,11 @@ static int answer(const struct arguments *a, struct plim_memory_trace *trace)
         return result;
     const bool is_asked = a->question.settings || a->question.capacity_bytes;
     const bool is_yes = !is_asked || (analysis.n_trials && analysis.trials[0].is_past_oom);
-    bool is_written = true;
-    if (a->is_json)
-        is_written = plim_report_trace_json(stdout, &whole);
+    bool is_written = !a->page_path || plim_cli_trace_page_write(a->page_path, &whole) == PLIM_EXIT_YES;
+    if (a->page_path && !strcmp(a->page_path, "-"))
+        ; /* the page is the answer */
+    else if (a->is_json)
+        is_written &= plim_report_trace_json(stdout, &whole);
     else
         plim_report_trace_text(stdout, &whole, &style);
     plim_trace_analysis_done(&analysis);
@@ -244,6 +266,7 @@ const struct plim_cli_command plim_cli_trace = {
     .examples = "  plimsoll trace snapshot.pickle\n"
                 "  plimsoll trace snapshot.pickle --replay expandable_segments:True\n"
                 "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n"
+                "  plimsoll trace snapshot.pickle --html memory.html\n"
                 "  plimsoll trace before.pickle after.pickle\n",
     .run = run,
     .options = list_options,

@@ -192,6 +192,8 @@ static void hold(struct plim_torch_allocator *a, uint32_t block, uint32_t id, ui
     b->use = PLIM_TORCH_HELD_BLOCK;
     b->requested_bytes = requested_bytes;
     a->held[id] = block;
+    if (a->setup.block_bytes)
+        a->setup.block_bytes[id] = b->bytes;
     a->result.allocated_bytes += b->bytes;
     a->result.requested_bytes += requested_bytes;
     plim_torch_note_peaks(a);

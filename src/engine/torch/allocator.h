@@ -62,6 +62,7 @@ struct plim_torch_setup {
      */
     const uint64_t *addresses;
     size_t n_addresses;
+    uint64_t *block_bytes; /* [id]: written, of the block that it gets; NULL: nobody asks */
     void (*watch)(void *watcher, const struct plim_torch_change *change);
     void *watcher;
 };

@@ -176,6 +176,11 @@ bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer)
     return plim_json_write(out, answer_json(answer), JSON_INDENT(2));
 }
 
+bool plim_report_trace_json_in_page(FILE *out, const struct plim_trace_answer *answer)
+{
+    return plim_json_write_in_page(out, answer_json(answer));
+}
+
 static json_t *pair(const uint64_t values[2]) { return json_pack("[o, o]", number(values[0]), number(values[1])); }
 
 static json_t *changes_json(const struct plim_trace_changes *changes)

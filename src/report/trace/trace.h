@@ -18,6 +18,11 @@ void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, c
 /* plimsoll.trace/1. False: out of memory, or not written. */
 bool plim_report_trace_json(FILE *out, const struct plim_trace_answer *answer);
 
+/* The same within a page of HTML. */
+bool plim_report_trace_json_in_page(FILE *out, const struct plim_trace_answer *answer);
+/* A page that draws the history and needs nothing else. False: out of memory, or not written; errno says which. */
+bool plim_report_trace_page(FILE *out, const struct plim_trace_answer *answer);
+
 /* Two snapshots beside each other. */
 struct plim_trace_compared {
     struct plim_trace_answer answers[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/receipt_file.h"
+#include "cli/answer_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-bool plim_receipt_file_can_be_written(const char *path)
+bool plim_answer_file_can_be_written(const char *path)
 {
     static char folder[PATH_BYTES];
     struct stat status;
@@ -26,10 +26,10 @@ bool plim_receipt_file_can_be_written(const char *path)
 }
 
 /* Writes and closes it; errno is of the first failure. */
-static bool write_stream(FILE *out, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
+static bool write_stream(FILE *out, const struct plim_answer_writer *writer)
 {
     errno = 0;
-    const bool is_written = plim_report_rehearsal_json(out, rehearsal, find) && fflush(out) == 0 && !ferror(out);
+    const bool is_written = writer->write(out, writer->answer) && fflush(out) == 0 && !ferror(out);
     const int error = errno ? errno : EIO;
     const bool is_closed = fclose(out) == 0;
     if (!is_written)
@@ -54,7 +54,7 @@ static FILE *open_itself(const char *path, int stream)
     return stream < 0 ? fopen(path, "we") : fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
-/* The new receipt beside the old one, whose place it takes when it is whole. NULL: none can be made here. */
+/* The new file beside the old one, whose place it takes when it is whole. NULL: none can be made here. */
 static FILE *open_beside(const char *target, const struct stat *old, char part[PATH_BYTES + 32])
 {
     snprintf(part, PATH_BYTES + 32, "%s.plimsoll-%ld", target, (long)getpid());
@@ -85,10 +85,9 @@ static void hold_signals(sigset_t *ret_before)
 }
 
 /* Takes the place of the target when it is whole, else it goes. */
-static bool write_beside(FILE *out, const char *part, const char *target, const struct plim_rehearsal *rehearsal,
-                         const struct plim_find *find)
+static bool write_beside(FILE *out, const char *part, const char *target, const struct plim_answer_writer *writer)
 {
-    const bool is_written = write_stream(out, rehearsal, find) && rename(part, target) == 0;
+    const bool is_written = write_stream(out, writer) && rename(part, target) == 0;
     const int error = errno;
     if (!is_written)
         unlink(part);
@@ -96,7 +95,7 @@ static bool write_beside(FILE *out, const char *part, const char *target, const 
     return is_written;
 }
 
-bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehearsal, const struct plim_find *find)
+bool plim_answer_file_write(const char *path, const struct plim_answer_writer *writer)
 {
     static char target[PATH_BYTES], part[PATH_BYTES + 32];
     struct stat old, link;
@@ -113,7 +112,7 @@ bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehe
     sigset_t before;
     hold_signals(&before);
     FILE *out = is_ours && has_target ? open_beside(target, is_there ? &old : NULL, part) : NULL;
-    const bool is_beside = out != NULL, is_written = is_beside && write_beside(out, part, target, rehearsal, find);
+    const bool is_beside = out != NULL, is_written = is_beside && write_beside(out, part, target, writer);
     const int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;
@@ -122,5 +121,5 @@ bool plim_receipt_file_write(const char *path, const struct plim_rehearsal *rehe
     /* a pipe may wait for its reader */
     if (!is_ours || (is_there && (errno == EACCES || errno == EPERM || errno == EROFS)))
         out = open_itself(path, stream);
-    return out && write_stream(out, rehearsal, find);
+    return out && write_stream(out, writer);
 }
