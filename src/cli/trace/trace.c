@@ -234,7 +234,7 @@ static int open_second(struct arguments *a, struct plim_memory_trace traces[2])
 static int show_step(const struct arguments *a)
 {
     const struct plim_style style = style_of(a);
-    if (a->second_path || a->device >= 0 || a->question.settings || a->question.capacity_bytes)
+    if (a->second_path || a->page_path || a->device >= 0 || a->question.settings || a->question.capacity_bytes)
         return plim_cli_usage("'plimsoll fit run.step --alloc-conf SETTINGS' replays it",
                               "a recorded step is shown alone and without other options");
     return plim_cli_step(a->path, a->is_json, &style);
