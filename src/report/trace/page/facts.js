@@ -49,10 +49,26 @@ function writeFacts(ui) {
         ? `${sizeText(ui.capacity)}: the most that PyTorch could reserve, as the history tells`
         : "";
     for (const line of answer.growth ? answer.growth.lines : [])
-        add("alarm", [
-            element("strong", "Grows"),
-            `: ${fileName(line.frame.file)}:${line.frame.line} ${line.frame.function} keeps ` +
-                `${sizeText(line.bytes)} in ${countText(line.count, "allocation", "allocations")} from all quarters of a loop of ` +
-                `${countText(answer.growth.turns, "turn", "turns")}.`,
-        ]);
+        add(line.kind === "kept" ? "alarm" : "", growthWords(answer.growth, line));
+}
+
+function growthWords(growth, line) {
+    const place = `: ${fileName(line.frame.file)}:${line.frame.line} ${line.frame.function}`;
+    const loop = `a loop of ${countText(growth.turns, "turn", "turns")}`;
+    if (line.kind === "larger")
+        return [
+            element("strong", "Larger"),
+            `${place} asks for more and more in ${loop}: ${sizeText(line.first_bytes)} for a turn of the first quarter, ` +
+                `${sizeText(line.bytes)} for one of the last.`,
+        ];
+    if (line.kind === "late")
+        return [
+            element("strong", "Late"),
+            `${place}: what several turns of ${loop} took is given back together, as reference cycles are; ` +
+                `${sizeText(line.bytes)} at most.`,
+        ];
+    return [
+        element("strong", "Grows"),
+        `${place} keeps ${sizeText(line.bytes)} in ${countText(line.count, "allocation", "allocations")} from all quarters of ${loop}.`,
+    ];
 }
