@@ -23,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import step_file  # noqa: E402
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SAMPLE = "Llama-3.1-8B-Instruct-Q4_K_M.gguf"
 # What an example may name: file in the scratch directory, file of the zoo (None: the sample).
@@ -78,6 +81,8 @@ class Place:
                       "NVML_SCENE": os.path.join(scene, "nvml"), "XDG_STATE_HOME": os.path.join(scene, "state")}
         shutil.copy(LOG, os.path.join(self.directory, "llama-server.log"))
         shutil.copy(RECEIPT, os.path.join(self.directory, "receipt.json"))
+        with open(os.path.join(self.directory, "run.step"), "wb") as file:
+            file.write(step_file.encode(step_file.training()))
         for name, snapshot in {"snapshot": "train-2.15", "before": "train-2.15", "after": "train-more-2.15"}.items():
             shutil.copy(os.path.join(SNAPSHOTS, snapshot + ".pickle"), os.path.join(self.directory, name + ".pickle"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
