@@ -97,6 +97,8 @@ enum {
     PLIM_MAX_TRACE_DEVICES = 1 << 8,
     PLIM_MAX_TRACE_LEAST_BYTES = 32 << 20, /* of memory for a file of any size, beside ... */
     PLIM_MAX_TRACE_FACTOR = 4,             /* ... that many bytes for each of its bytes; a real one needs 1.5 */
+    PLIM_MAX_TRACE_RANKS = 1 << 12,        /* snapshots beside each other */
+    PLIM_MAX_TRACE_RANKS_BYTES = 1 << 28,  /* of the names of their lines */
     PLIM_MAX_TRACE_RATIO = 200,            /* of gzip: a snapshot with stacks shrinks to a 12th, one without to a 6th */
     PLIM_MAX_TRACE_LAYERS = 4,             /* gzip around a page around base64 around a pickle */
     PLIM_MAX_TRACE_PAGE_BYTES = 1 << 16,   /* of a page before its snapshot */

@@ -462,6 +462,22 @@ def check_traces(answer: object) -> None:
         need(root["changes"]["peak"]["bytes"][side] == snapshot["peak"]["held"]["bytes"], "changes.peak.bytes")
 
 
+def check_ranks(answer: object) -> None:
+    root = fields(answer, "answer", schema={"plimsoll.trace/1"}, ranks=list, deciding_rank=int, lines=list, rest_lines=int, equal_lines=int)
+    for rank in root["ranks"]:
+        fields(rank, "ranks", snapshot=str, device=int, entries=int, requested_peak_bytes=int, allocated_peak_bytes=int, reserved_peak_bytes=int,
+               reserved_bytes=int, inactive_split_bytes=int, oom=(dict, NULL), is_equal=bool)
+    for line in root["lines"]:
+        fields(line, "lines", bytes=list, frame=(dict, NULL))
+        need(len(line["bytes"]) == len(root["ranks"]) and len(set(line["bytes"])) > 1, f"lines: {line}")
+    spreads = [max(line["bytes"]) - min(line["bytes"]) for line in root["lines"]]
+    need(spreads == sorted(spreads, reverse=True), f"lines are not in order: {spreads}")
+    deciding = root["ranks"][root["deciding_rank"]]
+    need(bool(deciding["oom"]) == any(rank["oom"] for rank in root["ranks"]), "deciding_rank")
+    need(deciding["reserved_peak_bytes"] == max(rank["reserved_peak_bytes"] for rank in root["ranks"] if bool(rank["oom"]) == bool(deciding["oom"])),
+         "deciding_rank reserves most")
+
+
 def check_timeline(root: dict) -> None:
     """The most of each slice: the peak is in one, and no slice has more than the replay's peaks."""
     slices = fields(root, "answer", timeline=list)["timeline"]
@@ -588,7 +604,8 @@ def check(kind: str, answer: object) -> str | None:
         {"explain": check_explain, "fit": check_fit, "fits": check_fits, "cards": check_cards, "carriers": check_carriers,
          "comparison": check_comparison, "receipt": check_receipt, "rehearsal": check_rehearsal, "check": check_check,
          "hollow": check_hollow, "errors": check_errors, "engines": check_engines, "models": check_models, "ps": check_ps,
-         "free": check_free, "step": check_step, "sweep": check_sweep, "trace": check_trace, "traces": check_traces}[kind](answer)
+         "free": check_free, "step": check_step, "sweep": check_sweep, "trace": check_trace, "traces": check_traces,
+         "ranks": check_ranks}[kind](answer)
     except Broken as error:
         return f"breaks the contract: {error}"
     return None

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* plimsoll trace: a snapshot of PyTorch's memory, its peak, its OOM, the settings that would have got past it; or two.
- */
+/* plimsoll trace: a snapshot of PyTorch's memory, its peak, its OOM, the settings that would have got past it; or two,
+ * or those of all ranks of a job. */
 #include "report/trace/trace.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/trace/choose.h"
 #include "cli/trace/page.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/step.h"
 #include "trace/snapshot.h"
 
@@ -19,6 +22,7 @@ enum option {
     OPTION_CAPACITY,
     OPTION_DEVICE,
     OPTION_HTML,
+    OPTION_RANKS,
     OPTION_JSON,
     OPTION_COLOR,
     OPTION_HELP,
@@ -31,6 +35,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_DEVICE] = { "--device", "", "N", "the device (default: the one with the longest history)" },
     [OPTION_HTML] = { "--html", "", "FILE",
                       "write a page for a browser that draws the history as well; '-': to stdout" },
+    [OPTION_RANKS] = { "--ranks", "", NULL, "snapshots of the ranks of one job (default of three or more)" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.trace/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
@@ -42,10 +47,13 @@ static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS]
 }
 
 struct arguments {
-    const char *path, *second_path, *color, *page_path;
+    const char *paths[PLIM_MAX_TRACE_RANKS];
+    size_t n_paths;
+    const char *color, *page_path;
+    const char *path, *second_path; /* the first paths; NULL: there are not so many */
     struct plim_trace_question question;
     long device; /* -1: not named */
-    bool is_json, is_help;
+    bool is_json, is_help, are_ranks;
 };
 
 static int invalid(const char *option, const char *value, const char *hint)
@@ -80,6 +88,16 @@ static int take_value(enum option option, const char *value, struct arguments *a
     }
 }
 
+static bool add_path(struct arguments *a, const char *path)
+{
+    if (a->n_paths == PLIM_MAX_TRACE_RANKS)
+        return false;
+    a->path = a->n_paths == 0 ? path : a->path;
+    a->second_path = a->n_paths == 1 ? path : a->second_path;
+    a->paths[a->n_paths++] = path;
+    return true;
+}
+
 static int parse(int argc, char **argv, struct arguments *a)
 {
     static const enum option with_value[] = { OPTION_REPLAY, OPTION_CAPACITY, OPTION_DEVICE, OPTION_HTML,
@@ -96,64 +114,39 @@ static int parse(int argc, char **argv, struct arguments *a)
                 return result;
         } else if (plim_text_has_word(rows[OPTION_JSON].names, word)) {
             a->is_json = true;
+        } else if (plim_text_has_word(rows[OPTION_RANKS].names, word)) {
+            a->are_ranks = true;
         } else if (plim_text_has_word(rows[OPTION_HELP].names, word)) {
             a->is_help = true;
         } else if (plim_text_has_word("--replay --capacity --device --html --color", word)) {
             return plim_cli_usage("'plimsoll trace --help' lists the options", "%s needs a value", word);
         } else if (word[0] == '-' && word[1]) {
             return plim_help_unknown_option(&plim_cli_trace, word);
-        } else if (a->second_path) {
-            return plim_cli_usage("two snapshots are compared", "unexpected argument '%s'", word);
-        } else if (a->path) {
-            a->second_path = word;
-        } else {
-            a->path = word;
+        } else if (!add_path(a, word)) {
+            return plim_cli_usage("fewer snapshots may be given at once", "more than %d snapshots",
+                                  PLIM_MAX_TRACE_RANKS);
         }
     }
     if (!a->path && !a->is_help)
         return plim_cli_usage("torch.cuda.memory._dump_snapshot('snapshot.pickle') writes one",
                               "a snapshot is needed: plimsoll trace SNAPSHOT");
-    if (a->second_path && (a->question.settings || a->question.capacity_bytes))
+    if ((a->second_path || a->are_ranks) && (a->question.settings || a->question.capacity_bytes))
         return plim_cli_usage("one snapshot is replayed under other settings",
                               "--replay and --capacity go with one snapshot");
-    if (a->page_path && a->second_path)
+    if (a->page_path && (a->second_path || a->are_ranks))
         return plim_cli_usage("plimsoll trace SNAPSHOT --html FILE", "--html goes with one snapshot");
     if (a->page_path && a->is_json && !strcmp(a->page_path, "-"))
         return plim_cli_usage("write the page to a file: --html FILE", "--json and --html - both write to stdout");
     return a->page_path && !a->is_help ? plim_cli_trace_page_check(a->page_path) : PLIM_EXIT_YES;
 }
 
-/* The device with the longest history, or of a snapshot without histories the first segment's. */
-static size_t choose_device(const struct plim_memory_trace *trace)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < trace->n_devices; i++)
-        if (trace->devices[i].n_entries > trace->devices[best].n_entries)
-            best = i;
-    const bool has_history = trace->n_devices && trace->devices[best].n_entries;
-    return has_history || !trace->n_segments ? best : trace->segments[0].device;
-}
-
-static bool has_device(const struct plim_memory_trace *trace, size_t device)
-{
-    for (size_t i = 0; i < trace->n_segments; i++)
-        if (trace->segments[i].device == device)
-            return true;
-    return device < trace->n_devices && trace->devices[device].n_entries;
-}
-
 static int analyse(const struct arguments *a, const char *path, struct plim_memory_trace *trace,
                    struct plim_trace_analysis *ret_analysis, struct plim_trace_answer *ret_answer)
 {
-    const size_t device = a->device >= 0 ? (size_t)a->device : choose_device(trace);
-    struct plim_error err = { 0 };
-    if (!has_device(trace, device))
-        return plim_cli_usage("without --device the one with the longest history is shown",
-                              "the snapshot says nothing of device %zu", device);
-    if (plim_trace_analyse(trace, device, &a->question, ret_analysis, &err) < 0)
-        return plim_cli_fail(&err);
-    *ret_answer = (struct plim_trace_answer){ path, trace, ret_analysis, &a->question };
-    return PLIM_EXIT_YES;
+    const int result = plim_cli_trace_analyse(trace, a->device, &a->question, ret_analysis);
+    if (result == PLIM_EXIT_YES)
+        *ret_answer = (struct plim_trace_answer){ path, trace, ret_analysis, &a->question };
+    return result;
 }
 
 static struct plim_style style_of(const struct arguments *a)
@@ -252,6 +245,10 @@ static int run(int argc, char **argv)
         return plim_help_command(stdout, &plim_cli_trace);
     if (plim_cli_is_step(a.path))
         return show_step(&a);
+    if (a.are_ranks || a.n_paths > 2) {
+        const struct plim_style style = style_of(&a);
+        return plim_cli_trace_ranks(a.paths, a.n_paths, a.device, a.is_json, &style);
+    }
     if (plim_snapshot_open(a.path, &traces[0], &err) < 0)
         return plim_cli_fail(&err);
     const int status = a.second_path ? open_second(&a, traces) : answer(&a, &traces[0]);
@@ -261,13 +258,14 @@ static int run(int argc, char **argv)
 
 const struct plim_cli_command plim_cli_trace = {
     .name = "trace",
-    .arguments = "[OPTIONS] SNAPSHOT [SNAPSHOT]",
+    .arguments = "[OPTIONS] SNAPSHOT...",
     .summary = "what a snapshot of PyTorch's memory shows, and which setting helps",
     .examples = "  plimsoll trace snapshot.pickle\n"
                 "  plimsoll trace snapshot.pickle --replay expandable_segments:True\n"
                 "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n"
                 "  plimsoll trace snapshot.pickle --html memory.html\n"
-                "  plimsoll trace before.pickle after.pickle\n",
+                "  plimsoll trace before.pickle after.pickle\n"
+                "  plimsoll trace rank0.pickle rank1.pickle rank2.pickle rank3.pickle\n",
     .run = run,
     .options = list_options,
 };
