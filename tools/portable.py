@@ -21,15 +21,15 @@ SYSTEMS = {
     "x86_64-windows-gnu": {"system_windows.c"},
     "aarch64-macos": {"system_posix.c", "system_unix.c"},
 }
-FOLDERS = ["base", "source", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "emit", "report", "cli"]
+FOLDERS = ["base", "source", "step", "model", "card", "bill", "receipt", "engine", "trace", "diagnose", "plan", "watch", "emit", "report", "cli"]
 # The commands that need Linux: a virtual GPU to load into programs, files that are written sparse or not at all, and the
 # processes of this machine, their users and signals, and a terminal.
 # And sessions with servers, for which other systems have source/remote/absent.c.
-LINUX_ONLY = {"src/cli/rehearse/rehearse.c", "src/cli/rehearse/options.c", "src/cli/main.c",
-              "src/cli/answer_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c", "src/emit/hollow_plan.c",
-              "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c",
+LINUX_ONLY = {"src/cli/main.c", "src/cli/sweep.c", "src/cli/answer_file.c", "src/cli/hollow.c", "src/emit/hollow_own.c",
+              "src/emit/hollow_plan.c", "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c", "src/step/save.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
-LINUX_FOLDERS = ("src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/", "src/watch/state.c")
+LINUX_FOLDERS = ("src/cli/rehearse/", "src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/",
+                 "src/watch/state.c")
 HEADERS = ["jansson.h", "jansson_config.h", "pcre2.h", "zlib.h", "zconf.h"]
 FLAGS = ["-std=c11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-DPLIM_VGPU_FOLDER=\"\""]
 
