@@ -159,7 +159,34 @@ static bool tell_phases(struct teller *t)
             phase = PLIM_PHASE_FORWARD;
         has_memory = add_mark(track, &room, (struct plim_step_mark){ (uint32_t)at, t->moment.step, (uint8_t)phase });
     }
-    return has_memory;
+    const uint32_t n_events = (uint32_t)track->n_events, step = t->moment.step;
+    pass_marks(t, track->n_events); /* a step may have ended with the history */
+    return has_memory && (t->moment.step == step ||
+                          add_mark(track, &room, (struct plim_step_mark){ n_events, t->moment.step, PLIM_PHASE_MAX_ }));
+}
+
+/* --- lines --- */
+
+/*
+ * The thread of the backward pass has no Python above it: what it takes is the work of the line that the program waits
+ * in, which is known from what that line takes itself, the gradient of the loss.
+ */
+static void tell_lines(struct teller *t)
+{
+    const struct plim_step_track *track = t->history->track;
+    uint32_t line = PLIM_STEP_NO_SITE;
+    for (size_t at = 0; at < track->n_events; at++) {
+        struct plim_step_allocation *taken = allocation(t, track->events[at].id);
+        if (track->events[at].kind != PLIM_STEP_TAKE)
+            continue;
+        const unsigned signs = t->signs[track->events[at].id];
+        if (taken->phase != PLIM_PHASE_BACKWARD)
+            line = PLIM_STEP_NO_SITE;
+        else if (signs & PLIM_STACK_IS_EMPTY && taken->site == PLIM_STEP_NO_SITE)
+            taken->site = line;
+        else if (signs & PLIM_STACK_CALLS_BACKWARD)
+            line = taken->site;
+    }
 }
 
 /* --- by phase --- */
@@ -209,6 +236,7 @@ static bool tell(struct teller *t)
     find_loaded(t);
     if (!tell_phases(t))
         return false;
+    tell_lines(t);
     for (uint32_t id = 0; id < h->track->n_allocations; id++)
         if (allocation(t, id)->pillar == PLIM_PILLAR_MAX_)
             allocation(t, id)->pillar = (uint8_t)pillar_of(t, id);

@@ -16,10 +16,10 @@ static const struct {
     const char *file, *function; /* NULL: any */
     uint8_t sign;
 } signs[] = {
-    { "torch/_tensor.py", "backward", PLIM_STACK_IN_BACKWARD },
-    { "torch/autograd/__init__.py", "backward", PLIM_STACK_IN_BACKWARD },
-    { "torch/autograd/__init__.py", "grad", PLIM_STACK_IN_BACKWARD },
-    { "torch/autograd/graph.py", "_engine_run_backward", PLIM_STACK_IN_BACKWARD },
+    { "torch/_tensor.py", "backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
+    { "torch/autograd/__init__.py", "backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
+    { "torch/autograd/__init__.py", "grad", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
+    { "torch/autograd/graph.py", "_engine_run_backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
     { "torch/nn/modules/module.py", "_call_impl", PLIM_STACK_IN_MODULE },
     { "torch/nn/modules/module.py", "_wrapped_call_impl", PLIM_STACK_IN_MODULE },
     { "torch/nn/utils/clip_grad.py", "clip_grad_norm_", PLIM_STACK_IN_STEP },
