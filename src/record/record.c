@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
+#include "base/mem.h"
 #include "record/absence.h"
 #include "record/dumps.h"
 #include "trace/snapshot.h"
@@ -97,6 +98,23 @@ uint32_t plim_record_text(struct plim_step *step, const char *text)
     step->text = grown;
     step->text_bytes = first + n;
     return (uint32_t)first;
+}
+
+char *plim_record_command(char *const *arguments)
+{
+    size_t room = 1, n = 0;
+    for (char *const *a = arguments; *a; a++)
+        room += 4 * strlen(*a) + 3;
+    char *text = plim_alloc(room, 1);
+    for (char *const *a = arguments; text && *a; a++) {
+        const bool is_list = strchr(*a, '{') && (strchr(*a, ',') || strstr(*a, "..")); /* {B} alone is plain */
+        const bool is_plain = **a && !is_list && !(*a)[strcspn(*a, " \t\n'\"\\$`*?[]()<>|&;#~!")];
+        n += (size_t)snprintf(text + n, room - n, "%s%s", n ? " " : "", is_plain ? "" : "'");
+        for (const char *c = *a; *c; c++)
+            n += (size_t)snprintf(text + n, room - n, *c == '\'' ? "'\\''" : "%c", *c);
+        n += (size_t)snprintf(text + n, room - n, "%s", is_plain ? "" : "'");
+    }
+    return text;
 }
 
 static void describe(const struct plim_record_dump *dump, struct plim_step *step)

@@ -26,7 +26,17 @@ struct plim_recorded {
 PLIM_MUST_CHECK int plim_record_step(const struct plim_record_folder *folder, struct plim_step *ret_step,
                                      struct plim_recorded *ret_recorded, struct plim_error *reterr);
 
+/*
+ * PyTorch's own snapshots instead: that of the first process becomes `path`, "run.pickle", those of others
+ * "run.rank1.pickle" and so on. As above.
+ */
+PLIM_MUST_CHECK int plim_record_snapshots(const struct plim_record_folder *folder, const char *path, size_t *ret_n,
+                                          struct plim_error *reterr);
+
 /* Adds a text to a step and returns its place; 0, which is "", when memory ran out. */
 uint32_t plim_record_text(struct plim_step *step, const char *text);
+
+/* A command as a shell would need it, freed with plim_free(); NULL: out of memory. */
+char *plim_record_command(char *const *arguments);
 
 #endif

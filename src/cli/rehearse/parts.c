@@ -29,7 +29,7 @@ bool plim_rehearse_part_read(const struct plim_rehearse_options *o, const struct
     struct plim_error error = { 0 };
     if (!path_of(o, point, path) || plim_step_read(path, ret_step, &error) < 0)
         return false;
-    char *command = plim_rehearse_command_text(o->launch.arguments);
+    char *command = plim_record_command(o->launch.arguments);
     const bool is_same = command && !strcmp(plim_step_text(ret_step, ret_step->command), command) &&
                          !strcmp(ret_step->card_name, o->machine.card[0].name) &&
                          ret_step->card_bytes == o->machine.card[0].total_bytes && ret_step->n_shapes == 1 &&

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/rehearse/record.h"
 
-#include "base/units.h"
-#include "report/print.h"
+#include "base/mem.h"
+#include "cli/recorded.h"
 #include "step/file.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdio.h>
 
 extern char **environ;
 
@@ -58,23 +55,6 @@ static void fill_outside(const struct plim_rehearsal *rehearsal, struct plim_ste
 
 /* --- the file --- */
 
-char *plim_rehearse_command_text(char *const *arguments)
-{
-    size_t room = 1, n = 0;
-    for (char *const *a = arguments; *a; a++)
-        room += 4 * strlen(*a) + 3;
-    char *text = plim_alloc(room, 1);
-    for (char *const *a = arguments; text && *a; a++) {
-        const bool is_list = strchr(*a, '{') && (strchr(*a, ',') || strstr(*a, "..")); /* {B} alone is plain */
-        const bool is_plain = **a && !is_list && !(*a)[strcspn(*a, " \t\n'\"\\$`*?[]()<>|&;#~!")];
-        n += (size_t)snprintf(text + n, room - n, "%s%s", n ? " " : "", is_plain ? "" : "'");
-        for (const char *c = *a; *c; c++)
-            n += (size_t)snprintf(text + n, room - n, *c == '\'' ? "'\\''" : "%c", *c);
-        n += (size_t)snprintf(text + n, room - n, "%s", is_plain ? "" : "'");
-    }
-    return text;
-}
-
 int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
                               struct plim_record_folder *folder, struct plim_step *ret_step,
                               struct plim_recorded *ret_recorded, struct plim_error *reterr)
@@ -83,35 +63,13 @@ int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struc
     plim_record_folder_remove(folder);
     if (result < 0)
         return result;
-    char *command = plim_rehearse_command_text(o->launch.arguments);
+    char *command = plim_record_command(o->launch.arguments);
     ret_step->command = command ? plim_record_text(ret_step, command) : 0;
     plim_free(command);
     snprintf(ret_step->card_name, sizeof ret_step->card_name, "%s", o->machine.card[0].name);
     ret_step->card_bytes = o->machine.card[0].total_bytes;
     fill_outside(rehearsal, ret_step->shapes);
     return 0;
-}
-
-static void say(const struct plim_rehearse_options *o, const struct plim_step *step,
-                const struct plim_recorded *recorded)
-{
-    const struct plim_step_shape *shape = step->shapes;
-    char size[PLIM_SIZE_TEXT];
-    uint64_t reserved_bytes = 0;
-    for (size_t i = 0; i < shape->n_tracks; i++)
-        if (shape->tracks[i].recorded->reserved_bytes > reserved_bytes)
-            reserved_bytes = shape->tracks[i].recorded->reserved_bytes;
-    plim_print(stderr, "recorded %s: ", o->record_path);
-    if (recorded->n_steps)
-        plim_print(stderr, "%u steps, ", (unsigned)recorded->n_steps);
-    if (shape->n_tracks > 1)
-        plim_print(stderr, "%zu devices of %zu processes, ", shape->n_tracks, recorded->n_processes);
-    plim_print(stderr, "%zu requests and returns, peak %s reserved; ask: plimsoll fit %s --card \"%s\"\n",
-               recorded->n_events, plim_size_text(size, reserved_bytes), o->record_path, o->card);
-    if (recorded->notes[0])
-        plim_print(stderr, "  the recording is not whole: %s\n", recorded->notes);
-    if (!recorded->is_met)
-        plim_print(stderr, "  it does not come to what PyTorch counted: its figures are no better than estimates\n");
 }
 
 int plim_rehearse_record_finish(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
@@ -124,7 +82,7 @@ int plim_rehearse_record_finish(const struct plim_rehearse_options *o, const str
     if (result == 0) {
         result = plim_step_write(o->record_path, &step, &error);
         if (result == 0 && !o->is_quiet)
-            say(o, &step, &recorded);
+            plim_cli_say_recorded(o->record_path, &step, &recorded, o->card);
         plim_step_done(&step);
     }
     if (result < 0)

@@ -17,9 +17,6 @@ PLIM_MUST_CHECK int plim_rehearse_record_take(const struct plim_rehearse_options
                                               struct plim_step *ret_step, struct plim_recorded *ret_recorded,
                                               struct plim_error *reterr);
 
-/* The arguments as a shell would need them, joined; freed with plim_free(). NULL: out of memory. */
-char *plim_rehearse_command_text(char *const *arguments);
-
 /* The file, and on standard error what is in it. 0, or an exit status. */
 int plim_rehearse_record_finish(const struct plim_rehearse_options *o, const struct plim_rehearsal *rehearsal,
                                 struct plim_record_folder *folder);

@@ -134,7 +134,7 @@ static int write_step(struct work *work)
     struct plim_rehearse_options *o = work->o;
     struct plim_step step;
     struct plim_error error = { 0 };
-    char *command = plim_rehearse_command_text(work->arguments);
+    char *command = plim_record_command(work->arguments);
     work->fit.command = command;
     int result = plim_step_fit(&work->fit, &step, &error);
     plim_free(command);

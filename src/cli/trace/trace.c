@@ -10,6 +10,7 @@
 #include "cli/trace/choose.h"
 #include "cli/trace/page.h"
 #include "cli/trace/ranks.h"
+#include "cli/trace/record.h"
 #include "cli/trace/step.h"
 #include "trace/snapshot.h"
 
@@ -23,6 +24,7 @@ enum option {
     OPTION_DEVICE,
     OPTION_HTML,
     OPTION_RANKS,
+    OPTION_RECORD,
     OPTION_JSON,
     OPTION_COLOR,
     OPTION_HELP,
@@ -36,6 +38,9 @@ static const struct plim_option_help rows[N_OPTIONS] = {
     [OPTION_HTML] = { "--html", "", "FILE",
                       "write a page for a browser that draws the history as well; '-': to stdout" },
     [OPTION_RANKS] = { "--ranks", "", NULL, "snapshots of the ranks of one job (default of three or more)" },
+    [OPTION_RECORD] = { "--record", "", "FILE",
+                        "run the command that follows (-- COMMAND...) and write what its PyTorch asked its allocator "
+                        "for: a step for 'plimsoll fit', or a snapshot if FILE ends in .pickle" },
     [OPTION_JSON] = { "--json", "", NULL, "answer as JSON (plimsoll.trace/1)" },
     [OPTION_COLOR] = { "--color", "", "auto|always|never", "colour (default: on a terminal)" },
     [OPTION_HELP] = { "-h --help", "", NULL, "show this help" },
@@ -238,6 +243,8 @@ static int run(int argc, char **argv)
     struct arguments a = { .device = -1 };
     struct plim_memory_trace traces[2];
     struct plim_error err = { 0 };
+    if (plim_trace_is_recording(argc, argv))
+        return plim_trace_record(argc, argv);
     const int result = parse(argc, argv, &a);
     if (result != PLIM_EXIT_YES)
         return result;
@@ -258,14 +265,15 @@ static int run(int argc, char **argv)
 
 const struct plim_cli_command plim_cli_trace = {
     .name = "trace",
-    .arguments = "[OPTIONS] SNAPSHOT...",
+    .arguments = "[OPTIONS] SNAPSHOT... | --record FILE -- COMMAND...",
     .summary = "what a snapshot of PyTorch's memory shows, and which setting helps",
     .examples = "  plimsoll trace snapshot.pickle\n"
                 "  plimsoll trace snapshot.pickle --replay expandable_segments:True\n"
                 "  plimsoll trace snapshot.pickle --capacity 16GiB --json\n"
                 "  plimsoll trace snapshot.pickle --html memory.html\n"
                 "  plimsoll trace before.pickle after.pickle\n"
-                "  plimsoll trace rank0.pickle rank1.pickle rank2.pickle rank3.pickle\n",
+                "  plimsoll trace rank0.pickle rank1.pickle rank2.pickle rank3.pickle\n"
+                "  plimsoll trace --record run.step -- python3 train.py\n",
     .run = run,
     .options = list_options,
 };

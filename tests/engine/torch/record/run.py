@@ -5,7 +5,8 @@
 
     run.py --plimsoll P --python VENV/bin/python [KIND...]
 
-Each kind of loop of train.py is recorded. The step must have every byte of weights, gradients and states of the
+Each kind of loop of train.py is recorded; for "real" `plimsoll trace --record` does it, on a machine whose card is the
+rehearsal's. The step must have every byte of weights, gradients and states of the
 optimizer under its pillar, nothing unknown, and PyTorch's own peaks; and nothing may be left in the folder for
 temporary files. Exit status: 0 all of it holds, 1 it does not, 77 PyTorch is not there (skipped).
 """
@@ -19,7 +20,7 @@ import sys
 import tempfile
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
-KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate")
+KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate", "real")
 TIMEOUT_S = 300
 
 
@@ -55,8 +56,11 @@ def held(track: dict, sizes: list[int], pillar: str) -> tuple[int, int]:
 def record(plimsoll: str, python: str, kind: str, folder: str) -> tuple[dict, dict]:
     step = os.path.join(folder, f"{kind}.step")
     environment = dict(os.environ, TMPDIR=folder)
-    command = [plimsoll, "rehearse", "--card", "RTX 4090", "--until", "exit", "-q", "--record", step, "--",
-               python, "-W", "ignore", PROGRAM, kind]
+    rehearsal, record = [plimsoll, "rehearse", "--card", "RTX 4090", "--until", "exit", "-q"], ["--record", step, "--"]
+    if kind == "real":
+        command = [*rehearsal, "--", plimsoll, "trace", *record, python, "-W", "ignore", PROGRAM, "plain"]
+    else:
+        command = [*rehearsal, *record, python, "-W", "ignore", PROGRAM, kind]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     demand(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
     demand(not any("plimsoll" in name for name in os.listdir(folder)), f"left behind: {os.listdir(folder)}")
@@ -73,6 +77,7 @@ def check(said: dict, step: dict, kind: str) -> None:
     allocations = track["allocations"]
     demand(None not in allocations["pillar"], "a pillar is unknown")
     demand(None not in allocations["phase"], "a phase is unknown")
+    demand(None not in allocations["site"], "a line is unknown")
     for pillar, number in (("weights", 0), ("optimizer", 0), ("gradients", 1)):
         found = held(track, sizes, pillar)[number]
         demand(found == said[pillar], f"{pillar}: {found} bytes, the program has {said[pillar]}")
