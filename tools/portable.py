@@ -26,7 +26,8 @@ FOLDERS = ["base", "source", "step", "model", "card", "bill", "receipt", "engine
 # processes of this machine, their users and signals, and a terminal.
 # And sessions with servers, for which other systems have source/remote/absent.c.
 LINUX_ONLY = {"src/cli/main.c", "src/cli/recorded.c", "src/cli/trace/record.c", "src/cli/sweep.c", "src/cli/answer_file.c", "src/cli/hollow.c",
-              "src/emit/hollow_own.c", "src/emit/hollow_plan.c", "src/emit/hollow_write.c", "src/emit/hollow_python.c", "src/cli/libraries.c", "src/step/save.c",
+              "src/emit/hollow_own.c", "src/emit/hollow_plan.c", "src/emit/hollow_write.c", "src/emit/hollow_python.c",
+              "src/cli/libraries.c", "src/step/save.c",
               *(f"src/source/remote/{name}.c" for name in ("cache", "curl", "file", "hub", "request", "session"))}
 LINUX_FOLDERS = ("src/cli/rehearse/", "src/cli/watch/", "src/cli/top/", "src/report/watch/", "src/report/top/", "src/watch/ending/",
                  "src/watch/state.c")

@@ -160,7 +160,7 @@ def is_ours(command):
 
 def is_whole(command):
     """True for a command of a manual or a help text that runs here: it ends, and needs no terminal, no other program and no file."""
-    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " top", " --follow ", " --python ", " < "))
+    return is_ours(command) and not any(mark in command for mark in (" rehearse ", " --record ", " top", " --follow ", " --python ", " < "))
 
 
 def pages(paths):
