@@ -57,6 +57,7 @@ struct finder {
     size_t n_bins;
     uint64_t bin_turns[MAX_BINS];
     uint64_t most_bytes, taken_bytes; /* held at once; taken in the loop */
+    uint64_t replaced[N_QUARTERS];    /* given back in the loop, of what was there before it */
     uint64_t n_gaps;
     struct plim_trace_growth *growth;
 };
@@ -197,6 +198,8 @@ static void give(struct finder *f, size_t event)
     const uint32_t entry = f->requests->entry_of[event];
     struct group *group = turn ? group_of(f, id) : NULL;
     f->turn_of[id] = 0;
+    if (!turn && has_bin(f, f->loop->turns[event]))
+        f->replaced[bin_of(f, f->loop->turns[event], N_QUARTERS)] += f->requests->id_bytes[id];
     if (!group)
         return;
     group->held_bytes -= f->requests->id_bytes[id];
@@ -317,6 +320,15 @@ static int by_group_and_turn(const void *a, const void *b)
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
+/* What was there before goes in all quarters, as much as is left: weights are converted one by one. */
+static bool is_replacing(const struct finder *f, uint64_t left_bytes)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < N_QUARTERS; i++)
+        bytes += f->replaced[i];
+    return are_even(f->replaced, N_QUARTERS) && bytes >= left_bytes / 2;
+}
+
 static bool find_kept(struct finder *f)
 {
     struct held *rows = plim_alloc_unset((size_t)f->requests->n_ids + 1, sizeof *rows);
@@ -330,8 +342,8 @@ static bool find_kept(struct finder *f)
     }
     if (n > 1)
         qsort(rows, n, sizeof *rows, by_group_and_turn);
-    const bool is_loading = !f->loop->has_work && bytes > f->taken_bytes / LOADED_SHARE;
-    for (size_t from = 0, to; from < n && !is_loading; from = to) {
+    const bool is_wanted = is_replacing(f, bytes) || (!f->loop->has_work && bytes > f->taken_bytes / LOADED_SHARE);
+    for (size_t from = 0, to; from < n && !is_wanted; from = to) {
         for (to = from + 1; to < n && rows[to].group == rows[from].group; to++)
             ;
         judge_kept(f, rows + from, to - from);

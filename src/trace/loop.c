@@ -20,6 +20,8 @@ enum frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_WORK, FRAME_MODULE };
 struct walk {
     uint64_t callers; /* hash of the lines so far */
     uint32_t next;    /* frames that are left; UINT32_MAX: over */
+    uint32_t frame;   /* the next one; PLIM_TRACE_NO_STACK: over */
+    uint32_t key;     /* the row of its function; MAX_KEYS: none */
     bool has_work;
 };
 
@@ -46,6 +48,8 @@ struct finder {
     uint8_t *kinds;     /* by frame */
     struct walk *walks; /* by stack */
     struct level_key *keys;
+    uint32_t *stacks; /* of the requests in order, each once as long as it does not change */
+    size_t n_stacks;
 };
 
 /* The loop while it is looked for; only_line is 0 unless all of it is one line. */
@@ -134,16 +138,22 @@ static uint64_t key_of(const struct finder *f, uint32_t stack, uint32_t frame)
     return key ? key : 1;
 }
 
-/* The stack of a request at this event; PLIM_TRACE_NO_STACK: it is none, or its stack is over. */
-static uint32_t stack_at(const struct finder *f, size_t event, uint32_t *ret_frame)
+/* The stack of a request at this event; PLIM_TRACE_NO_STACK: it is none. */
+static uint32_t stack_at(const struct finder *f, size_t event)
 {
     if (f->requests->events[event].kind != PLIM_TORCH_TAKE)
         return PLIM_TRACE_NO_STACK;
     const uint32_t stack = f->entries[f->requests->entry_of[event]].stack;
-    if (stack >= f->trace->n_stacks)
-        return PLIM_TRACE_NO_STACK;
-    *ret_frame = frame_at(f, stack);
-    return *ret_frame == PLIM_TRACE_NO_STACK ? PLIM_TRACE_NO_STACK : stack;
+    return stack < f->trace->n_stacks ? stack : PLIM_TRACE_NO_STACK;
+}
+
+static void list_stacks(struct finder *f)
+{
+    for (size_t i = 0; i < f->requests->n_events; i++) {
+        const uint32_t stack = stack_at(f, i);
+        if (stack != PLIM_TRACE_NO_STACK && (!f->n_stacks || f->stacks[f->n_stacks - 1] != stack))
+            f->stacks[f->n_stacks++] = stack;
+    }
 }
 
 /* --- turns --- */
@@ -194,20 +204,32 @@ static void note_line(const struct finder *f, struct level_key *row, uint32_t st
         row->best = row->run;
 }
 
-static void scan_level(struct finder *f)
+/* The function that each stack is in at this level. */
+static void name_level(struct finder *f)
 {
     memset(f->keys, 0, MAX_KEYS * sizeof *f->keys);
-    for (size_t i = 0; i < f->requests->n_events; i++) {
-        uint32_t frame = 0;
-        const uint32_t stack = stack_at(f, i, &frame);
-        if (stack == PLIM_TRACE_NO_STACK)
+    for (uint32_t i = 0; i < f->trace->n_stacks; i++) {
+        struct walk *walk = &f->walks[i];
+        walk->frame = frame_at(f, i);
+        walk->key = MAX_KEYS;
+        if (walk->frame == PLIM_TRACE_NO_STACK)
             continue;
-        const uint64_t key = key_of(f, stack, frame);
+        const uint64_t key = key_of(f, i, walk->frame);
         struct level_key *row = find_key(f->keys, key);
         if (!row)
             continue;
         row->key = key;
-        note_line(f, row, stack, frame);
+        walk->key = (uint32_t)(row - f->keys);
+    }
+}
+
+static void scan_level(struct finder *f)
+{
+    name_level(f);
+    for (size_t i = 0; i < f->n_stacks; i++) {
+        const struct walk *walk = &f->walks[f->stacks[i]];
+        if (walk->key != MAX_KEYS)
+            note_line(f, &f->keys[walk->key], f->stacks[i], walk->frame);
     }
 }
 
@@ -253,10 +275,10 @@ static void number_turns(struct finder *f, const struct candidate *loop, struct 
     struct level_key row = { 0 };
     uint32_t turn = 0;
     for (size_t i = 0; i < f->requests->n_events; i++) {
-        uint32_t frame = 0;
-        const uint32_t stack = stack_at(f, i, &frame);
-        const struct plim_trace_frame *there = &f->trace->frames[frame];
-        if (stack != PLIM_TRACE_NO_STACK && key_of(f, stack, frame) == loop->key &&
+        const uint32_t stack = stack_at(f, i);
+        const uint32_t frame = stack != PLIM_TRACE_NO_STACK ? f->walks[stack].frame : PLIM_TRACE_NO_STACK;
+        const struct plim_trace_frame *there = frame != PLIM_TRACE_NO_STACK ? &f->trace->frames[frame] : NULL;
+        if (there && f->walks[stack].key != MAX_KEYS && f->keys[f->walks[stack].key].key == loop->key &&
             (!loop->only_line || there->line == loop->only_line)) {
             const bool is_new = loop->only_line ? is_return(&row.run, there->line, frame, stack, false)
                                                 : is_turn(&row, there, frame, false);
@@ -274,6 +296,7 @@ static void number(struct finder *f, const struct candidate *loop, struct plim_t
     begin(f);
     for (unsigned depth = 0; depth < loop->depth; depth++)
         step_inwards(f);
+    name_level(f);
     for (size_t i = 0; i < f->trace->n_stacks; i++)
         ret->calls[i] = PLIM_TRACE_NO_STACK;
     number_turns(f, loop, ret);
@@ -292,18 +315,21 @@ int plim_trace_loop_find(const struct plim_memory_trace *trace, size_t device,
     f.kinds = plim_alloc(trace->n_frames + 1, sizeof *f.kinds);
     f.walks = plim_alloc(trace->n_stacks + 1, sizeof *f.walks);
     f.keys = plim_alloc(MAX_KEYS, sizeof *f.keys);
+    f.stacks = plim_alloc_unset(requests->n_events + 1, sizeof *f.stacks);
     *ret_loop = (struct plim_trace_loop){ .frame = PLIM_TRACE_NO_STACK };
     ret_loop->turns = plim_alloc(requests->n_events + 1, sizeof *ret_loop->turns);
     ret_loop->calls = plim_alloc(trace->n_stacks + 1, sizeof *ret_loop->calls);
-    const bool is_done = f.kinds && f.walks && f.keys && ret_loop->turns && ret_loop->calls;
+    const bool is_done = f.kinds && f.walks && f.keys && f.stacks && ret_loop->turns && ret_loop->calls;
     if (is_done) {
         sort_frames(&f);
+        list_stacks(&f);
         if (find(&f, &loop))
             number(&f, &loop, ret_loop);
     }
     plim_free(f.kinds);
     plim_free(f.walks);
     plim_free(f.keys);
+    plim_free(f.stacks);
     if (is_done)
         return 0;
     plim_trace_loop_done(ret_loop);

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import clean  # noqa: E402, F401
 import faulty  # noqa: E402, F401
+import later  # noqa: E402, F401
 import parts  # noqa: E402
 
 
