@@ -57,7 +57,7 @@ struct finder {
     size_t n_bins;
     uint64_t bin_turns[MAX_BINS];
     uint64_t most_bytes, taken_bytes; /* held at once; taken in the loop */
-    uint64_t replaced[N_QUARTERS];    /* given back in the loop, of what was there before it */
+    uint64_t replaced[N_QUARTERS];    /* given back in the loop, of what was there before it or came first */
     uint64_t n_gaps;
     struct plim_trace_growth *growth;
 };
@@ -198,7 +198,8 @@ static void give(struct finder *f, size_t event)
     const uint32_t entry = f->requests->entry_of[event];
     struct group *group = turn ? group_of(f, id) : NULL;
     f->turn_of[id] = 0;
-    if (!turn && has_bin(f, f->loop->turns[event]))
+    /* The first turn has also what the loop's function did before it. */
+    if (turn <= FIRST_TURNS && has_bin(f, f->loop->turns[event]))
         f->replaced[bin_of(f, f->loop->turns[event], N_QUARTERS)] += f->requests->id_bytes[id];
     if (!group)
         return;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the programs of faulty.py and clean.py share: models, batches, and a count of turns that takes notes."""
+"""What the programs of faulty.py, clean.py and later.py share: models, batches, and a count of turns that takes notes."""
 import collections.abc
 import ctypes
 import random

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Records of faulty.py and clean.py, from real PyTorch on the virtual GPU, as text: tests/data/habits/NAME.habit.
+Records of faulty.py, clean.py and later.py, from real PyTorch on the virtual GPU, as text: tests/data/habits/NAME.habit.
 
     record.py --plimsoll P --python PYTHON [--write] [NAME...]
     record.py --plimsoll P --python PYTHON --snapshots    those of SNAPSHOTS as PyTorch writes them, packed
@@ -167,7 +167,7 @@ def main() -> int:
     if options.half:
         print("\n".join(halves()[options.half]))
         return 0
-    wanted, wrong = SNAPSHOTS if options.snapshots else options.names or names("faulty.py") + names("clean.py"), 0
+    wanted, wrong = SNAPSHOTS if options.snapshots else options.names or names("faulty.py") + names("clean.py") + names("later.py"), 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or temporary
         if not options.folder:

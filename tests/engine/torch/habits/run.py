@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Runs programs of faulty.py and clean.py, each in a process of its own, with the history of allocations recorded.
+Runs programs of faulty.py, clean.py and later.py, each in a process of its own, with the history of allocations recorded.
 
     run.py OUT NAME...
 
