@@ -106,6 +106,7 @@ struct plim_bill {
     double tokens_per_s_low, tokens_per_s_high; /* of one sequence; 0: unknown */
     bool is_bound;                              /* the figures are upper bounds: no verdict follows from them */
     bool is_at_most;                            /* what is on other machines is missing: only "fits" follows */
+    bool is_at_least;                           /* it ends where memory ran out: only "no" follows */
     bool is_contradicted;                       /* the model's file contradicts itself: no verdict follows either */
     bool is_refused;                            /* the engine would not start with this setup at all: */
     const char *refusal;

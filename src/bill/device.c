@@ -13,7 +13,7 @@ void plim_bill_start(struct plim_bill *bill)
     bill->limiting_device = 0;
     bill->limiting_line = NULL;
     bill->tokens_per_s_low = bill->tokens_per_s_high = 0;
-    bill->is_bound = bill->is_at_most = bill->is_contradicted = bill->is_refused = false;
+    bill->is_bound = bill->is_at_most = bill->is_at_least = bill->is_contradicted = bill->is_refused = false;
     bill->refusal = bill->caveat = NULL;
 }
 

@@ -76,7 +76,8 @@ void plim_bill_judge(struct plim_bill *bill, const struct plim_margin *margin)
     }
     if (bill->is_refused)
         bill->verdict = PLIM_VERDICT_NO;
-    else if (bill->is_bound || bill->is_contradicted || (bill->is_at_most && bill->verdict != PLIM_VERDICT_FITS))
+    else if (bill->is_bound || bill->is_contradicted || (bill->is_at_most && bill->verdict != PLIM_VERDICT_FITS) ||
+             (bill->is_at_least && bill->verdict != PLIM_VERDICT_NO))
         bill->verdict = PLIM_VERDICT_UNKNOWN;
     bill->limiting_line = plim_bill_largest_line(&bill->device[bill->limiting_device], NULL);
 }

@@ -27,7 +27,7 @@ static inline const struct plim_option_help *plim_cli_option_at(const struct pli
     return (const struct plim_option_help *)((const char *)options->first + i * options->stride_bytes);
 }
 
-enum { PLIM_CLI_MAX_GROUPS = 2 };
+enum { PLIM_CLI_MAX_GROUPS = 3 };
 
 struct plim_cli_command {
     const char *name;

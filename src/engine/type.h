@@ -14,6 +14,7 @@
 #include "plimsoll/engine.h"
 
 struct plim_command;
+struct plim_course;
 struct plim_stored_model;
 
 /* The first member of every engine. */
@@ -42,6 +43,7 @@ struct plim_engine_type {
     const char *const *compared; /* older versions that are compared on common models, NULL at its end; NULL: none */
     unsigned tasks;              /* of enum plim_task */
     bool has_quant_recipes;      /* it runs GGUF files: llama-quantize makes others of them */
+    enum plim_model_kind model_kind; /* it alone answers for files of this kind; PLIM_MODEL_UNKNOWN: for models */
 
     /* --- settings --- */
     const struct plim_option *options;
@@ -66,12 +68,19 @@ struct plim_engine_type {
     bool (*knows_model)(const struct plim_engine *engine);          /* NULL: any */
     const char *(*contradiction)(const struct plim_engine *engine); /* of the model's; "": none. NULL: not looked for */
     void (*shape)(const struct plim_engine *engine, struct plim_model_shape *ret_shape);
+    /* Find what the setup asks to be found on this machine, and put it there. NULL: nothing can be. */
+    int (*settle)(struct plim_engine *engine, struct plim_setup *setup, const struct plim_machine *machine,
+                  struct plim_error *reterr);
     /* All of the bill but its verdict, which the caller adds unless the bill has one already. */
     int (*bill)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                 struct plim_bill *ret_bill, struct plim_error *reterr);
     int (*adjust)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                   const struct plim_bill *bill, struct plim_adjustment *ret_adjustment,
                   struct plim_error *reterr); /* NULL: it changes nothing */
+
+    /* The course of the program's memory that a bill stands on. NULL: it stands on none. */
+    int (*course)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                  const struct plim_bill *bill, struct plim_course *ret_course, struct plim_error *reterr);
 
     /* --- advice --- */
     const struct plim_lever *const *levers; /* NULL at its end, as the pairs' first */
@@ -100,6 +109,9 @@ struct plim_engine_type {
     /* Apply the parameters of a model in a store of this runtime, where nothing else is set. NULL: no store. */
     void (*apply_stored)(const struct plim_stored_model *model, struct plim_setup *setup);
 };
+
+/* The runtime that alone answers for files of this kind; NULL: any may. */
+const struct plim_engine_type *plim_engine_type_of_kind(enum plim_model_kind kind);
 
 /* Make the setup one of this runtime's, with its default client; settings that both share stay. */
 void plim_setup_change_type(struct plim_setup *setup, const struct plim_engine_type *type);

@@ -8,7 +8,8 @@
 
 #define PLIM_ENGINES(X)                                                                                                \
     X(llamacpp)                                                                                                        \
-    X(ollama)
+    X(ollama)                                                                                                          \
+    X(torch)
 
 #ifndef PLIM_MORE_ENGINES
 #define PLIM_MORE_ENGINES(X) /* a test adds one of its own */
@@ -28,6 +29,14 @@ static const struct plim_engine_type *const types[] = {
 enum { N_TYPES = sizeof types / sizeof *types };
 
 const struct plim_engine_type *plim_engine_type_at(size_t i) { return i < N_TYPES ? types[i] : NULL; }
+
+const struct plim_engine_type *plim_engine_type_of_kind(enum plim_model_kind kind)
+{
+    for (size_t i = 0; i < N_TYPES && kind != PLIM_MODEL_UNKNOWN; i++)
+        if (types[i]->model_kind == kind)
+            return types[i];
+    return NULL;
+}
 
 static int unknown_engine(const char *spec, struct plim_error *reterr)
 {

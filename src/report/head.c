@@ -6,6 +6,7 @@
 #include "report/columns.h"
 #include "report/paint.h"
 #include "report/print.h"
+#include "report/step/course.h"
 
 #include <string.h>
 
@@ -15,6 +16,10 @@ static void print_model(FILE *out, const struct plim_answer *answer, const struc
     const char *file_type = plim_model_file_type(model);
     char text[256], size[PLIM_SIZE_TEXT];
     plim_print(out, "%s%s%s\n", plim_paint(style, PLIM_BOLD), plim_model_name(model), plim_paint(style, PLIM_PLAIN));
+    if (answer->course) {
+        plim_report_course_head(out, answer);
+        return;
+    }
     snprintf(text, sizeof text, "%s, %.3g B parameters%s%s, %s", plim_model_arch(model),
              (double)plim_model_n_params(model) / 1e9, file_type ? ", " : "", file_type ? file_type : "",
              plim_size_text(size, plim_model_tensor_bytes(model)));

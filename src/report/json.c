@@ -4,6 +4,7 @@
 #include "report/json_text.h"
 #include "report/print.h"
 #include "report/report.h"
+#include "report/step/course.h"
 #include "source/remote/remote.h"
 
 #include <jansson.h>
@@ -16,6 +17,12 @@ static json_t *count_or_null(uint32_t n) { return n ? json_integer(n) : json_nul
 
 /* --- parts --- */
 
+/* Null of a step, which is no model of layers and tensors. */
+static json_t *if_model(const struct plim_model *model, uint64_t n)
+{
+    return plim_model_kind(model) == PLIM_MODEL_STEP ? json_null() : bytes(n);
+}
+
 static json_t *model_json(const struct plim_engine *engine)
 {
     const struct plim_model *model = plim_engine_model(engine);
@@ -23,11 +30,12 @@ static json_t *model_json(const struct plim_engine *engine)
     plim_engine_shape(engine, &shape);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", /* in the order of the contract */
                      "name", plim_text_or_null_json(plim_model_name(model)), "arch",
-                     plim_text_or_null_json(plim_model_arch(model)), "params", bytes(plim_model_n_params(model)),
-                     "file_type", plim_text_or_null_json(plim_model_file_type(model)), "tensor_bytes",
-                     bytes(plim_model_tensor_bytes(model)), "n_layer", json_integer(shape.n_layer), "n_embd",
-                     json_integer(shape.n_embd), "n_vocab", count_or_null(shape.n_vocab), "n_ctx_train",
-                     json_integer(shape.n_ctx_train), "path", plim_text_or_null_json(plim_model_path(model)));
+                     plim_text_or_null_json(plim_model_arch(model)), "params",
+                     if_model(model, plim_model_n_params(model)), "file_type",
+                     plim_text_or_null_json(plim_model_file_type(model)), "tensor_bytes",
+                     if_model(model, plim_model_tensor_bytes(model)), "n_layer", if_model(model, shape.n_layer),
+                     "n_embd", if_model(model, shape.n_embd), "n_vocab", count_or_null(shape.n_vocab), "n_ctx_train",
+                     if_model(model, shape.n_ctx_train), "path", plim_text_or_null_json(plim_model_path(model)));
 }
 
 /* Of a model of a hub or a server. */
@@ -282,7 +290,8 @@ static json_t *answer_json(const struct plim_answer *answer)
     const struct plim_bill *bill = answer->bill;
     json_t *devices = json_array(), *fixes = json_array(), *notes = json_array();
     for (uint32_t i = 0; devices && i < bill->n_devices; i++)
-        json_array_append_new(devices, device_json(answer, &bill->device[i]));
+        if (!plim_report_says_nothing(&bill->device[i]))
+            json_array_append_new(devices, device_json(answer, &bill->device[i]));
     for (uint32_t i = 0; fixes && i < answer->n_fixes; i++)
         json_array_append_new(fixes, fix_json(answer, &answer->fixes[i]));
     for (uint32_t i = 0; notes && i < answer->n_notes; i++)
@@ -298,6 +307,8 @@ static json_t *answer_json(const struct plim_answer *answer)
         json_object_set_new(object, "holders", holders_json(answer->machine));
         json_object_set_new(object, "verdict_alone", verdict_or_null_json(answer->verdict_alone));
     }
+    if (answer->course)
+        json_object_set_new(object, "step", plim_course_json(answer->course));
     if (answer->quant)
         json_object_set_new(object, "quantization", quant_json(answer->quant));
     if (bill->is_contradicted)

@@ -6,6 +6,7 @@
 
 #include "emit/hollow.h"
 #include "engine/command.h"
+#include "engine/course.h"
 #include "plimsoll/plan.h"
 #include "source/paths.h"
 
@@ -30,6 +31,7 @@ struct plim_answer {
     const struct plim_fix *fixes;
     uint32_t n_fixes;
     const struct plim_room *room;
+    const struct plim_course *course;         /* that the bill stands on; NULL: none */
     const struct plim_quant_row *quant;       /* it is of a table of quantizations, this row; NULL: it is not */
     const struct plim_command *command;       /* the command line that the fixes change */
     const struct plim_adjustment *adjustment; /* the engine would start with this; NULL: with the setup as it is */
@@ -119,6 +121,12 @@ bool plim_report_paste(const struct plim_answer *answer, const struct plim_fix *
 
 /* "gpu0", "host". Returns buffer. */
 char *plim_report_device_id(const struct plim_device_bill *device, char buffer[PLIM_DEVICE_ID_BYTES]);
+
+/* A host of which the bill knows no line. */
+static inline bool plim_report_says_nothing(const struct plim_device_bill *device)
+{
+    return device->is_host && device->n_lines == 0;
+}
 
 /* The program that the answer is for: "llama-server". */
 const char *plim_report_client(const struct plim_answer *answer);

@@ -5,6 +5,7 @@
 #include "report/head.h"
 #include "report/paint.h"
 #include "report/print.h"
+#include "report/step/course.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -264,6 +265,8 @@ static void write_reason(const struct plim_answer *answer, char *text, size_t si
     else if (bill->verdict == PLIM_VERDICT_UNKNOWN && !plim_engine_knows_model(answer->engine))
         snprintf(text, size, "the rules of '%.40s' are not known; the figures are upper bounds",
                  plim_model_arch(plim_engine_model(answer->engine)));
+    else if (bill->verdict == PLIM_VERDICT_UNKNOWN && bill->is_at_least)
+        snprintf(text, size, "%s", bill->caveat);
     else if (device->total_bytes == 0)
         snprintf(text, size, "the memory of %s is unknown", device->is_host ? "this machine" : where);
     else if (left_bytes < 0)
@@ -309,8 +312,11 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
     const struct plim_bill *bill = answer->bill;
     plim_report_head(out, answer, style);
     for (uint32_t i = 0; i < bill->n_devices; i++)
-        print_device(out, answer, &bill->device[i], style);
+        if (!plim_report_says_nothing(&bill->device[i]))
+            print_device(out, answer, &bill->device[i], style);
     print_legend(out, bill);
+    if (answer->course)
+        plim_report_course_peak(out, answer, style);
     if (answer->n_fixes)
         plim_print(out, does_any_help(answer) ? "\nChanges that would help, best first:\n"
                                               : "\nNo change makes it fit on this machine; these free most:\n");
@@ -321,5 +327,7 @@ void plim_report_fit_text(FILE *out, const struct plim_answer *answer, const str
     print_speed(out, bill);
     print_adjustment(out, answer, style);
     print_room(out, answer);
+    if (answer->course)
+        plim_report_course_end(out, answer, style);
     plim_report_verdict(out, answer, style);
 }

@@ -121,7 +121,7 @@ struct plim_step_track {
     size_t n_marks;
     struct plim_step_peaks *recorded; /* [n_points of the shape]; NULL: nothing is known */
     /* Device memory of the process that PyTorch's allocator does not hold: libraries and their work areas as the
-     * rehearsal's ledger has them, without the CUDA context. PLIM_STEP_UNKNOWN_BYTES where it was not measured. */
+     * rehearsal's ledger has them, without the CUDA context and kernels. PLIM_STEP_UNKNOWN_BYTES: nobody looked. */
     uint64_t outside_bytes;
     /* That segments could have in all when it was recorded. PLIM_STEP_UNKNOWN_BYTES: no end was met. */
     uint64_t capacity_bytes;

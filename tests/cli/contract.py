@@ -82,20 +82,59 @@ def check_fix(fix: object, where: str) -> None:
         need(row["command"] == f"plimsoll free {pids}", f"{where} ends {pids} by {row['command']}")
 
 
+def check_course(root: dict) -> None:
+    """A recorded step: what its object says is what the bill says."""
+    fields(root["setup"], "setup", task={"infer", "train"}, point=str, alloc_conf=str, point_is_default=bool, alloc_conf_is_default=bool)
+    step = fields(root["step"], "step", command=(str, NULL), alloc_conf=str, variables=list, source={"recorded", "between", "beyond"},
+                  replay_equals_recording=bool, error=(int, float), rank=int, device=int, tracks=int, peak=dict, room_bytes=(int, NULL),
+                  allocated_peak_bytes=int, reserved_peak_bytes=int, requested_peak_bytes=int, retries=int, oom=(dict, NULL),
+                  phases=list, sites=list, other_sites_bytes=int, largest=(dict, NULL))
+    for i, variable in enumerate(step["variables"]):
+        row = fields(variable, f"step.variables[{i}]", name=str, value=int, least_recorded=int, most_recorded=int)
+        need(row["least_recorded"] <= row["most_recorded"], f"step.variables[{i}] is upside down")
+    fields(step["peak"], "step.peak", phase=(str, NULL), step=int, event=int)
+    need(step["requested_peak_bytes"] <= step["allocated_peak_bytes"] <= step["reserved_peak_bytes"], "the peaks are upside down")
+    for i, phase in enumerate(step["phases"]):
+        row = fields(phase, f"step.phases[{i}]", phase=str, step=int, allocated_peak_bytes=int, reserved_peak_bytes=int)
+        need(row["allocated_peak_bytes"] <= step["allocated_peak_bytes"], f"step.phases[{i}] is above the peak")
+    for i, site in enumerate(step["sites"]):
+        fields(site, f"step.sites[{i}]", file=(str, NULL), line=(int, NULL), function=(str, NULL), allocations=int, bytes=int,
+               pillar=(str, NULL), phase=(str, NULL))
+    if len({track["id"] for track in root["devices"]}) == 1:
+        own = [line["bytes"] for line in root["devices"][0]["lines"] if line["pillar"] not in ("overhead", "others")]
+        work = [line["bytes"] for line in root["devices"][0]["lines"] if line["label"] == "work areas"]
+        unused = [line["bytes"] for line in root["devices"][0]["lines"] if line["label"] == "reserved, unused"]
+        need(sum(own + work + unused) == step["reserved_peak_bytes"], "the lines are not what PyTorch reserves")
+        held = sum(site["bytes"] for site in step["sites"]) + step["other_sites_bytes"]
+        need(held == sum(own + work), "the lines of the program do not hold what the bill has")
+    if step["oom"] is not None:
+        fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, live_over_bytes=int)
+        need(root["verdict"] == "no", f"out of memory, and {root['verdict']}")
+    if step["largest"] is not None:
+        fields(step["largest"], "step.largest", variable=str, value=(int, NULL), fails_at=(int, NULL), is_monotonic=bool,
+               fits_again_at=(int, NULL), unknown_at=(int, NULL), tried=int)
+    exact = any(line["basis"] == "exact" for device in root["devices"] for line in device["lines"])
+    need(not exact or (step["source"] == "recorded" and step["replay_equals_recording"]), "exact, and not as recorded")
+
+
 def check_fit(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.fit/1"}, model=dict, engine=dict, speed=(dict, NULL), setup=dict, devices=list,
                   verdict=VERDICTS, would_start_with=(dict, NULL), limiting=dict, fixes=list, room=(dict, NULL), notes=list, refusal=(str, NULL))
-    fields(root["model"], "model", name=(str, NULL), arch=str, params=int, file_type=(str, NULL), tensor_bytes=int, n_layer=int,
-           n_embd=int, n_vocab=(int, NULL), n_ctx_train=int)
+    whole = (NULL,) if "step" in root else int
+    fields(root["model"], "model", name=(str, NULL), arch=NULL if "step" in root else str, params=whole, file_type=(str, NULL),
+           tensor_bytes=whole, n_layer=whole, n_embd=whole, n_vocab=(int, NULL), n_ctx_train=whole)
     fields(root["engine"], "engine", name=str, version=str)
     if root["speed"] is not None:
         speed = fields(root["speed"], "speed", tokens_per_s_low=(int, float), tokens_per_s_high=(int, float))
         need(0 < speed["tokens_per_s_low"] <= speed["tokens_per_s_high"], "speed is upside down")
-    fields(root["setup"], "setup", task={"infer"}, n_ctx=int, n_batch=int, n_ubatch=int, n_seq=int, flash_attn=bool, type_k=str,
-           type_v=str, n_gpu_layers=int)
+    if "step" in root:
+        check_course(root)
+    else:
+        fields(root["setup"], "setup", task={"infer"}, n_ctx=int, n_batch=int, n_ubatch=int, n_seq=int, flash_attn=bool, type_k=str,
+               type_v=str, n_gpu_layers=int)
+        check_labels(root["devices"])
     for i, device in enumerate(root["devices"]):
-        check_device(device, i, i + 1 == len(root["devices"]))
-    check_labels(root["devices"])
+        check_device(device, i, "step" not in root and i + 1 == len(root["devices"]))
     fields(root["limiting"], "limiting", device={device["id"] for device in root["devices"]}, label=(str, NULL))
     for i, fix in enumerate(root["fixes"]):
         check_fix(fix, f"fixes[{i}]")

@@ -7,15 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 
+int plim_answer_engine_type(const struct plim_fit_options *options, const struct plim_model *model,
+                            const struct plim_engine_type **ret_type, struct plim_error *reterr)
+{
+    const struct plim_engine_type *own = plim_engine_type_of_kind(plim_model_kind(model));
+    const struct plim_engine_type *given = options->arguments.setup.type;
+    *ret_type = own && !options->has_engine && !options->client ? own : given;
+    if (*ret_type == given || (!options->has_command && !options->command.n_words))
+        return 0;
+    const int code =
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "options of %s are given, and %s answers for '%.60s'",
+                  given->rules, own->rules, plim_model_name(model));
+    plim_error_hint(reterr, "'plimsoll fit --help' lists the options of both");
+    return code;
+}
+
 /*
  * A model of a runtime's store is run by that runtime, unless --engine, --client or the program of a command names
  * another; the parameters kept with the model apply where no flag does.
  */
-static int make_setup(const struct plim_fit_options *options, const struct plim_path *path, struct plim_setup *setup,
-                      struct plim_error *reterr)
+static int make_setup(const struct plim_fit_options *options, const struct plim_path *path,
+                      const struct plim_engine *engine, struct plim_setup *setup, struct plim_error *reterr)
 {
     const struct plim_engine_type *type;
     *setup = options->arguments.setup;
+    if (strcmp(setup->type->rules, engine->type->rules) != 0)
+        plim_setup_change_type(setup, engine->type);
     if (options->client || !path->store)
         return 0;
     int result = plim_engine_type_named(path->store, &type, NULL, reterr);
@@ -159,7 +176,9 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     struct plim_result *r = ret_result;
     const struct plim_margin *margin = &options->margin;
     struct plim_answer *answer = &r->answer;
-    int result = make_setup(options, path, &r->setup, reterr);
+    int result = make_setup(options, path, engine, &r->setup, reterr);
+    if (result == 0 && r->setup.type->settle)
+        result = r->setup.type->settle(engine, &r->setup, &r->machine, reterr);
     if (result < 0)
         return result;
     r->room = (struct plim_room){ 0 };
@@ -179,6 +198,12 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
     result = plim_engine_bill(engine, &r->setup, &r->machine, margin, &r->bill, reterr);
     if (result < 0 || r->bill.is_contradicted) /* the runtime would not load the file, whatever is changed */
         return result;
+    if (r->setup.type->course) {
+        answer->course = &r->course;
+        result = r->setup.type->course(engine, &r->setup, &r->machine, &r->bill, &r->course, reterr);
+        if (result < 0)
+            return result;
+    }
     result = plim_engine_adjust(engine, &r->setup, &r->machine, &r->bill, &r->adjustment, reterr);
     if (result > 0) {
         answer->adjustment = &r->adjustment;

@@ -207,6 +207,7 @@ static int answer_subject(struct question *q, const struct plim_path *path, cons
                           struct plim_result *r, struct plim_error *err)
 {
     const struct plim_notes before = q->notes;
+    const struct plim_engine_type *type;
     struct plim_engine *engine = NULL;
     int result;
     join_notes(&before, &subject->notes, &q->notes);
@@ -215,7 +216,9 @@ static int answer_subject(struct question *q, const struct plim_path *path, cons
     if (subject->is_table) {
         result = answer_table(q, path, subject, err);
     } else {
-        result = plim_engine_new(subject->model, q->options.arguments.setup.type, q->options.version, &engine, err);
+        result = plim_answer_engine_type(&q->options, subject->model, &type, err);
+        if (result == 0)
+            result = plim_engine_new(subject->model, type, q->options.version, &engine, err);
         if (result == 0)
             result = answer_engine(q, path, engine, r, err);
     }
@@ -373,13 +376,19 @@ static int run(int argc, char **argv)
     return status;
 }
 
+/* Its own, then those of each set of rules. */
 static void list_options(struct plim_cli_options ret_groups[PLIM_CLI_MAX_GROUPS])
 {
-    const struct plim_engine_type *type = plim_engine_type_at(0);
+    const struct plim_engine_type *type, *last = NULL;
+    int n = 1;
     ret_groups[0] = (struct plim_cli_options){ "Options", plim_fit_option_info(PLIM_FIT_NONE + 1), PLIM_FIT_MAX_ - 1,
                                                sizeof(struct plim_option_help) };
-    ret_groups[1] =
-        (struct plim_cli_options){ type->heading, &type->options[0].help, type->n_options, sizeof(struct plim_option) };
+    for (size_t i = 0; n < PLIM_CLI_MAX_GROUPS && (type = plim_engine_type_at(i)); i++) {
+        if (!last || strcmp(type->heading, last->heading) != 0)
+            ret_groups[n++] = (struct plim_cli_options){ type->heading, &type->options[0].help, type->n_options,
+                                                         sizeof(struct plim_option) };
+        last = type;
+    }
 }
 
 const struct plim_cli_command plim_cli_fit = {

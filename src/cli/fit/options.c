@@ -61,6 +61,7 @@ static int take_engine(struct plim_fit_options *o, const char *spec, struct plim
     int result = plim_engine_type_named(spec, &type, &o->version, reterr);
     if (result < 0)
         return result;
+    o->has_engine = true;
     if (strcmp(o->arguments.setup.type->rules, type->name) != 0) /* else --client has chosen one of these rules */
         plim_setup_change_type(&o->arguments.setup, type);
     return 0;
@@ -208,6 +209,23 @@ static int unknown_option(const char *name, struct plim_error *reterr)
     return code;
 }
 
+/*
+ * The option of the engine; or, where none is chosen yet, of one that alone answers for its kind of file, which chooses
+ * it.
+ */
+static const struct plim_option *find_option(struct plim_fit_options *o, const char *name, bool *ret_on)
+{
+    const struct plim_option *option = plim_option_named(o->arguments.setup.type, name, ret_on);
+    const struct plim_engine_type *type;
+    const bool is_open = !o->has_engine && !o->client && !o->command.n_words;
+    for (size_t i = 0; !option && is_open && (type = plim_engine_type_at(i)); i++) {
+        option = type->model_kind != PLIM_MODEL_UNKNOWN ? plim_option_named(type, name, ret_on) : NULL;
+        if (option)
+            plim_setup_change_type(&o->arguments.setup, type);
+    }
+    return option;
+}
+
 /* One option at argv[*i], with its value; *i moves to the last word of it. */
 static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i, struct plim_error *reterr)
 {
@@ -216,7 +234,7 @@ static int take_option(struct plim_fit_options *o, int argc, char **argv, int *i
     snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - argument) : (int)sizeof name - 1, argument);
     bool on = true;
     enum plim_fit_option option = option_named(name);
-    const struct plim_option *other = option ? NULL : plim_option_named(o->arguments.setup.type, name, &on);
+    const struct plim_option *other = option ? NULL : find_option(o, name, &on);
     if (option == PLIM_FIT_NONE && !other)
         return unknown_option(name, reterr);
     const char *placeholder = option ? own[option].value : other->help.value;

@@ -47,6 +47,7 @@ struct plim_fit_options {
     struct plim_margin margin;
     const char *quant; /* of --quant; NULL: not given */
     bool is_strict, is_quality_strict, is_json, is_verbose, is_help, is_offline;
+    bool has_engine;    /* --engine is given */
     const char *client; /* of --client; NULL: not given */
     bool has_command;   /* an engine's own command line follows "--" */
     const char **paths; /* of models; owned */

@@ -27,12 +27,13 @@ int plim_rehearse_record_begin(struct plim_rehearse_options *o, struct plim_reco
 
 static bool is_outside(enum plim_allocation_kind kind)
 {
-    return kind != PLIM_ALLOCATION_CONTEXT && kind != PLIM_ALLOCATION_PINNED && kind != PLIM_ALLOCATION_MANAGED;
+    return kind != PLIM_ALLOCATION_CONTEXT && kind != PLIM_ALLOCATION_KERNELS && kind != PLIM_ALLOCATION_PINNED &&
+           kind != PLIM_ALLOCATION_MANAGED;
 }
 
 /*
- * What a card held at its peak beside the context, less what PyTorch had reserved. Processes of one card share it: the
- * account of a card does not tell them apart.
+ * What a card held at its peak beside the context and its kernels, less what PyTorch had reserved. Processes of one
+ * card share it: the account of a card does not tell them apart.
  */
 static void fill_outside(const struct plim_rehearsal *rehearsal, struct plim_step_shape *shape)
 {

@@ -89,6 +89,16 @@ const struct plim_torch_result *plim_torch_allocator_result(const struct plim_to
     return &allocator->result;
 }
 
+void plim_torch_allocator_forget_peaks(struct plim_torch_allocator *a)
+{
+    struct plim_torch_result *r = &a->result;
+    r->allocated_peak_bytes = r->allocated_bytes;
+    r->reserved_peak_bytes = r->reserved_bytes;
+    r->requested_peak_bytes = r->requested_bytes;
+    r->inactive_split_peak_bytes = r->inactive_split_bytes;
+    r->allocated_peak_at = r->reserved_peak_at = a->at;
+}
+
 /* --- taking --- */
 
 /* An expandable block counts as large as it can become, so a block that is part of a full segment goes first. */

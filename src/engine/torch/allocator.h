@@ -108,6 +108,8 @@ PLIM_MUST_CHECK int plim_torch_allocator_adopt(struct plim_torch_allocator *allo
 PLIM_MUST_CHECK int plim_torch_allocator_run(struct plim_torch_allocator *allocator,
                                              const struct plim_torch_event *events, size_t n_events,
                                              struct plim_error *reterr);
+/* Peaks are those from here on, as torch.cuda.reset_peak_memory_stats() has it. */
+void plim_torch_allocator_forget_peaks(struct plim_torch_allocator *allocator);
 const struct plim_torch_result *plim_torch_allocator_result(const struct plim_torch_allocator *allocator);
 
 /* A block of a segment, as it is now. */

@@ -36,7 +36,7 @@ static void find_place(const struct plim_step_track *track, struct plim_torch_mo
 
 /* What one site holds, by pillar. */
 struct row {
-    uint64_t bytes, pillar_bytes[PLIM_PILLAR_MAX_ + 1];
+    uint64_t bytes, pillar_bytes[PLIM_PILLAR_MAX_ + 1], phase_bytes[PLIM_PHASE_MAX_ + 1];
     uint32_t n, site;
 };
 
@@ -48,13 +48,14 @@ static int by_bytes(const void *a, const void *b)
     return (x->site > y->site) - (x->site < y->site);
 }
 
-static uint8_t main_pillar(const struct row *row)
+/* Where most of n + 1 are; n, which is unknown, before equal ones. */
+static uint8_t most_of(const uint64_t *bytes, uint8_t n)
 {
-    uint8_t pillar = PLIM_PILLAR_MAX_;
-    for (uint8_t i = 0; i < PLIM_PILLAR_MAX_; i++)
-        if (row->pillar_bytes[i] > row->pillar_bytes[pillar])
-            pillar = i;
-    return pillar;
+    uint8_t most = n;
+    for (uint8_t i = 0; i < n; i++)
+        if (bytes[i] > bytes[most])
+            most = i;
+    return most;
 }
 
 static void list_sites(struct row *rows, size_t n, struct plim_torch_moment *moment)
@@ -67,7 +68,9 @@ static void list_sites(struct row *rows, size_t n, struct plim_torch_moment *mom
     for (size_t i = 0; i < n_held; i++) {
         if (i < PLIM_TORCH_MAX_SITES) {
             moment->sites[moment->n_sites++] =
-                (struct plim_torch_site){ rows[i].site, rows[i].n, rows[i].bytes, main_pillar(&rows[i]) };
+                (struct plim_torch_site){ rows[i].site, rows[i].n, rows[i].bytes,
+                                          most_of(rows[i].pillar_bytes, PLIM_PILLAR_MAX_),
+                                          most_of(rows[i].phase_bytes, PLIM_PHASE_MAX_) };
         } else {
             moment->n_other_sites++;
             moment->other_sites_bytes = plim_bytes_sum(moment->other_sites_bytes, rows[i].bytes);
@@ -87,6 +90,7 @@ static void add(const struct plim_step_allocation *allocation, uint64_t bytes, s
     row->n++;
     row->bytes = plim_bytes_sum(row->bytes, bytes);
     row->pillar_bytes[pillar] = plim_bytes_sum(row->pillar_bytes[pillar], bytes);
+    row->phase_bytes[phase] = plim_bytes_sum(row->phase_bytes[phase], bytes);
 }
 
 int plim_torch_moment_at(const struct plim_torch_tape *tape, size_t at, size_t failed,

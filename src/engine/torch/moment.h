@@ -14,6 +14,7 @@ struct plim_torch_site {
     uint32_t n;    /* allocations */
     uint64_t bytes;
     uint8_t pillar; /* of most of the bytes; PLIM_PILLAR_MAX_: unknown */
+    uint8_t phase;  /* in which most were taken; PLIM_PHASE_MAX_: unknown */
 };
 
 struct plim_torch_moment {

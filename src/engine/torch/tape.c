@@ -71,8 +71,8 @@ void plim_torch_tape_done(struct plim_torch_tape *tape)
     tape->events = NULL;
 }
 
-int plim_torch_tape_replay(const struct plim_torch_tape *tape, const struct plim_torch_conditions *conditions,
-                           struct plim_torch_result *ret_result, struct plim_error *reterr)
+int plim_torch_tape_open(const struct plim_torch_tape *tape, const struct plim_torch_conditions *conditions,
+                         struct plim_torch_allocator **ret_allocator, struct plim_error *reterr)
 {
     const struct plim_step_track *track = tape->track;
     const struct plim_torch_setup setup = {
@@ -85,10 +85,16 @@ int plim_torch_tape_replay(const struct plim_torch_tape *tape, const struct plim
         .has_retries = track->has_retries,
         .ends_at_oom = true,
     };
+    return plim_torch_allocator_open(&setup, ret_allocator, reterr);
+}
+
+int plim_torch_tape_replay(const struct plim_torch_tape *tape, const struct plim_torch_conditions *conditions,
+                           struct plim_torch_result *ret_result, struct plim_error *reterr)
+{
     struct plim_torch_allocator *allocator = NULL;
-    int result = plim_torch_allocator_open(&setup, &allocator, reterr);
+    int result = plim_torch_tape_open(tape, conditions, &allocator, reterr);
     if (result == 0)
-        result = plim_torch_allocator_run(allocator, tape->events, track->n_events, reterr);
+        result = plim_torch_allocator_run(allocator, tape->events, tape->track->n_events, reterr);
     if (result == 0)
         *ret_result = *plim_torch_allocator_result(allocator);
     plim_torch_allocator_free(allocator);

@@ -27,6 +27,11 @@ PLIM_MUST_CHECK int plim_torch_tape_make(const struct plim_step *step, const str
                                          struct plim_torch_tape *ret_tape, struct plim_error *reterr);
 void plim_torch_tape_done(struct plim_torch_tape *tape);
 
+/* An allocator for the tape's events, which ends at the first request that fails. */
+PLIM_MUST_CHECK int plim_torch_tape_open(const struct plim_torch_tape *tape,
+                                         const struct plim_torch_conditions *conditions,
+                                         struct plim_torch_allocator **ret_allocator, struct plim_error *reterr);
+
 /* The allocator's result up to the first request that fails, where the program ends, or up to the end. */
 PLIM_MUST_CHECK int plim_torch_tape_replay(const struct plim_torch_tape *tape,
                                            const struct plim_torch_conditions *conditions,

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The largest value of a variable with which a step runs: from the recorded values on by doubling, then by halving
+ * what is left between a value that runs and one that does not.
+ */
+#include "engine/torch/engine.h"
+
+#include <string.h>
+
+enum { MOST_TRIES = 200, MOST_DOUBLINGS = 40 };
+
+enum answer { RUNS, FAILS, UNKNOWN };
+
+struct search {
+    struct plim_torch *engine;
+    const struct plim_torch_wish *wish;
+    const struct plim_machine *machine;
+    struct plim_step_point point;
+    uint32_t variable;
+    struct plim_course_largest *largest;
+    int result; /* the first failure */
+    struct plim_error *err;
+};
+
+/* Does every track run on its card? */
+static int run_all(struct search *s, bool *ret_runs)
+{
+    *ret_runs = true;
+    for (size_t i = 0; i < s->engine->scene.choice.shape->n_tracks && *ret_runs; i++) {
+        struct plim_torch_room room;
+        struct plim_torch_result r;
+        const struct plim_card *card = plim_torch_card_of(s->engine, s->machine, i);
+        int result = plim_torch_room_of(s->engine, s->wish, i, card, &room, s->err);
+        if (result == 0)
+            result = plim_torch_tape_replay(&s->engine->scene.tapes[i], &room.conditions, &r, s->err);
+        if (result < 0)
+            return result;
+        *ret_runs = r.n_ooms == 0;
+    }
+    return 0;
+}
+
+static enum answer try(struct search *s, uint64_t value)
+{
+    struct plim_error error = { 0 };
+    bool runs = false;
+    if (s->result < 0 || s->largest->n_tried == MOST_TRIES)
+        return FAILS;
+    s->point.value[s->variable] = value;
+    s->largest->n_tried++;
+    const int result = plim_torch_scene_make(s->engine, &s->point, &error);
+    if (result == PLIM_E_UNSUPPORTED) {
+        s->largest->unknown_at = s->largest->unknown_at ? s->largest->unknown_at : value;
+        return UNKNOWN;
+    }
+    if (result == PLIM_E_TOO_BIG)
+        return FAILS;
+    if (result < 0 && s->err)
+        *s->err = error;
+    s->result = result < 0 ? result : run_all(s, &runs);
+    return runs ? RUNS : FAILS;
+}
+
+/* The recorded values of the variable: the largest with which it runs, and the least above. */
+static void try_recorded(struct search *s, uint64_t *ret_runs, uint64_t *ret_fails)
+{
+    const struct plim_step *step = s->engine->step;
+    uint64_t at = UINT64_MAX;
+    *ret_runs = *ret_fails = 0;
+    while (!*ret_runs && s->result == 0) {
+        uint64_t next = 0; /* the largest recorded value below */
+        for (size_t i = 0; i < step->n_shapes; i++)
+            for (size_t k = 0; k < step->shapes[i].n_points; k++) {
+                const uint64_t value = step->shapes[i].points[k].value[s->variable];
+                next = value < at && value > next ? value : next;
+            }
+        if (!next)
+            break;
+        const enum answer answer = try(s, next);
+        if (answer == RUNS)
+            *ret_runs = next;
+        else if (answer == FAILS)
+            *ret_fails = next;
+        at = next;
+    }
+}
+
+/* Some larger values: a step that needs less memory for a larger value is odd, and told of. */
+static void look_beyond(struct search *s)
+{
+    const uint64_t fails_at = s->largest->fails_at, unknown_at = s->largest->unknown_at;
+    for (unsigned eighths = 9; eighths <= 16 && fails_at && !s->largest->fits_again; eighths++) {
+        const uint64_t value = fails_at / 8 * eighths + fails_at % 8 * eighths / 8;
+        if (value > fails_at && try(s, value) == RUNS)
+            s->largest->fits_again = value;
+    }
+    s->largest->unknown_at = unknown_at;
+}
+
+static void search(struct search *s)
+{
+    uint64_t low, high;
+    try_recorded(s, &low, &high);
+    for (unsigned i = 0; low && !high && i < MOST_DOUBLINGS && s->result == 0; i++) {
+        const enum answer answer = try(s, low * 2);
+        if (answer == UNKNOWN)
+            break;
+        if (answer == RUNS)
+            low *= 2;
+        else
+            high = low * 2;
+    }
+    uint64_t end = high; /* what lies between two shapes is no answer, and no end either */
+    while (end > low + 1 && s->result == 0) {
+        const uint64_t middle = low + (end - low) / 2;
+        const enum answer answer = try(s, middle);
+        if (answer == RUNS) {
+            low = middle;
+        } else {
+            end = middle;
+            high = answer == FAILS ? middle : high;
+        }
+    }
+    s->largest->value = low;
+    s->largest->fails_at = high;
+    look_beyond(s);
+}
+
+/* A program that computes gradients trains. */
+static enum plim_task task_of(const struct plim_step *step)
+{
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_tracks; k++)
+            for (size_t m = 0; m < step->shapes[i].tracks[k].n_marks; m++) {
+                const uint8_t phase = step->shapes[i].tracks[k].marks[m].phase;
+                if (phase == PLIM_PHASE_BACKWARD || phase == PLIM_PHASE_STEP)
+                    return PLIM_TASK_TRAIN;
+            }
+    return PLIM_TASK_INFER;
+}
+
+int plim_torch_settle(struct plim_engine *base, struct plim_setup *setup, const struct plim_machine *machine,
+                      struct plim_error *reterr)
+{
+    struct plim_torch *engine = plim_torch_of(base);
+    struct plim_torch_wish *wish = plim_torch_wish(setup);
+    struct plim_course_largest largest = { .n_tried = 0 };
+    struct search s = { .engine = engine, .wish = wish, .machine = machine, .largest = &largest, .err = reterr };
+    setup->task = task_of(engine->step);
+    if (!*wish->max || !machine->n_cards)
+        return 0;
+    int result = plim_torch_find_variable(engine->step, wish->max, &s.variable, reterr);
+    if (result == 0)
+        result = plim_torch_point_of(engine->step, wish, &s.point, reterr);
+    if (result < 0)
+        return result;
+    const uint64_t given = s.point.value[s.variable];
+    search(&s);
+    if (s.result < 0)
+        return s.result;
+    largest.variable = engine->step->variables[s.variable].name;
+    wish->largest = largest;
+    return plim_torch_wish_set(wish, wish->max, largest.value ? largest.value : given, reterr);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The room that a card leaves to PyTorch's allocator, and what a track makes of it. */
+#include "engine/torch/engine.h"
+
+#include "base/numbers.h"
+#include "card/cuda_overhead.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct plim_card *plim_torch_card_of(const struct plim_torch *engine, const struct plim_machine *machine,
+                                           size_t track)
+{
+    const bool is_for_all = machine->n_cards < engine->scene.choice.shape->n_tracks;
+    return &machine->card[is_for_all ? 0 : track];
+}
+
+static int read_settings(const char *conf, struct plim_torch_settings *settings, struct plim_error *reterr)
+{
+    memset(settings, 0, sizeof *settings); /* two of them are compared as bytes */
+    plim_torch_settings_init(settings);
+    return plim_torch_settings_parse(settings, conf, reterr);
+}
+
+bool plim_torch_is_other_card(const struct plim_torch *engine, const struct plim_card *card)
+{
+    enum { GENERATION = 10 }; /* 89 is compute capability 8.9 */
+    const uint32_t recorded = engine->recorded_card.compute_capability, here = card->compute_capability;
+    return recorded && here && recorded / GENERATION != here / GENERATION;
+}
+
+/* What was measured, with the work areas that cuBLAS has on this card instead of those on the recorded one. */
+struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engine, const struct plim_card *card,
+                                                  const struct plim_step_track *track)
+{
+    const struct plim_overhead_band cublas = plim_cublas_band(card),
+                                    recorded = plim_cublas_band(&engine->recorded_card);
+    uint64_t bytes = plim_min_u64(track->outside_bytes, PLIM_MOST_BYTES);
+    if (track->outside_bytes == PLIM_STEP_UNKNOWN_BYTES)
+        return (struct plim_overhead_band){ cublas.bytes, 0, cublas.high_bytes };
+    if (plim_torch_is_other_card(engine, card)) {
+        const uint64_t n = bytes / recorded.bytes;
+        bytes = bytes - n * recorded.bytes + n * cublas.bytes;
+    }
+    return (struct plim_overhead_band){ bytes, bytes, bytes };
+}
+
+/* What other than PyTorch's allocator takes of a card. */
+static void add_up(const struct plim_torch *engine, const struct plim_card *card, const struct plim_step_track *track,
+                   uint64_t *ret_bytes, uint64_t *ret_high_bytes)
+{
+    const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
+                                    outside = plim_torch_outside_band(engine, card, track);
+    const uint64_t fixed_bytes = card->others_bytes;
+    *ret_bytes = card->reserved_bytes + fixed_bytes + context.bytes + kernels.bytes + outside.bytes;
+    *ret_high_bytes =
+        card->reserved_high_bytes + fixed_bytes + context.high_bytes + kernels.high_bytes + outside.high_bytes;
+}
+
+static uint64_t rest_of(uint64_t total_bytes, uint64_t taken_bytes)
+{
+    return total_bytes > taken_bytes ? total_bytes - taken_bytes : 0;
+}
+
+int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_wish *wish, size_t track,
+                       const struct plim_card *card, struct plim_torch_room *ret_room, struct plim_error *reterr)
+{
+    struct plim_torch_room room = { .are_recorded = true };
+    struct plim_torch_settings recorded;
+    uint64_t bytes, high_bytes;
+    const char *conf = plim_torch_wish_conf(wish, engine->step);
+    int result = read_settings(conf, &room.conditions.settings, reterr);
+    if (result < 0) {
+        plim_error_where(reterr, wish->has_alloc_conf ? "--alloc-conf" : "the settings of the recording");
+        return result;
+    }
+    if (read_settings(engine->step->alloc_conf, &recorded, NULL) < 0 ||
+        memcmp(&recorded, &room.conditions.settings, sizeof recorded) != 0)
+        room.are_recorded = false;
+    add_up(engine, card, &engine->scene.choice.shape->tracks[track], &bytes, &high_bytes);
+    room.conditions.capacity_bytes = card->total_bytes ? rest_of(card->total_bytes, bytes) : UINT64_MAX;
+    room.conditions.card_bytes = card->total_bytes ? rest_of(card->total_bytes, card->reserved_bytes) : UINT64_MAX;
+    room.worst_capacity_bytes = card->total_bytes ? rest_of(card->total_low_bytes, high_bytes) : UINT64_MAX;
+    *ret_room = room;
+    return 0;
+}
+
+int plim_torch_need_of(const struct plim_torch *engine, size_t track, const struct plim_torch_room *room,
+                       struct plim_torch_need *ret_need, struct plim_error *reterr)
+{
+    const struct plim_torch_tape *tape = &engine->scene.tapes[track];
+    struct plim_torch_need need = { .room = *room };
+    struct plim_torch_conditions all = room->conditions;
+    int result = plim_torch_tape_replay(tape, &room->conditions, &need.there, reterr);
+    if (result < 0)
+        return result;
+    need.least = need.there;
+    need.least_capacity_bytes = room->conditions.capacity_bytes;
+    need.free_peak_bytes = need.there.reserved_peak_bytes;
+    if (need.there.n_ooms || need.there.n_retries) {
+        struct plim_torch_result whole;
+        all.capacity_bytes = UINT64_MAX;
+        result = plim_torch_tape_replay(tape, &all, &whole, reterr);
+        need.free_peak_bytes = whole.reserved_peak_bytes;
+        need.never_runs = whole.n_ooms > 0;
+    }
+    if (result == 0 && need.there.n_ooms && !need.never_runs) {
+        result = plim_torch_tape_least(tape, &all, &need.least_capacity_bytes, &need.least, reterr);
+    }
+    if (result == 0)
+        *ret_need = need;
+    return result;
+}
+
+/*
+ * Of points that were not recorded: the error of recordings that were left out of the fit, and at least half a percent;
+ * beyond the recorded values twice that, once more for each doubling. Where no recording was left out, four times as
+ * much.
+ */
+double plim_torch_error_of(const struct plim_torch *engine)
+{
+    const struct plim_step_choice *choice = &engine->scene.choice;
+    const struct plim_step_shape *shape = choice->shape;
+    const double allocated = shape->left_out_allocated_error, reserved = shape->left_out_reserved_error;
+    double error = fmax(fmax(allocated, reserved), 0.005);
+    if (choice->source == PLIM_STEP_RECORDED)
+        return 0;
+    if (!(allocated >= 0 && reserved >= 0))
+        error = fmax(error, 0.02);
+    if (choice->source == PLIM_STEP_BEYOND)
+        error *= 2 * (1 + log2(fmax(choice->distance, 1)));
+    return fmin(error, 1);
+}
+
+bool plim_torch_need_is_more(const struct plim_torch_need *need, const struct plim_torch_need *than)
+{
+    return need->least.reserved_peak_bytes > than->least.reserved_peak_bytes;
+}

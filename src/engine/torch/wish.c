@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked of a step: the options, and their values. */
+#include "engine/torch/engine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(sizeof(struct plim_torch_wish) <= PLIM_SETUP_OWN_BYTES, "a setup holds a wish");
+
+/* A value of a variable: more would be beyond any program. */
+#define MOST_VALUE ((uint64_t)1 << 40)
+
+struct plim_torch_wish *plim_torch_wish(struct plim_setup *setup)
+{
+    return (struct plim_torch_wish *)(void *)setup->own;
+}
+
+const struct plim_torch_wish *plim_torch_wish_of(const struct plim_setup *setup)
+{
+    return (const struct plim_torch_wish *)(const void *)setup->own;
+}
+
+int plim_torch_wish_set(struct plim_torch_wish *wish, const char *name, uint64_t value, struct plim_error *reterr)
+{
+    uint32_t i = 0;
+    while (i < wish->n_set && strcmp(wish->set[i].name, name) != 0)
+        i++;
+    if (i == PLIM_STEP_MAX_VARIABLES)
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a step has at most %d variables",
+                         PLIM_STEP_MAX_VARIABLES);
+    snprintf(wish->set[i].name, sizeof wish->set[i].name, "%s", name);
+    wish->set[i].value = value;
+    wish->n_set = i < wish->n_set ? wish->n_set : i + 1;
+    return 0;
+}
+
+const char *plim_torch_wish_conf(const struct plim_torch_wish *wish, const struct plim_step *step)
+{
+    return wish->has_alloc_conf ? wish->alloc_conf : step->alloc_conf;
+}
+
+/* --- reading --- */
+
+static int take_set(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
+                    struct plim_error *reterr)
+{
+    static const char expected[] = "a variable of the step and its value, as in B=16";
+    char name[PLIM_STEP_NAME_BYTES], *end;
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value || equals - value >= (ptrdiff_t)sizeof name || equals[1] < '0' || equals[1] > '9')
+        return plim_option_refuse(option, value, expected, reterr);
+    const unsigned long long number = strtoull(equals + 1, &end, 10);
+    if (*end || number == 0 || number > MOST_VALUE)
+        return plim_option_refuse(option, value, "a number from 1 to 2^40 after the =", reterr);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - value), value);
+    return plim_torch_wish_set(plim_torch_wish(&arguments->setup), name, number, reterr);
+}
+
+static int take_max(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
+                    struct plim_error *reterr)
+{
+    struct plim_torch_wish *wish = plim_torch_wish(&arguments->setup);
+    if (!*value || strlen(value) >= sizeof wish->max)
+        return plim_option_refuse(option, value, "a variable of the step", reterr);
+    snprintf(wish->max, sizeof wish->max, "%s", value);
+    return 0;
+}
+
+static int take_alloc_conf(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
+                           struct plim_error *reterr)
+{
+    struct plim_torch_wish *wish = plim_torch_wish(&arguments->setup);
+    struct plim_torch_settings settings;
+    if (strlen(value) >= sizeof wish->alloc_conf)
+        return plim_option_refuse(option, value, "settings of less than 256 letters", reterr);
+    plim_torch_settings_init(&settings);
+    const int result = plim_torch_settings_parse(&settings, value, reterr);
+    if (result < 0)
+        return result;
+    wish->has_alloc_conf = true;
+    snprintf(wish->alloc_conf, sizeof wish->alloc_conf, "%s", value);
+    return 0;
+}
+
+const struct plim_option plim_torch_options[PLIM_TORCH_N_ROWS] = {
+    [PLIM_TORCH_SET] = { { "--set", "", "VAR=N", "a variable of the step at this value; may be repeated" },
+                         .take = take_set,
+                         .kind = PLIM_OPTION_OWN,
+                         .is_unlisted = true },
+    [PLIM_TORCH_MAX] = { { "--max", "", "VAR", "the largest value of a variable that fits, found by replays" },
+                         .take = take_max,
+                         .kind = PLIM_OPTION_OWN },
+    [PLIM_TORCH_ALLOC_CONF] = { { "--alloc-conf", "", "SETTINGS",
+                                  "of PyTorch's allocator, as PYTORCH_CUDA_ALLOC_CONF has them (default: the "
+                                  "recording's)" },
+                                .key = "alloc_conf",
+                                .take = take_alloc_conf,
+                                .kind = PLIM_OPTION_OWN,
+                                .reports_default = true },
+    [PLIM_TORCH_COMMAND] = { { "", "", NULL, "" }, .key = "command", .is_unlisted = true },
+    [PLIM_TORCH_POINT] = { { "", "", NULL, "" }, .key = "point", .reports_default = true },
+};
