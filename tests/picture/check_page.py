@@ -62,7 +62,7 @@ class Shown:
 
     def rows(self):
         return self.page.evaluate("[...document.querySelectorAll('#held tbody tr')].map(r => [Number(r.cells[0].dataset.bytes), "
-                                  "Number(r.cells[2].textContent.replace(/,/g, '')), r.cells[3].textContent])")
+                                  "Number(r.cells[1].textContent.replace(/,/g, '')), r.cells[2].textContent])")
 
     def frames(self):
         return self.page.evaluate("[...document.querySelectorAll('#frames li')].map(e => e.textContent)")
@@ -155,7 +155,7 @@ def check_frames(shown, trace):
     shown.press("p")
     shown.click_chart(0.95, 0.004)
     first = oldest(trace, shown.moment())
-    expected = [f"{frame['name']} {frame['filename']}:{frame['line']}" for frame in first["frames"]]
+    expected = [f"{frame['name']} {frame['filename'].rpartition('-packages/')[2]}:{frame['line']}" for frame in first["frames"]]
     if first["size"] > shown.number("#sums", "reserved") / 50:  # some pixels high
         same(shown.frames(), expected, "the frames of the band at the bottom")
         need(f"{first['size']:,}" in shown.text("#one"), f"its bytes: {shown.text('#one')}")

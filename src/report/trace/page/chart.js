@@ -44,7 +44,9 @@ function makeChart(ui) {
 
     function drawTicks(to) {
         const step = Math.max(roundStep(view.to - view.from, chart.width / 110), view.axis === "time" ? 1e-3 : 1);
-        const bottom = HEAD + chart.height;
+        const bottom = HEAD + chart.height,
+            us = view.timeOf(view.moment(view.to)) - view.timeOf(view.moment(view.from)),
+            digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(us, 1) / 1e6))));
         to.textBaseline = "top";
         for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) {
             const x = chart.xOf(at),
@@ -53,7 +55,7 @@ function makeChart(ui) {
             to.fillRect(Math.round(x), bottom, 1, 4);
             to.textAlign = isLate ? "right" : x < GUTTER + 24 ? "left" : "center";
             to.fillStyle = css(ui.palette.quiet);
-            to.fillText(ui.secondsText(view.axis === "time" ? at : view.timeOf(at)), x, bottom + 6);
+            to.fillText(`${((view.axis === "time" ? at : view.timeOf(at)) / 1e6).toFixed(digits)} s`, x, bottom + 6);
             if (view.axis === "entries" && at > 0) to.fillText(`entry ${at.toLocaleString("en")}`, x, bottom + 19);
         }
     }
@@ -123,9 +125,11 @@ function makeChart(ui) {
         }
     }
 
-    function drawMark(to, position, bytes, text, colour, row) {
+    // A name above a line; names do not cross the line at `right`.
+    function drawMark(to, position, bytes, text, colour, row, right) {
         const x = chart.xOf(position),
-            width = to.measureText(text).width;
+            width = to.measureText(text).width,
+            left = Math.max(GUTTER, Math.min(x - width / 2, GUTTER + chart.width - width));
         if (x < GUTTER - 0.5 || x > GUTTER + chart.width + 0.5) return;
         to.fillStyle = to.strokeStyle = colour;
         to.lineWidth = 1.5;
@@ -135,7 +139,7 @@ function makeChart(ui) {
         to.stroke();
         to.textBaseline = "middle";
         to.textAlign = "left";
-        to.fillText(text, Math.max(GUTTER, Math.min(x - width / 2, GUTTER + chart.width - width)), row);
+        to.fillText(text, left < right && left + width > right - 6 ? right - 6 - width : left, row);
     }
 
     function drawMarks(to) {
@@ -144,10 +148,14 @@ function makeChart(ui) {
             to.strokeStyle = css(ui.palette.alarm);
             to.lineWidth = 1;
             to.setLineDash([5, 4]);
-            to.strokeRect(GUTTER, yOf(capacity), chart.width, 0);
+            to.beginPath();
+            to.moveTo(GUTTER, yOf(capacity));
+            to.lineTo(GUTTER + chart.width, yOf(capacity));
+            to.stroke();
             to.setLineDash([]);
         }
         to.font = bold;
+        const oom = memory.oom === null ? Infinity : view.axis === "time" ? history.time[memory.oom] : memory.oom;
         drawMark(
             to,
             view.at(memory.peak),
@@ -155,16 +163,12 @@ function makeChart(ui) {
             `peak ${sizeText(history.total[memory.peak])}`,
             css(ui.palette.ink),
             27,
+            chart.xOf(oom),
         );
-        if (memory.oom !== null)
-            drawMark(
-                to,
-                view.axis === "time" ? history.time[memory.oom] : memory.oom,
-                null,
-                `out of memory, ${sizeText(ui.answer.oom.asked_bytes)} asked for`,
-                css(ui.palette.alarm),
-                9,
-            );
+        if (memory.oom === null) return;
+        const words = ["out of memory", `out of memory, ${sizeText(ui.answer.oom.asked_bytes)} asked for`],
+            fitting = words.filter((text) => to.measureText(text).width <= chart.width).pop() || "";
+        drawMark(to, oom, null, fitting, css(ui.palette.alarm), 9, Infinity);
     }
 
     chart.draw = () => {

@@ -147,10 +147,13 @@ function connectControls(ui) {
     on("whole", () => ui.showWhole());
     byId("go-oom").hidden = memory.oom === null;
     byId("controls").addEventListener("submit", (event) => {
-        const at = (id) => view.at(firstAbove(history.time, byId(id).valueAsNumber * 1e6));
+        const at = (id) =>
+            view.axis === "time"
+                ? byId(id).valueAsNumber * 1e6
+                : Math.max(firstAbove(history.time, byId(id).valueAsNumber * 1e6) - (id === "from" ? 1 : 0), 0);
         event.preventDefault();
         if (byId("from").valueAsNumber >= 0 && byId("to").valueAsNumber > byId("from").valueAsNumber) {
-            view.set(Math.max(at("from") - 1, 0), at("to"));
+            view.set(at("from"), at("to"));
             ui.viewChanged();
         }
     });

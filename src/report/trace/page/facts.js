@@ -53,7 +53,8 @@ function writeFacts(ui) {
 }
 
 function growthWords(growth, line) {
-    const place = `: ${fileName(line.frame.file)}:${line.frame.line} ${line.frame.function}`;
+    const call = line.call ? ` (called from ${fileName(line.call.file)}:${line.call.line} ${line.call.function})` : "";
+    const place = `: ${fileName(line.frame.file)}:${line.frame.line} ${line.frame.function}${call}`;
     const loop = `a loop of ${countText(growth.turns, "turn", "turns")}`;
     if (line.kind === "larger")
         return [

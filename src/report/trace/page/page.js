@@ -58,19 +58,20 @@ function main() {
         due = new Set();
     const acts = {
         view: () => {
+            if (!history.n) return; // there is no chart
             chart.draw();
             strip.draw();
         },
-        above: chart.drawAbove,
+        above: () => history.n && chart.drawAbove(),
         held: () => writeHeld(ui),
         map: part.draw,
         one: () => writeOne(ui),
     };
     function drawAll() {
-        const names = [...due];
+        if (due.has("view")) due.delete("above"); // which it draws as well
+        const names = ["view", "above", "held", "map", "one"].filter((name) => due.has(name));
         due.clear();
-        for (const name of ["view", "above", "held", "map", "one"])
-            if (names.includes(name) && !(name === "above" && names.includes("view"))) acts[name]();
+        for (const name of names) acts[name]();
     }
     function ask(...names) {
         if (!due.size) requestAnimationFrame(drawAll);

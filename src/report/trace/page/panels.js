@@ -26,21 +26,18 @@ function heldRow(ui, row, total) {
         line = memory.lines[row.line],
         made = document.createElement("tr");
     const bytes = element("td", sizeText(row.bytes)),
-        share = document.createElement("td"),
         name = document.createElement("td");
     const bar = element("span", undefined, `bar hue-${line.colour}`),
         button = element("button", undefined, "line");
     bytes.dataset.bytes = row.bytes;
     bar.style.width = `${Math.max((100 * row.bytes) / Math.max(total, 1), 1)}%`;
-    share.className = "share";
-    share.append(bar);
     button.type = "button";
     button.setAttribute("aria-pressed", String(ui.line === row.line));
     button.append(chip(line.colour), frameText(line.frame));
     button.title = line.frame ? `${line.frame.file}:${line.frame.line}` : "";
     button.dataset.line = row.line;
-    name.append(button);
-    made.append(bytes, share, element("td", row.n.toLocaleString("en")), name);
+    name.append(button, bar);
+    made.append(bytes, element("td", row.n.toLocaleString("en")), name);
     return made;
 }
 
@@ -63,7 +60,6 @@ function writeHeld(ui) {
             made = document.createElement("tr");
         made.append(
             element("td", sizeText(sum((row) => row.bytes))),
-            element("td"),
             element("td", sum((row) => row.n).toLocaleString("en")),
             element("td", countText(rest.length, "other line", "other lines"), "quiet"),
         );
@@ -139,18 +135,30 @@ function writeOne(ui) {
         );
     button.type = "button";
     button.addEventListener("click", () => ui.showLife(id));
+    one.replaceChildren(title, facts, button, ...stackOf(words.frames, own));
+}
+
+// The stack, frames of Python first to be seen: those of native code are shown when asked for.
+function stackOf(frames, own) {
+    const isPython = (frame) => frame.file.endsWith(".py"),
+        nNative = frames.filter((frame) => !isPython(frame)).length;
+    if (!frames.length) return [element("p", "No stack was recorded.", "quiet")];
+    const list = element("ol"),
+        label = element("label", undefined, "quiet"),
+        box = document.createElement("input");
     list.id = "frames";
-    for (const frame of words.frames) {
-        const item = element("li", undefined, frame === own ? "own" : "");
-        item.append(element("span", frame.name), element("span", ` ${frame.file}:${frame.line}`, "place"));
+    for (const frame of frames) {
+        const item = element("li", undefined, frame === own ? "own" : isPython(frame) ? "" : "native");
+        item.append(element("span", frame.name), element("span", ` ${shortPath(frame.file)}:${frame.line}`, "place"));
+        item.title = frame.file;
         list.append(item);
     }
-    one.replaceChildren(
-        title,
-        facts,
-        button,
-        words.frames.length ? list : element("p", "No stack was recorded.", "quiet"),
-    );
+    if (!nNative || nNative === frames.length) return [list];
+    box.type = "checkbox";
+    box.addEventListener("change", () => list.classList.toggle("brief", !box.checked));
+    list.className = "brief";
+    label.append(box, ` ${countText(nNative, "frame", "frames")} of native code`);
+    return [label, list];
 }
 
 // --- the tip at the pointer ---

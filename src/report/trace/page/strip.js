@@ -7,18 +7,16 @@ function makeStrip(ui) {
         canvas = box.querySelector("canvas"),
         strip = { box };
     const most = Math.max(history.segments.most, 1);
-    let width = 1;
+    let width = 1,
+        whole = null; // the picture of the whole history, which stays
 
     strip.xOf = (position) => (position / view.end()) * width;
     strip.positionOf = (x) => Math.max(0, Math.min(1, x / width)) * view.end();
 
-    strip.draw = () => {
-        width = Math.max(box.clientWidth - GUTTER - 1, 40);
-        const height = box.clientHeight,
-            to = sizeCanvas(canvas, box.clientWidth, height);
-        const whole = Object.assign({}, view, { from: 0, to: view.end() });
-        const moments = momentsOf(history, whole, Math.round(width));
-        to.translate(GUTTER, 0);
+    function drawWhole(height, key) {
+        const moments = momentsOf(history, { ...view, from: 0, to: view.end() }, Math.round(width));
+        whole = { key, image: new OffscreenCanvas(moments.length, height) };
+        const to = whole.image.getContext("2d");
         moments.forEach((moment, x) => {
             to.fillStyle = css(ui.palette.rule);
             const reserved = (mostReserved(history, moments, x) / most) * (height - 4);
@@ -27,6 +25,16 @@ function makeStrip(ui) {
             const held = (history.total[moment] / most) * (height - 4);
             to.fillRect(x, height - held, 1, held);
         });
+    }
+
+    strip.draw = () => {
+        width = Math.max(box.clientWidth - GUTTER - 1, 40);
+        const height = box.clientHeight,
+            to = sizeCanvas(canvas, box.clientWidth, height),
+            key = [width, height, view.axis, ui.palette.dark].join();
+        if (!whole || whole.key !== key) drawWhole(height, key);
+        to.translate(GUTTER, 0);
+        to.drawImage(whole.image, 0, 0, width, height);
         const from = strip.xOf(view.from),
             until = strip.xOf(view.to);
         to.fillStyle = css(ui.palette.surface).replace(")", " / 0.65)");

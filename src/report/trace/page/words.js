@@ -44,6 +44,12 @@ function fileName(path) {
     return path.slice(path.lastIndexOf("/") + 1);
 }
 
+// A path without the folder of installed packages.
+function shortPath(path) {
+    const at = path.lastIndexOf("-packages/");
+    return at < 0 ? path : path.slice(at + "-packages/".length);
+}
+
 function frameText(frame) {
     return frame ? `${fileName(frame.file)}:${frame.line} ${frame.name}` : "no stack was recorded";
 }
