@@ -55,7 +55,12 @@ function makeChart(ui) {
             to.fillRect(Math.round(x), bottom, 1, 4);
             to.textAlign = isLate ? "right" : x < GUTTER + 24 ? "left" : "center";
             to.fillStyle = css(ui.palette.quiet);
-            to.fillText(`${((view.axis === "time" ? at : view.timeOf(at)) / 1e6).toFixed(digits)} s`, x, bottom + 6);
+            if (view.hasTimes)
+                to.fillText(
+                    `${((view.axis === "time" ? at : view.timeOf(at)) / 1e6).toFixed(digits)} s`,
+                    x,
+                    bottom + 6,
+                );
             if (view.axis === "entries" && at > 0) to.fillText(`entry ${at.toLocaleString("en")}`, x, bottom + 19);
         }
     }

@@ -147,16 +147,16 @@ function connectControls(ui) {
     on("whole", () => ui.showWhole());
     byId("go-oom").hidden = memory.oom === null;
     byId("controls").addEventListener("submit", (event) => {
-        const at = (id) =>
-            view.axis === "time"
-                ? byId(id).valueAsNumber * 1e6
-                : Math.max(firstAbove(history.time, byId(id).valueAsNumber * 1e6) - (id === "from" ? 1 : 0), 0);
+        const from = byId("from").valueAsNumber,
+            to = byId("to").valueAsNumber;
         event.preventDefault();
-        if (byId("from").valueAsNumber >= 0 && byId("to").valueAsNumber > byId("from").valueAsNumber) {
-            view.set(at("from"), at("to"));
+        if (from >= 0 && to > from) {
+            view.set(view.fromField(from, true), view.fromField(to, false));
             ui.viewChanged();
         }
     });
+    byId("axis-part").hidden = !view.hasTimes;
+    byId("unit").textContent = view.hasTimes ? "s" : "entries";
     byId("axis").addEventListener("change", (event) => {
         view.setAxis(event.target.value);
         ui.viewChanged();

@@ -14,14 +14,18 @@ function writeFacts(ui) {
     byId("name").textContent = name;
     byId("about").textContent =
         `device ${answer.device}, ${countText(answer.entries, "entry", "entries")}` +
-        (history.n ? ` over ${ui.secondsText(history.time[history.n - 1])}` : ": no history, only what is held now") +
+        (history.n
+            ? ui.view.hasTimes
+                ? ` over ${ui.when(history.n - 1)}`
+                : ""
+            : ": no history, only what is held now") +
         `; settings: ${answer.settings === null ? "not written" : answer.settings || "default"}`;
     if (answer.oom) {
         const oom = answer.oom,
             place = oom.frame ? `${fileName(oom.frame.file)}:${oom.frame.line}` : "a request";
         add("alarm", [
             element("strong", "Out of memory"),
-            ` at ${ui.secondsText(oom.time_us)}: ${place} asked for ${sizeText(oom.asked_bytes)}` +
+            ` at ${ui.when(oom.entry)}: ${place} asked for ${sizeText(oom.asked_bytes)}` +
                 ` and ${sizeText(oom.device_free_bytes)} of the card were free. PyTorch had reserved ${sizeText(oom.reserved_bytes)}, ` +
                 `${sizeText(oom.reserved_bytes - oom.allocated_bytes)} of it free in pieces.`,
         ]);
@@ -41,7 +45,7 @@ function writeFacts(ui) {
     add("", [
         element("strong", "Peak"),
         ` ${sizeText(answer.peak.held.bytes)} requested` +
-            (answer.peak.time_us === null ? "" : ` at ${ui.secondsText(answer.peak.time_us)}`) +
+            (answer.peak.entry === null ? "" : ` at ${ui.when(answer.peak.entry)}`) +
             `, in blocks of ${sizeText(answer.peak.allocated_bytes)}; at most ${sizeText(answer.peak.reserved_bytes)} reserved.`,
     ]);
     byId("capacity-key").hidden = !ui.capacity;
@@ -53,7 +57,9 @@ function writeFacts(ui) {
 }
 
 function growthWords(growth, line) {
-    const call = line.call ? ` (called from ${fileName(line.call.file)}:${line.call.line} ${line.call.function})` : "";
+    const call = line.call
+        ? ` (called from ${fileName(line.call.file)}:${line.call.line} ${line.call.function})`
+        : "";
     const place = `: ${fileName(line.frame.file)}:${line.frame.line} ${line.frame.function}${call}`;
     const loop = `a loop of ${countText(growth.turns, "turn", "turns")}`;
     if (line.kind === "larger")

@@ -7,6 +7,7 @@ function makeUi() {
     history.next = new Int32Array(history.allocations.n);
     history.previous = new Int32Array(history.allocations.n);
     const memory = makeMemory(history, answer),
+        view = makeView(history),
         us = history.n ? history.time[history.n - 1] : 0;
     const digits = us < 1e6 ? 4 : us < 1e8 ? 3 : 2;
     const capacity = answer.replay.capacity_bytes;
@@ -15,13 +16,12 @@ function makeUi() {
         history,
         memory,
         capacity,
-        view: makeView(history),
+        view,
         line: -1,
         selected: -1,
         hovered: -1,
         moment: memory.oom !== null ? memory.oom : memory.peak,
-        digits,
-        secondsText: (t) => `${(t / 1e6).toFixed(digits)} s`,
+        when: (entry) => (view.hasTimes ? `${(history.time[entry] / 1e6).toFixed(digits)} s` : `entry ${entry}`),
     };
 }
 
@@ -78,10 +78,8 @@ function main() {
         names.forEach((name) => due.add(name));
     }
     ui.viewChanged = () => {
-        const seconds = (position) =>
-            (view.timeOf(view.moment(position)) / 1e6).toFixed(6).replace(/0+$/, "").replace(/\.$/, "");
-        byId("from").value = seconds(view.from);
-        byId("to").value = seconds(view.to);
+        byId("from").value = view.toField(view.from);
+        byId("to").value = view.toField(view.to);
         ask("view");
     };
     ui.goTo = (moment) => {

@@ -13,8 +13,8 @@ function momentText(ui) {
               : moment === history.n
                 ? "at the end, "
                 : "at ";
-    const us = moment === memory.oom ? history.time[moment] : ui.view.timeOf(moment);
-    return history.n ? `${name}${ui.secondsText(us)}` : "now";
+    const entry = moment === memory.oom ? moment : moment - 1;
+    return history.n ? `${name}${entry < 0 ? "the beginning" : ui.when(entry)}` : "now";
 }
 
 function chip(colour) {
@@ -89,7 +89,7 @@ function lifeText(ui, id) {
     const a = ui.history.allocations,
         from = a.start[id],
         until = a.end[id];
-    const time = (moment) => ui.secondsText(ui.view.timeOf(moment));
+    const time = (moment) => ui.when(moment - 1);
     const taken = from === 0 ? "taken before the history" : `taken at ${time(from)}`;
     return until > ui.history.n ? `${taken}, held to the end` : `${taken}, given back at ${time(until)}`;
 }

@@ -13,8 +13,8 @@ function firstAbove(values, value) {
 }
 
 function makeView(history) {
-    const view = { axis: "entries", from: 0, to: 1 };
-    const lastUs = history.n ? history.time[history.n - 1] : 0;
+    const lastUs = history.n ? history.time[history.n - 1] : 0,
+        view = { axis: "entries", from: 0, to: 1, hasTimes: lastUs > 0 }; // PyTorch 2.1 and older write no times
     view.timeOf = (moment) => (moment > 0 ? history.time[Math.min(moment, history.n) - 1] : 0);
     view.end = () => (view.axis === "time" ? Math.max(lastUs, 1) : Math.max(history.n, 1));
     view.at = (moment) => (view.axis === "time" ? view.timeOf(moment) : moment);
@@ -22,6 +22,16 @@ function makeView(history) {
         view.axis === "time"
             ? firstAbove(history.time, position)
             : Math.max(0, Math.min(history.n, Math.floor(position)));
+    // In the fields of the filter: seconds, or entries where there are no times.
+    view.toField = (position) => {
+        const moment = view.moment(position);
+        return view.hasTimes ? String(Number((view.timeOf(moment) / 1e6).toFixed(6))) : String(moment);
+    };
+    view.fromField = (value, isStart) => {
+        if (!view.hasTimes) return value;
+        if (view.axis === "time") return value * 1e6;
+        return Math.max(firstAbove(history.time, value * 1e6) - (isStart ? 1 : 0), 0); // a state lasts to the next entry
+    };
     view.least = () => Math.min(view.end(), view.axis === "time" ? 20 : 8);
     view.set = (from, to) => {
         const span = Math.min(Math.max(to - from, view.least()), view.end());
