@@ -33,11 +33,14 @@ def kind(names: list[str], value: str | None) -> int:
 
 
 def size(row: dict, variables: list[str]) -> bytes:
-    """{"terms": [(coefficient, {variable: power})], "denominator": 1, "rounding": {variable: exponent}, "is_exact": True}"""
+    """{"terms": [(coefficient, {variable: power})], "denominator": 1, "rounding": {variable: exponent}, "bounds": (least, multiple, most),
+    "is_exact": True}"""
     rounding = row.get("rounding", {})
     out = number(4 * len(row["terms"]) + 2 * bool(rounding) + row.get("is_exact", True))
     if rounding:
         out += bytes(rounding.get(name, 0) for name in variables)
+    if row.get("bounds"):
+        out += number(0) + b"".join(number(bound) for bound in row["bounds"])
     out += number(row.get("denominator", 1))
     for coefficient, powers in row["terms"]:
         out += number(coefficient * 2 if coefficient >= 0 else -coefficient * 2 - 1)
@@ -159,7 +162,7 @@ def everything() -> dict:
     """Every kind of event, two streams, pools, ranks and shapes, tiles, and much that is not known."""
     events = [("take", 0), ("take", 1, 1, 1), ("give_later", 0, 1, 0), ("given", 0), ("give", 1, 1, 1), ("empty", None),
               ("release_pool", None, 0, 1), ("empty_pool", None), ("empty", None, 0, 0)]
-    size = {"terms": [(3, {"B": 1, "S": 2}), (-5, {"B": 4})], "denominator": 2, "rounding": {"S": 7}, "is_exact": False}
+    size = {"terms": [(3, {"B": 1, "S": 2}), (-5, {"B": 4})], "denominator": 2, "rounding": {"S": 7}, "bounds": (512, 1024, 1 << 40), "is_exact": False}
     track = {"streams": 2, "pools": 2, "pool_retries": [1, 0], "end": "memory", "starts_late": True, "recorded": [(1 << 30, None)],
              "capacity_bytes": 1 << 31, "allocations": [(0, 0, None, "backward"), (0, None, "weights", None)],
              "marks": [(1, 0, "load"), (9, 2, None)], "events": events}

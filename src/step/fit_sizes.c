@@ -95,8 +95,10 @@ static bool add_size(struct plim_step_shape *shape, size_t *terms_room, const st
         shape->terms = terms;
     }
     struct plim_step_size *size = &shape->sizes[shape->n_sizes++];
-    *size =
-        (struct plim_step_size){ (uint32_t)shape->n_terms, form->n_terms, form->denominator, form->is_exact, { 0 } };
+    *size = (struct plim_step_size){ .first_term = (uint32_t)shape->n_terms,
+                                     .n_terms = form->n_terms,
+                                     .denominator = form->denominator,
+                                     .is_exact = form->is_exact };
     memcpy(size->rounding, form->rounding, sizeof size->rounding);
     memcpy(shape->terms + shape->n_terms, form->term, form->n_terms * sizeof *form->term);
     shape->n_terms += form->n_terms;

@@ -254,6 +254,23 @@ static void read_rounding(struct reader *r, struct plim_step_size *size)
     expect(r, has_rounding, at, "a size that rounds rounds no variable");
 }
 
+/* Bounds stand behind a 0 in the place of the denominator, which follows them. */
+static void read_denominator(struct reader *r, struct plim_step_size *size)
+{
+    const uint64_t at = r->cursor->at;
+    size->denominator = (uint32_t)take_up_to(r, UINT32_MAX, "the denominator of a size");
+    if (size->denominator || !is_well(r))
+        return;
+    size->least_bytes = take_number(r, "the bounds of a size");
+    size->multiple_bytes = take_number(r, "the bounds of a size");
+    size->most_bytes = take_number(r, "the bounds of a size");
+    expect(r, size->least_bytes || size->multiple_bytes || size->most_bytes, at,
+           "a size has bounds that bound nothing");
+    const uint64_t denominator_at = r->cursor->at;
+    size->denominator = (uint32_t)take_up_to(r, UINT32_MAX, "the denominator of a size");
+    expect(r, size->denominator > 0, denominator_at, "the denominator of a size is 0");
+}
+
 static void read_sizes(struct reader *r, struct plim_step_shape *shape)
 {
     uint64_t n = 0, n_terms = 0;
@@ -271,9 +288,7 @@ static void read_sizes(struct reader *r, struct plim_step_shape *shape)
         size->is_exact = bits & PLIM_STEP_IS_EXACT;
         if (bits & PLIM_STEP_HAS_ROUNDING)
             read_rounding(r, size);
-        const uint64_t at = r->cursor->at;
-        size->denominator = (uint32_t)take_up_to(r, UINT32_MAX, "the denominator of a size");
-        expect(r, size->denominator > 0, at, "the denominator of a size is 0");
+        read_denominator(r, size);
         for (uint32_t k = 0; k < size->n_terms && is_well(r); k++)
             read_term(r, &shape->terms[next + k]);
         next += size->n_terms;

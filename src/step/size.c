@@ -30,21 +30,44 @@ static bool magnitude(const struct plim_step_term *term, const struct plim_step_
     return is_inside;
 }
 
+/* Of the terms of one sign. */
+struct sum {
+    uint64_t value;
+    bool is_beyond; /* 64 bits */
+};
+
+static uint64_t quotient(const struct plim_step_size *size, struct sum more, struct sum less)
+{
+    if (more.is_beyond)
+        return UINT64_MAX;
+    if (less.is_beyond || more.value <= less.value)
+        return 0;
+    const uint64_t value = more.value - less.value, rest = value % size->denominator;
+    return value / size->denominator + (rest > 0 && size->multiple_bytes > 1);
+}
+
+static uint64_t bounded(const struct plim_step_size *size, uint64_t bytes)
+{
+    if (bytes < size->least_bytes)
+        return 0;
+    const uint64_t beyond = size->multiple_bytes > 1 ? bytes % size->multiple_bytes : 0;
+    const uint64_t missing = beyond ? size->multiple_bytes - beyond : 0;
+    bytes = bytes > UINT64_MAX - missing ? UINT64_MAX : bytes + missing;
+    return size->most_bytes && bytes > size->most_bytes ? size->most_bytes : bytes;
+}
+
 uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point)
 {
-    uint64_t more = 0, less = 0;
-    bool is_more_inside = true, is_less_inside = true;
+    struct sum more = { 0 }, less = { 0 };
     if (size >= shape->n_sizes)
         return 0;
     const struct plim_step_size *s = &shape->sizes[size];
     const struct plim_step_point values = rounded(s, point);
     for (uint32_t i = 0; i < s->n_terms; i++) {
         const struct plim_step_term *term = &shape->terms[s->first_term + i];
-        uint64_t *sum = term->coefficient < 0 ? &less : &more, value = 0;
-        bool *is_inside = term->coefficient < 0 ? &is_less_inside : &is_more_inside;
-        *is_inside &= magnitude(term, &values, &value) && !__builtin_add_overflow(*sum, value, sum);
+        struct sum *sum = term->coefficient < 0 ? &less : &more;
+        uint64_t value = 0;
+        sum->is_beyond |= !magnitude(term, &values, &value) || __builtin_add_overflow(sum->value, value, &sum->value);
     }
-    if (!is_more_inside)
-        return UINT64_MAX;
-    return is_less_inside && more > less ? (more - less) / s->denominator : 0;
+    return bounded(s, quotient(s, more, less));
 }

@@ -5,8 +5,8 @@
 #include "step/step.h"
 
 /*
- * The bytes of size number `size` of a shape at a point: rounded down, 0 where the polynomial is negative, UINT64_MAX
- * where it is beyond all numbers. A size that the shape does not have is 0.
+ * The bytes of size number `size` of a shape at a point: rounded down, or up where it has a multiple; 0 where the
+ * polynomial is negative, UINT64_MAX where it is beyond all numbers. A size that the shape does not have is 0.
  */
 uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point);
 

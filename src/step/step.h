@@ -40,13 +40,20 @@ struct plim_step_term {
     uint8_t power[PLIM_STEP_MAX_VARIABLES];
 };
 
-/* bytes = sum of terms / denominator, rounded down (size.h); the sizes of a shape are shared by its events. */
+/*
+ * bytes = sum of terms / denominator (size.h); the sizes of a shape are shared by its events. Of 0 bytes nothing is
+ * taken: a work area that the program needs at some points only.
+ */
 struct plim_step_size {
     uint32_t first_term, n_terms;
     uint32_t denominator; /* >= 1 */
     bool is_exact;        /* the only form that has every recorded size (form.h); else the nearest that was found */
     /* A variable counts as rounded up to the next multiple of 2^rounding: kernels work on tiles of it. */
     uint8_t rounding[PLIM_STEP_MAX_VARIABLES];
+    /* In this order, each where it is not 0: */
+    uint64_t least_bytes;    /* below it is 0 */
+    uint64_t multiple_bytes; /* up to the next multiple of it */
+    uint64_t most_bytes;     /* and never more */
 };
 
 /* A line of the program that allocates: the innermost frame that is not PyTorch's own. */

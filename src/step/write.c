@@ -137,6 +137,17 @@ static void put_rounding(struct writer *w, const struct plim_step_size *size)
         put(w, size->rounding, w->step->n_variables);
 }
 
+/* Behind a 0, where a denominator would stand. */
+static void put_bounds(struct writer *w, const struct plim_step_size *size)
+{
+    if (!size->least_bytes && !size->multiple_bytes && !size->most_bytes)
+        return;
+    put_number(w, 0);
+    put_number(w, size->least_bytes);
+    put_number(w, size->multiple_bytes);
+    put_number(w, size->most_bytes);
+}
+
 static void put_sizes(struct writer *w, const struct plim_step_shape *shape)
 {
     size_t n_terms = 0;
@@ -150,6 +161,7 @@ static void put_sizes(struct writer *w, const struct plim_step_shape *shape)
         if (!require(w, has_terms && size->denominator, "a size has terms that there are not, or no denominator"))
             return;
         put_rounding(w, size);
+        put_bounds(w, size);
         put_number(w, size->denominator);
         for (uint32_t k = 0; k < size->n_terms; k++) {
             const struct plim_step_term *term = &shape->terms[size->first_term + k];

@@ -617,7 +617,8 @@ def check_step(answer: object) -> None:
                      tracks=list)
         need(len(row["points"]) > 0 and all(list(point) == root["variables"] for point in row["points"]), f"{where}.points")
         for size in row["sizes"]:
-            fields(size, f"{where}.sizes", terms=list, denominator=int, multiples=dict, is_exact=bool)
+            fields(size, f"{where}.sizes", terms=list, denominator=int, multiples=dict, least_bytes=(int, NULL),
+                   multiple_bytes=(int, NULL), most_bytes=(int, NULL), is_exact=bool)
             need(size["denominator"] > 0 and set(size["multiples"]) <= set(root["variables"]), f"{where}.sizes: {size}")
             for term in size["terms"]:
                 fields(term, f"{where}.sizes.terms", coefficient=int, powers=dict)

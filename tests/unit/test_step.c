@@ -16,6 +16,11 @@
 
 /* --- sizes --- */
 
+#define SIZE(first, n, ...)                                                                                            \
+    {                                                                                                                  \
+        .first_term = (first), .n_terms = (n), .is_exact = true, .denominator = __VA_ARGS__                            \
+    }
+
 static void test_sizes(void **state)
 {
     enum { BIG = 4 };
@@ -28,8 +33,16 @@ static void test_sizes(void **state)
         { INT64_MIN, { 0 } }, { INT64_MAX, { 0 } }, { 3, { 0 } }, /* 2 */
     };
     struct plim_step_size sizes[] = {
-        { 0, 2, 1, true, { 0 } }, { 2, 2, 2, true, { 0 } },  { 4, 1, 1, true, { 0 } }, { 5, 2, 1, true, { 0 } },
-        { 7, 3, 1, true, { 0 } }, { 10, 0, 1, true, { 0 } }, { 4, 3, 1, true, { 0 } }, { 0, 2, 1, true, { 1, 7 } },
+        SIZE(0, 2, 1),
+        SIZE(2, 2, 2),
+        SIZE(4, 1, 1),
+        SIZE(5, 2, 1),
+        SIZE(7, 3, 1),
+        SIZE(10, 0, 1),
+        SIZE(4, 3, 1),
+        SIZE(0, 2, 1, .rounding = { 1, 7 }),
+        SIZE(2, 1, 2, .least_bytes = 10, .multiple_bytes = 4, .most_bytes = 100),
+        SIZE(4, 1, 1, .multiple_bytes = 4096),
     };
     const struct plim_step_shape shape = {
         .sizes = sizes, .n_sizes = COUNT(sizes), .terms = terms, .n_terms = COUNT(terms)
@@ -55,7 +68,13 @@ static void test_sizes(void **state)
         { 7, 4, 256, 4 * 4 * 256 + 512 },
         { 7, UINT64_MAX, 0, 512 },
         { 7, UINT64_MAX, 1, UINT64_MAX },
-        { 8, 1, 1, 0 },
+        { 8, 0, 2, 0 },  /* 6 is less than 10 */
+        { 8, 0, 3, 16 }, /* 13.5 */
+        { 8, 0, 9, 100 },
+        { 9, 1, 1, 4096 },
+        { 9, 0, 0, 0 },
+        { 9, UINT64_C(1) << 40, 2, UINT64_MAX },
+        { 10, 1, 1, 0 },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -112,7 +131,10 @@ static struct plim_step_track tracks[] = {
     { .rank = 4, .n_streams = 1, .n_pools = 1, .capacity_bytes = PLIM_STEP_UNKNOWN_BYTES },
 };
 static struct plim_step_term terms[] = { { 512, { 0 } }, { -3, { 1 } } };
-static struct plim_step_size sizes[] = { { 0, 1, 1, true, { 0 } }, { 0, 2, 2, false, { 7 } } };
+static struct plim_step_size sizes[] = {
+    SIZE(0, 1, 1),
+    { .n_terms = 2, .denominator = 2, .rounding = { 7 }, .most_bytes = 300 },
+};
 static struct plim_step_point points[] = { { { 1 } }, { { 2 } } };
 static struct plim_step_shape shapes[] = {
     { points, COUNT(points), tracks, COUNT(tracks), sizes, COUNT(sizes), terms, COUNT(terms), 0.25, -1 },
@@ -150,8 +172,8 @@ static const unsigned char file[] = {
     1, 2, 1, 2,
     /* errors of recordings that were left out */
     0, 0, 0, 0, 0, 0, 0xd0, 0x3f, 0, 0, 0, 0, 0, 0, 0xf0, 0xbf,
-    /* sizes, terms: 512; (512 - 3 B) / 2, where B counts in multiples of 128 */
-    2, 3, 5, 1, 0x80, 8, 0, 10, 7, 2, 0x80, 8, 0, 5, 1,
+    /* sizes, terms: 512; (512 - 3 B) / 2 where B counts in multiples of 128, at most 300 */
+    2, 3, 5, 1, 0x80, 8, 0, 10, 7, 0, 0, 0, 0xac, 2, 2, 0x80, 8, 0, 5, 1,
     /* tracks: rank, device, streams, pools, end, flags; retries */
     2, 3, 1, 2, 2, 2, 7, 1, 0,
     /* peaks; outside, capacity */

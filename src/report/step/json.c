@@ -148,6 +148,8 @@ static json_t *term_json(const struct plim_step *step, const struct plim_step_te
     return json_pack("{s:I, s:o}", "coefficient", (json_int_t)term->coefficient, "powers", powers);
 }
 
+static json_t *bound_json(uint64_t bytes) { return bytes ? number(bytes) : json_null(); }
+
 static json_t *size_json(const struct plim_step *step, const struct plim_step_shape *shape,
                          const struct plim_step_size *size)
 {
@@ -157,8 +159,10 @@ static json_t *size_json(const struct plim_step *step, const struct plim_step_sh
     for (uint32_t v = 0; v < step->n_variables; v++)
         if (size->rounding[v])
             json_object_set_new(multiples, step->variables[v].name, json_integer((json_int_t)1 << size->rounding[v]));
-    return json_pack("{s:o, s:I, s:o, s:b}", "terms", terms, "denominator", (json_int_t)size->denominator, "multiples",
-                     multiples, "is_exact", (int)size->is_exact);
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "terms", terms, "denominator",
+                     (json_int_t)size->denominator, "multiples", multiples, "least_bytes",
+                     bound_json(size->least_bytes), "multiple_bytes", bound_json(size->multiple_bytes), "most_bytes",
+                     bound_json(size->most_bytes), "is_exact", (int)size->is_exact);
 }
 
 static json_t *peaks_json(const struct plim_step_shape *shape, const struct plim_step_track *track)
