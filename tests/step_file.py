@@ -162,7 +162,8 @@ def everything() -> dict:
     """Every kind of event, two streams, pools, ranks and shapes, tiles, and much that is not known."""
     events = [("take", 0), ("take", 1, 1, 1), ("give_later", 0, 1, 0), ("given", 0), ("give", 1, 1, 1), ("empty", None),
               ("release_pool", None, 0, 1), ("empty_pool", None), ("empty", None, 0, 0)]
-    size = {"terms": [(3, {"B": 1, "S": 2}), (-5, {"B": 4})], "denominator": 2, "rounding": {"S": 7}, "bounds": (512, 1024, 1 << 40), "is_exact": False}
+    size = {"terms": [(3, {"B": 1, "S": 2}), (-5, {"B": 4})], "denominator": 2, "rounding": {"S": 7}, "bounds": (512, 1024, 1 << 40),
+            "is_exact": False}
     track = {"streams": 2, "pools": 2, "pool_retries": [1, 0], "end": "memory", "starts_late": True, "recorded": [(1 << 30, None)],
              "capacity_bytes": 1 << 31, "allocations": [(0, 0, None, "backward"), (0, None, "weights", None)],
              "marks": [(1, 0, "load"), (9, 2, None)], "events": events}

@@ -86,6 +86,40 @@ static int refuse_fixed(const struct plim_step *step, const struct box *box, uin
     return code;
 }
 
+/* Two recordings that differ in this variable alone. */
+static bool is_alone(const struct plim_step_point *a, const struct plim_step_point *b, uint32_t variable, uint32_t n)
+{
+    for (uint32_t v = 0; v < n; v++)
+        if ((a->value[v] == b->value[v]) == (v == variable))
+            return false;
+    return true;
+}
+
+/* A variable that has several values in a shape, but was never the only one that changed; n: there is none. */
+static uint32_t find_mixed(const struct plim_step_shape *shape, const struct box *box, uint32_t n)
+{
+    for (uint32_t v = 0; v < n; v++) {
+        bool is_told = box->low[v] == box->high[v];
+        for (size_t i = 0; i < shape->n_points && !is_told; i++)
+            for (size_t k = 0; k < i && !is_told; k++)
+                is_told = is_alone(&shape->points[i], &shape->points[k], v, n);
+        if (!is_told)
+            return v;
+    }
+    return n;
+}
+
+static int refuse_mixed(const struct plim_step *step, uint32_t v, struct plim_error *reterr)
+{
+    const char *name = step->variables[v].name;
+    const int code = plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                               "%s changed with other variables only in the recordings of this shape: which of them "
+                               "sizes follow is not known",
+                               name);
+    plim_error_hint(reterr, "record it again with one more point where %s alone is another: --vary %s=...", name, name);
+    return code;
+}
+
 /* How far a point is from a box, as a factor in the variable that is farthest. */
 static double distance(const struct box *box, const struct plim_step_point *point, uint32_t n)
 {
@@ -168,6 +202,9 @@ static int choose_unrecorded(const struct plim_step *step, const struct plim_ste
     const uint32_t fixed = find_fixed(step, &box, point);
     if (fixed < n)
         return refuse_fixed(step, &box, fixed, reterr);
+    const uint32_t mixed = find_mixed(&step->shapes[found], &box, n);
+    if (mixed < n)
+        return refuse_mixed(step, mixed, reterr);
     *ret_choice = (struct plim_step_choice){ &step->shapes[found],
                                              has_point(&box, point, n) ? PLIM_STEP_BETWEEN : PLIM_STEP_BEYOND, SIZE_MAX,
                                              distance(&box, point, n) };

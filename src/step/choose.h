@@ -26,7 +26,8 @@ struct plim_step_choice {
 
 /*
  * The shape that the program has at a point. PLIM_E_UNSUPPORTED where the recordings do not say: between two shapes
- * ("another shape from B=5: record it again"), and for another value of a variable that has a single one.
+ * ("another shape from B=5: record it again"), for another value of a variable that has a single one, and where a
+ * variable never was the only one that changed.
  */
 PLIM_MUST_CHECK int plim_step_choose(const struct plim_step *step, const struct plim_step_point *point,
                                      struct plim_step_choice *ret_choice, struct plim_error *reterr);

@@ -95,13 +95,25 @@ static void test_mixed(void **state)
     plim_step_done(&step);
 }
 
+/* Recordings that cannot tell B from S. */
+static void test_together(void **state)
+{
+    struct plim_step step;
+    (void)state;
+    make(&step, 2, (const uint64_t[][2]){ { 4, 128 }, { 2, 256 } }, 2);
+    holds(&step, 4, 128, 0, PLIM_STEP_RECORDED);
+    is_refused(&step, 3, 200, "B changed with other variables only");
+    plim_step_done(&step);
+    make(&step, 2, (const uint64_t[][2]){ { 4, 128 }, { 2, 256 }, { 4, 256 } }, 3);
+    holds(&step, 3, 200, 0, PLIM_STEP_BETWEEN);
+    plim_step_done(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_recording),
-        cmocka_unit_test(test_one_shape),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_one_recording), cmocka_unit_test(test_one_shape), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_mixed),         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
