@@ -301,10 +301,18 @@ static void judge_kept(struct finder *f, const struct held *rows, size_t n)
     struct group *group = &f->groups[rows[0].group];
     uint64_t parts[N_QUARTERS] = { 0 };
     struct plim_trace_growing line = { .kind = PLIM_TRACE_KEPT, .frame = group->frame, .call = group->call };
+    uint64_t largest = 0;
+    uint32_t turn = 0;
+    for (size_t i = 0; i < n; i++)
+        if (has_bin(f, rows[i].turn) && rows[i].bytes > largest)
+            largest = rows[i].bytes;
     for (size_t i = 0; i < n; i++) {
+        if (rows[i].bytes > largest) /* once, at the beginning: a work area of a library */
+            continue;
         line.bytes += rows[i].bytes;
         line.n++;
-        line.n_turns += i == 0 || rows[i].turn != rows[i - 1].turn;
+        line.n_turns += rows[i].turn != turn;
+        turn = rows[i].turn;
         if (has_bin(f, rows[i].turn))
             parts[bin_of(f, rows[i].turn, N_QUARTERS)] += rows[i].bytes;
     }

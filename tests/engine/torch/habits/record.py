@@ -3,7 +3,7 @@
 """
 Records of faulty.py, clean.py and later.py, from real PyTorch on the virtual GPU, as text: tests/data/habits/NAME.habit.
 
-    record.py --plimsoll P --python PYTHON [--write] [NAME...]
+    record.py --plimsoll P --python PYTHON [--write] [NAME...]     without --write: what is asked for is as it was recorded
     record.py --plimsoll P --python PYTHON --snapshots    those of SNAPSHOTS as PyTorch writes them, packed
     record.py --half seen|blind           the names, drawn with a seed, that a detector was made with, and the others
 
@@ -154,6 +154,16 @@ def rehearse(plimsoll: str, python: str, wanted: list[str], folder: str) -> None
         raise SystemExit(f"status {run.returncode}\n{run.stderr[-2000:]}")
 
 
+def essence(text: str) -> list[str]:
+    """What is asked for, in order, and what the driver is: addresses and stacks are the machine's, or another version's."""
+    return [" ".join([words[0], *words[3:]]) for words in map(str.split, text.splitlines()) if words[0] in ("a", "+", "-", "o")]
+
+
+def is_recorded(text: str, name: str) -> bool:
+    with open(os.path.join(HABITS, name + ".habit"), encoding="utf-8") as file:
+        return essence(text) == essence(file.read())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--plimsoll")
@@ -182,6 +192,9 @@ def main() -> int:
                   + ("" if is_right else "  <-- not what it is"), flush=True)
             if options.snapshots:
                 write_snapshot(run, name)
+            elif not options.write and not is_recorded(text, name):
+                wrong += 1
+                print(f"{name}: PyTorch does something else now")
             if options.write:
                 with open(os.path.join(HABITS, name + ".habit"), "w", encoding="utf-8") as file:
                     file.write(text)
