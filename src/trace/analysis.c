@@ -118,8 +118,10 @@ static int look_at_oom(const struct plim_memory_trace *trace, struct plim_trace_
 {
     const struct plim_trace_entry *e = entry_at(trace, analysis->device, entry);
     struct plim_trace_oom *oom = &analysis->oom;
-    const int result = plim_trace_holders_find(trace, analysis->device, &analysis->requests,
-                                               event_of(&analysis->requests, entry), &oom->holders, reterr);
+    const size_t at = event_of(&analysis->requests, entry);
+    int result = plim_trace_holders_find(trace, analysis->device, &analysis->requests, at, &oom->holders, reterr);
+    if (result == 0)
+        result = plim_trace_pillars_find(trace, analysis->device, &analysis->requests, at, &oom->pillars, reterr);
     if (result < 0)
         return result;
     analysis->has_oom = true;
@@ -185,6 +187,9 @@ static int look(struct plim_memory_trace *trace, struct plim_trace_analysis *ana
     analysis->peak_entry =
         at > 0 && at <= analysis->requests.n_events ? analysis->requests.entry_of[at - 1] : UINT32_MAX;
     result = plim_trace_holders_find(trace, analysis->device, &analysis->requests, at, &analysis->peak, reterr);
+    if (result == 0)
+        result =
+            plim_trace_pillars_find(trace, analysis->device, &analysis->requests, at, &analysis->peak_pillars, reterr);
     if (result == 0)
         result = look_at_loop(trace, analysis, reterr);
     const uint32_t oom = first_oom(trace, analysis);

@@ -9,6 +9,7 @@
 
 #include "trace/growth.h"
 #include "trace/pieces.h"
+#include "trace/step/told.h"
 
 enum { PLIM_TRACE_MAX_SITES = 12, PLIM_TRACE_MAX_TRIALS = 16, PLIM_TRACE_SETTINGS_BYTES = 128 };
 
@@ -34,6 +35,7 @@ struct plim_trace_oom {
     uint64_t device_free_bytes, reserved_bytes, allocated_bytes;
     uint64_t free_blocks_bytes; /* reserved, in use by nobody, and not to be had */
     struct plim_trace_holders holders;
+    struct plim_trace_pillars pillars;
     bool is_demand;         /* what is live and the request exceed the room: no setting can help */
     uint64_t missing_bytes; /* ... by that much */
 };
@@ -55,6 +57,7 @@ struct plim_trace_analysis {
     size_t n_segments;
     size_t peak_at; /* the event behind the peak */
     struct plim_trace_holders peak;
+    struct plim_trace_pillars peak_pillars;
     struct plim_trace_growth growth;
     struct plim_trace_pieces pieces; /* of a replay that met the recorded run; else empty */
     struct plim_trace_oom oom;       /* of the first that the trace has */

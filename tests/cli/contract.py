@@ -550,11 +550,20 @@ def check_pieces(root: dict) -> None:
         need(pieces["reserved_peak_bytes"] < root["peak"]["reserved_bytes"], "settings that reserve no less")
 
 
+def check_pillars(moment: dict, where: str) -> None:
+    if moment["pillars"]:
+        known = {"weights", "kv_cache", "activations", "gradients", "optimizer"}
+        need(set(moment["pillars"]) <= known | {"unknown"} and known & set(moment["pillars"]), f"{where}.pillars: {moment['pillars']}")
+        need(sum(moment["pillars"].values()) == moment["held"]["bytes"], f"{where}.pillars are not what is held")
+
+
 def check_trace(answer: object) -> None:
     root = fields(answer, "answer", schema={"plimsoll.trace/1"}, snapshot=str, device=int, entries=int, settings=(str, NULL), peak=dict, end=dict,
                   oom=(dict, NULL), replay=dict)
-    peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict)
+    peak = fields(root["peak"], "peak", entry=(int, NULL), time_us=(int, NULL), allocated_bytes=int, reserved_bytes=int, held=dict,
+                  pillars=(dict, NULL))
     check_held(peak["held"], "peak.held")
+    check_pillars(peak, "peak")
     check_timeline(root)
     need(peak["held"]["bytes"] <= peak["allocated_bytes"] <= peak["reserved_bytes"], f"peak: {peak}")
     if fields(root, "answer", growth=(dict, NULL))["growth"]:
@@ -571,6 +580,8 @@ def check_trace(answer: object) -> None:
     if root["oom"]:
         oom = fields(root["oom"], "oom", entry=int, time_us=int, asked_bytes=int, segment_bytes=int, device_free_bytes=int,
                      reserved_bytes=int, allocated_bytes=int, held=dict, frame=(dict, NULL), exceeds_capacity=bool, missing_bytes=int)
+        fields(oom, "oom", pillars=(dict, NULL))
+        check_pillars(oom, "oom")
         check_held(oom["held"], "oom.held")
         need(oom["exceeds_capacity"] == (oom["missing_bytes"] > 0), "oom.missing_bytes")
     replay = fields(root["replay"], "replay", changes_recorded=int, changes_replayed=int, changes_equal=int, is_equal=bool,

@@ -32,6 +32,22 @@ static json_t *holders_json(const struct plim_memory_trace *trace, const struct 
 /* By enum plim_trace_growth_kind. */
 static const char *const growth_kinds[] = { "kept", "larger", "late" };
 
+/* By the names of bills; null: no stack tells anything. */
+static json_t *pillars_json(const struct plim_trace_pillars *pillars)
+{
+    uint64_t known_bytes = 0;
+    json_t *rows = json_object();
+    for (size_t i = 0; i <= PLIM_PILLAR_MAX_; i++) {
+        known_bytes += i < PLIM_PILLAR_MAX_ ? pillars->bytes[i] : 0;
+        if (pillars->bytes[i])
+            json_object_set_new(rows, plim_pillar_name((enum plim_pillar)i), number(pillars->bytes[i]));
+    }
+    if (known_bytes)
+        return rows;
+    json_decref(rows);
+    return json_null();
+}
+
 static json_t *growth_json(const struct plim_trace_answer *answer)
 {
     const struct plim_trace_growth *growth = &answer->analysis->growth;
@@ -95,11 +111,11 @@ static json_t *peak_json(const struct plim_trace_answer *answer)
 {
     const struct plim_trace_analysis *analysis = answer->analysis;
     const struct plim_torch_result *result = &analysis->replay.result;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "entry",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "entry",
                      analysis->peak_entry == UINT32_MAX ? json_null() : number(analysis->peak_entry), "time_us",
                      time_json(answer, analysis->peak_entry), "allocated_bytes", number(result->allocated_peak_bytes),
                      "reserved_bytes", number(result->reserved_peak_bytes), "held",
-                     holders_json(answer->trace, &analysis->peak));
+                     holders_json(answer->trace, &analysis->peak), "pillars", pillars_json(&analysis->peak_pillars));
 }
 
 static json_t *oom_json(const struct plim_trace_answer *answer)
@@ -109,11 +125,11 @@ static json_t *oom_json(const struct plim_trace_answer *answer)
     if (!answer->analysis->has_oom)
         return json_null();
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "entry", number(oom->entry), "time_us",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "entry", number(oom->entry), "time_us",
         time_json(answer, oom->entry), "asked_bytes", number(oom->asked_bytes), "segment_bytes",
         number(oom->segment_bytes), "device_free_bytes", number(oom->device_free_bytes), "reserved_bytes",
         number(oom->reserved_bytes), "allocated_bytes", number(oom->allocated_bytes), "held",
-        holders_json(answer->trace, &oom->holders), "frame",
+        holders_json(answer->trace, &oom->holders), "pillars", pillars_json(&oom->pillars), "frame",
         frame_json(answer->trace, entry ? plim_trace_frame_of(answer->trace, entry->stack) : PLIM_TRACE_NO_STACK),
         "exceeds_capacity", oom->is_demand, "missing_bytes", number(oom->missing_bytes));
 }

@@ -47,6 +47,28 @@ void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer)
     plim_print(out, "; settings: %s\n", !trace->has_settings ? "not written" : *settings ? settings : "default");
 }
 
+/* Nothing when nothing is known. */
+static void print_pillars(FILE *out, const struct plim_trace_pillars *pillars)
+{
+    static const char *const words[PLIM_PILLAR_MAX_ + 1] = {
+        [PLIM_PILLAR_WEIGHTS] = "weights",     [PLIM_PILLAR_KV_CACHE] = "KV cache",
+        [PLIM_PILLAR_GRADIENTS] = "gradients", [PLIM_PILLAR_ACTIVATIONS] = "activations and work areas",
+        [PLIM_PILLAR_OPTIMIZER] = "optimizer", [PLIM_PILLAR_OVERHEAD] = "overhead",
+        [PLIM_PILLAR_OTHERS] = "others",       [PLIM_PILLAR_MAX_] = "unknown",
+    };
+    char bytes[PLIM_SIZE_TEXT];
+    uint64_t known_bytes = 0;
+    for (size_t i = 0; i < PLIM_PILLAR_MAX_; i++)
+        known_bytes += pillars->bytes[i];
+    if (!known_bytes)
+        return;
+    plim_print(out, "  what it is for, as far as stacks tell:\n");
+    for (size_t i = 0; i <= PLIM_PILLAR_MAX_; i++)
+        if (pillars->bytes[i])
+            plim_print(out, "  %11s         %s\n", size(bytes, pillars->bytes[i]), words[i]);
+    plim_print(out, "  by line:\n");
+}
+
 static void print_peak(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     char requested[PLIM_SIZE_TEXT], blocks[PLIM_SIZE_TEXT], reserved[PLIM_SIZE_TEXT];
@@ -58,6 +80,7 @@ static void print_peak(FILE *out, const struct plim_trace_answer *answer, const 
         plim_print(out, " at %.2f s", seconds(answer, analysis->peak_entry));
     plim_print(out, ", in blocks of %s;\n      at most %s reserved\n", size(blocks, result->allocated_peak_bytes),
                size(reserved, result->reserved_peak_bytes));
+    print_pillars(out, &analysis->peak_pillars);
     print_holders(out, answer->trace, &analysis->peak);
     if (analysis->peak.n_before && analysis->n_entries)
         plim_print(out, "  %s of it in %llu allocations from before the trace begins\n",
@@ -93,6 +116,7 @@ static void print_oom(FILE *out, const struct plim_trace_answer *answer, const s
                             entry ? plim_trace_frame_of(answer->trace, entry->stack) : PLIM_TRACE_NO_STACK);
     if (oom->holders.bytes != answer->analysis->peak.bytes) {
         plim_print(out, "  held then:\n");
+        print_pillars(out, &oom->pillars);
         print_holders(out, answer->trace, &oom->holders);
     }
 }
