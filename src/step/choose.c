@@ -8,25 +8,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A design has some dozens; each is compared with each. */
+enum { MOST_POINTS = 4096, TEXT_BYTES = 160 };
+
+/* From the least to the greatest recorded value of each variable. */
 struct box {
     uint64_t low[PLIM_STEP_MAX_VARIABLES], high[PLIM_STEP_MAX_VARIABLES];
 };
 
-static void include_point(struct box *box, const struct plim_step_point *point, uint32_t n)
+static void include_shape(struct box *box, const struct plim_step_shape *shape, uint32_t n)
 {
-    for (uint32_t v = 0; v < n; v++) {
-        box->low[v] = point->value[v] < box->low[v] ? point->value[v] : box->low[v];
-        box->high[v] = point->value[v] > box->high[v] ? point->value[v] : box->high[v];
-    }
+    for (size_t i = 0; i < shape->n_points; i++)
+        for (uint32_t v = 0; v < n; v++) {
+            const uint64_t value = shape->points[i].value[v];
+            box->low[v] = value < box->low[v] ? value : box->low[v];
+            box->high[v] = value > box->high[v] ? value : box->high[v];
+        }
 }
 
-static struct box box_of(const struct plim_step_shape *shape, uint32_t n)
+static struct box empty_box(void)
 {
     struct box box;
     memset(box.low, 0xff, sizeof box.low);
     memset(box.high, 0, sizeof box.high);
-    for (size_t i = 0; i < shape->n_points; i++)
-        include_point(&box, &shape->points[i], n);
+    return box;
+}
+
+static struct box box_of(const struct plim_step *step, size_t shape)
+{
+    struct box box = empty_box();
+    include_shape(&box, &step->shapes[shape], step->n_variables);
+    return box;
+}
+
+static struct box box_of_all(const struct plim_step *step)
+{
+    struct box box = empty_box();
+    for (size_t i = 0; i < step->n_shapes; i++)
+        include_shape(&box, &step->shapes[i], step->n_variables);
     return box;
 }
 
@@ -38,12 +57,26 @@ static bool has_point(const struct box *box, const struct plim_step_point *point
     return true;
 }
 
-static bool do_meet(const struct box *a, const struct box *b, uint32_t n)
+static struct plim_step_point clamp(const struct box *box, const struct plim_step_point *point, uint32_t n)
 {
+    struct plim_step_point clamped = *point;
     for (uint32_t v = 0; v < n; v++)
-        if (a->high[v] < b->low[v] || b->high[v] < a->low[v])
-            return false;
-    return true;
+        clamped.value[v] = point->value[v] < box->low[v]    ? box->low[v]
+                           : point->value[v] > box->high[v] ? box->high[v]
+                                                            : point->value[v];
+    return clamped;
+}
+
+/* How far a point is from a box, as a factor in the variable that is farthest. */
+static double distance(const struct box *box, const struct plim_step_point *point, uint32_t n)
+{
+    double farthest = 1;
+    for (uint32_t v = 0; v < n; v++) {
+        const double value = fmax((double)point->value[v], 1), low = fmax((double)box->low[v], 1),
+                     high = fmax((double)box->high[v], 1);
+        farthest = fmax(farthest, value < low ? low / value : value > high ? value / high : 1);
+    }
+    return farthest;
 }
 
 char *plim_step_point_text(const struct plim_step *step, const struct plim_step_point *point, char *text, size_t size)
@@ -57,24 +90,7 @@ char *plim_step_point_text(const struct plim_step *step, const struct plim_step_
     return text;
 }
 
-/* The recorded point that is the same; SIZE_MAX: none. */
-static size_t find_recorded(const struct plim_step *step, const struct plim_step_shape *shape,
-                            const struct plim_step_point *point)
-{
-    for (size_t i = 0; i < shape->n_points; i++)
-        if (!memcmp(shape->points[i].value, point->value, step->n_variables * sizeof *point->value))
-            return i;
-    return SIZE_MAX;
-}
-
-/* A variable with one recorded value in this shape, and another one in the point; n_variables: there is none. */
-static uint32_t find_fixed(const struct plim_step *step, const struct box *box, const struct plim_step_point *point)
-{
-    uint32_t v = 0;
-    while (v < step->n_variables && (box->low[v] != box->high[v] || box->low[v] == point->value[v]))
-        v++;
-    return v;
-}
+/* --- refusing --- */
 
 static int refuse_fixed(const struct plim_step *step, const struct box *box, uint32_t v, struct plim_error *reterr)
 {
@@ -120,108 +136,160 @@ static int refuse_mixed(const struct plim_step *step, uint32_t v, struct plim_er
     return code;
 }
 
-/* How far a point is from a box, as a factor in the variable that is farthest. */
-static double distance(const struct box *box, const struct plim_step_point *point, uint32_t n)
+/* The program has another shape from `other` on, as far as the recordings tell; NULL: they tell nothing. */
+static int refuse_between(const struct plim_step *step, const struct plim_step_point *point,
+                          const struct plim_step_point *other, struct plim_error *reterr)
 {
-    double farthest = 1;
-    for (uint32_t v = 0; v < n; v++) {
-        const double value = fmax((double)point->value[v], 1), low = fmax((double)box->low[v], 1),
-                     high = fmax((double)box->high[v], 1);
-        const double factor = value < low ? low / value : value > high ? value / high : 1;
-        farthest = factor > farthest ? factor : farthest;
-    }
-    return farthest;
-}
-
-/* The point lies between the shapes of two boxes: it names the value from which recordings had the second. */
-static int refuse_between(const struct plim_step *step, const struct plim_step_point *point, size_t near,
-                          struct plim_error *reterr)
-{
-    char text[160];
-    const uint32_t n = step->n_variables;
-    const struct box here = box_of(&step->shapes[near], n);
+    char text[TEXT_BYTES], from[TEXT_BYTES] = "";
     plim_step_point_text(step, point, text, sizeof text);
-    for (uint32_t v = 0; v < n; v++) {
-        uint64_t from = 0, below = 0;
-        for (size_t i = 0; i < step->n_shapes; i++) {
-            const struct box box = box_of(&step->shapes[i], n);
-            if (box.low[v] > point->value[v] && (!from || box.low[v] < from))
-                from = box.low[v];
-            if (box.high[v] < point->value[v] && box.high[v] >= below)
-                below = box.high[v];
-        }
-        if (!from || !below || (here.low[v] <= point->value[v] && point->value[v] <= here.high[v]))
-            continue;
-        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                  "%s lies between two shapes of the step: another shape from %s=%" PRIu64 ": record it again", text,
-                  step->variables[v].name, from);
-        plim_error_hint(reterr,
-                        "the order of allocations changes between %s=%" PRIu64 " and %s=%" PRIu64
-                        ": plimsoll rehearse --record FILE --vary %s=%" PRIu64 ",%" PRIu64 ",...",
-                        step->variables[v].name, below, step->variables[v].name, from, step->variables[v].name,
-                        point->value[v], from);
-        return PLIM_E_UNSUPPORTED;
+    for (uint32_t v = 0; other && v < step->n_variables; v++) {
+        const size_t n = strlen(from);
+        if (other->value[v] != point->value[v])
+            snprintf(from + n, sizeof from - n, "%s%s=%" PRIu64, n ? " " : "", step->variables[v].name,
+                     other->value[v]);
     }
-    plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-              "which of the step's %zu shapes the program has at %s is not known: record it again", step->n_shapes,
-              text);
+    if (*from)
+        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                  "%.100s lies between two shapes of the step: another shape from %.60s: record it again", text, from);
+    else
+        plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                  "which of the step's %zu shapes the program has at %.100s is not known: record it again",
+                  step->n_shapes, text);
     plim_error_hint(reterr, "plimsoll rehearse --record FILE --vary VAR=... with these values among them");
     return PLIM_E_UNSUPPORTED;
 }
 
-/* Can the box grow to the point without meeting another one? */
-static bool can_grow(const struct plim_step *step, size_t shape, const struct plim_step_point *point)
+/* --- the neighbours of a point --- */
+
+/* Is a <= b in every variable, or with is_up b <= a? */
+static bool is_before(const struct plim_step_point *a, const struct plim_step_point *b, uint32_t n, bool is_up)
 {
-    struct box grown = box_of(&step->shapes[shape], step->n_variables);
-    include_point(&grown, point, step->n_variables);
-    for (size_t i = 0; i < step->n_shapes; i++) {
-        const struct box other = box_of(&step->shapes[i], step->n_variables);
-        if (i != shape && do_meet(&grown, &other, step->n_variables))
+    for (uint32_t v = 0; v < n; v++)
+        if (is_up ? a->value[v] < b->value[v] : a->value[v] > b->value[v])
             return false;
-    }
     return true;
 }
 
-static int choose_unrecorded(const struct plim_step *step, const struct plim_step_point *point,
-                             struct plim_step_choice *ret_choice, struct plim_error *reterr)
+/* Is another recorded point between this one and the point that is asked for? */
+static bool is_hidden(const struct plim_step *step, const struct plim_step_point *recorded,
+                      const struct plim_step_point *point, bool is_up)
 {
     const uint32_t n = step->n_variables;
-    size_t found = SIZE_MAX, near = 0, n_found = 0;
-    for (size_t i = 0; i < step->n_shapes; i++) {
-        const struct box box = box_of(&step->shapes[i], n), nearest = box_of(&step->shapes[near], n);
-        if (distance(&box, point, n) < distance(&nearest, point, n))
-            near = i;
-        if (can_grow(step, i, point)) {
-            found = i;
-            n_found++;
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_points; k++) {
+            const struct plim_step_point *other = &step->shapes[i].points[k];
+            if (is_before(recorded, other, n, is_up) && is_before(other, point, n, is_up) &&
+                memcmp(recorded->value, other->value, n * sizeof *other->value) != 0)
+                return true;
         }
+    return false;
+}
+
+/*
+ * The nearest recorded points below a point, or above it with is_up, have to be of one shape: *shape, or any where that
+ * is SIZE_MAX. The first of another shape is returned; NULL: there is none.
+ */
+static const struct plim_step_point *find_other(const struct plim_step *step, const struct plim_step_point *point,
+                                                bool is_up, size_t *shape)
+{
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_points; k++) {
+            const struct plim_step_point *recorded = &step->shapes[i].points[k];
+            if (!is_before(recorded, point, step->n_variables, is_up) || is_hidden(step, recorded, point, is_up))
+                continue;
+            if (*shape == SIZE_MAX)
+                *shape = i;
+            else if (*shape != i)
+                return recorded;
+        }
+    return NULL;
+}
+
+/* A point of another shape that lies farther out in a direction in which this shape was not recorded as far. */
+static const struct plim_step_point *find_beyond(const struct plim_step *step, size_t shape,
+                                                 const struct plim_step_point *point)
+{
+    const struct box own = box_of(step, shape);
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; i != shape && k < step->shapes[i].n_points; k++)
+            for (uint32_t v = 0; v < step->n_variables; v++) {
+                const uint64_t value = step->shapes[i].points[k].value[v];
+                if ((point->value[v] > own.high[v] && value > own.high[v]) ||
+                    (point->value[v] < own.low[v] && value < own.low[v]))
+                    return &step->shapes[i].points[k];
+            }
+    return NULL;
+}
+
+/* --- choosing --- */
+
+static size_t count_points(const struct plim_step *step)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < step->n_shapes; i++)
+        n += step->shapes[i].n_points;
+    return n;
+}
+
+/* The recorded point that is the same. */
+static bool find_recorded(const struct plim_step *step, const struct plim_step_point *point,
+                          struct plim_step_choice *ret_choice)
+{
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_points; k++)
+            if (!memcmp(step->shapes[i].points[k].value, point->value, step->n_variables * sizeof *point->value)) {
+                *ret_choice = (struct plim_step_choice){ &step->shapes[i], PLIM_STEP_RECORDED, k, 1 };
+                return true;
+            }
+    return false;
+}
+
+/* The shape at a point that was not recorded. Beyond all recorded values it is that at the nearest edge. */
+static int find_shape(const struct plim_step *step, const struct plim_step_point *point, size_t *ret_shape,
+                      struct plim_error *reterr)
+{
+    const struct box all = box_of_all(step);
+    const struct plim_step_point edge = clamp(&all, point, step->n_variables);
+    size_t shape = SIZE_MAX;
+    if (step->n_shapes == 1) {
+        *ret_shape = 0;
+        return 0;
     }
-    if (n_found != 1)
-        return refuse_between(step, point, near, reterr);
-    const struct box box = box_of(&step->shapes[found], n);
-    const uint32_t fixed = find_fixed(step, &box, point);
-    if (fixed < n)
-        return refuse_fixed(step, &box, fixed, reterr);
-    const uint32_t mixed = find_mixed(&step->shapes[found], &box, n);
-    if (mixed < n)
-        return refuse_mixed(step, mixed, reterr);
-    *ret_choice = (struct plim_step_choice){ &step->shapes[found],
-                                             has_point(&box, point, n) ? PLIM_STEP_BETWEEN : PLIM_STEP_BEYOND, SIZE_MAX,
-                                             distance(&box, point, n) };
+    if (count_points(step) > MOST_POINTS)
+        return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the step has more than %d recorded points",
+                         MOST_POINTS);
+    const struct plim_step_point *other = find_other(step, &edge, false, &shape);
+    if (!other)
+        other = find_other(step, &edge, true, &shape);
+    if (!other && shape != SIZE_MAX)
+        other = find_beyond(step, shape, &edge);
+    if (other || shape == SIZE_MAX)
+        return refuse_between(step, point, other, reterr);
+    *ret_shape = shape;
     return 0;
 }
 
 int plim_step_choose(const struct plim_step *step, const struct plim_step_point *point,
                      struct plim_step_choice *ret_choice, struct plim_error *reterr)
 {
-    for (size_t i = 0; i < step->n_shapes; i++) {
-        const size_t recorded = find_recorded(step, &step->shapes[i], point);
-        if (recorded == SIZE_MAX)
-            continue;
-        *ret_choice = (struct plim_step_choice){ &step->shapes[i], PLIM_STEP_RECORDED, recorded, 1 };
-        return 0;
-    }
+    const uint32_t n = step->n_variables;
+    size_t shape = 0;
     if (!step->n_shapes)
         return plim_fail(reterr, PLIM_E_CORRUPT, PLIM_NO_OFFSET, "the step has no recording");
-    return choose_unrecorded(step, point, ret_choice, reterr);
+    if (find_recorded(step, point, ret_choice))
+        return 0;
+    const int result = find_shape(step, point, &shape, reterr);
+    if (result < 0)
+        return result;
+    const struct box box = box_of(step, shape);
+    for (uint32_t v = 0; v < n; v++)
+        if (box.low[v] == box.high[v] && box.low[v] != point->value[v])
+            return refuse_fixed(step, &box, v, reterr);
+    const uint32_t mixed = find_mixed(&step->shapes[shape], &box, n);
+    if (mixed < n)
+        return refuse_mixed(step, mixed, reterr);
+    *ret_choice = (struct plim_step_choice){ &step->shapes[shape],
+                                             has_point(&box, point, n) ? PLIM_STEP_BETWEEN : PLIM_STEP_BEYOND, SIZE_MAX,
+                                             distance(&box, point, n) };
+    return 0;
 }

@@ -3,9 +3,9 @@
 #define PLIMSOLL_STEP_CHOOSE_H
 
 /*
- * The shape of a step at a point. Each shape covers a box: from the least to the greatest recorded value of each
- * variable. A point in no box takes the shape whose box can grow to it without meeting another one; where two can, or
- * none, the order of events there is not known.
+ * The shape of a step at a point. The nearest recorded points below it in every variable, and those above it, have to
+ * be of one shape, and no other shape may lie farther out where that one ends; else the order of events there is not
+ * known. Beyond all recorded values a point has the shape of the nearest edge.
  */
 
 #include "base/error.h"

@@ -79,8 +79,9 @@ static void test_shapes(void **state)
     holds(&step, 1, 512, 0, PLIM_STEP_BEYOND);
     holds(&step, 2, 4096, 0, PLIM_STEP_BEYOND);
     is_refused(&step, 4, 512, "another shape from B=5: record it again");
-    is_refused(&step, 4, 1024, "another shape from B=5: record it again");
-    is_refused(&step, 8, 1024, "recorded at S=512 only"); /* in the second shape */
+    is_refused(&step, 4, 1024, "another shape from B=5");
+    is_refused(&step, 8, 1024, "record it again");
+    is_refused(&step, 8, 300, "recorded at S=512 only"); /* in the second shape */
     plim_step_done(&step);
 }
 
@@ -92,6 +93,24 @@ static void test_mixed(void **state)
     make(&step, 1, (const uint64_t[][2]){ { 2, 0 }, { 8, 0 }, { 0, 0 }, { 5, 0 } }, 4);
     holds(&step, 5, 0, 1, PLIM_STEP_RECORDED);
     is_refused(&step, 6, 0, "record it again");
+    plim_step_done(&step);
+}
+
+/* The order changes at the far corner of the design. */
+static void test_corner(void **state)
+{
+    struct plim_step step;
+    static const uint64_t points[][2] = { { 2, 256 },  { 4, 256 }, { 8, 256 }, { 2, 512 },
+                                          { 2, 1024 }, { 4, 512 }, { 0, 0 },   { 8, 1024 } };
+    (void)state;
+    make(&step, 2, points, COUNT(points));
+    holds(&step, 4, 300, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 3, 256, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 16, 256, 0, PLIM_STEP_BEYOND);
+    holds(&step, 2, 4096, 0, PLIM_STEP_BEYOND);
+    is_refused(&step, 4, 1024, "another shape from B=8: record it again");
+    is_refused(&step, 8, 600, "another shape from S=1024: record it again");
+    is_refused(&step, 16, 1024, "recorded at B=8 only");
     plim_step_done(&step);
 }
 
@@ -113,7 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_recording), cmocka_unit_test(test_one_shape), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_mixed),         cmocka_unit_test(test_together),
+        cmocka_unit_test(test_mixed),         cmocka_unit_test(test_corner),    cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,11 @@ int plim_torch_point_of(const struct plim_step *step, const struct plim_torch_wi
 
 /* --- the scene --- */
 
+const char *plim_torch_keep(struct plim_torch *engine, const char *text)
+{
+    return plim_arena_copy(&engine->texts, text, strlen(text));
+}
+
 void plim_torch_scene_done(struct plim_torch_scene *scene)
 {
     for (size_t i = 0; scene->tapes && i < scene->choice.shape->n_tracks; i++)

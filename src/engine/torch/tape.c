@@ -34,9 +34,10 @@ static uint64_t write_events(const struct plim_step_track *track, const uint64_t
         const struct plim_step_event *event = &track->events[i];
         const bool is_take = event->kind == PLIM_STEP_TAKE && event->id < track->n_allocations;
         const uint32_t size = is_take ? track->allocations[event->id].size : UINT32_MAX;
+        const uint64_t event_bytes = size < n_sizes ? bytes[size] : 0;
         events[i] = (struct plim_torch_event){
-            .bytes = size < n_sizes ? bytes[size] : 0,
-            .id = event->id,
+            .bytes = event_bytes,
+            .id = is_take && !event_bytes ? UINT32_MAX : event->id, /* 0 bytes are never asked for */
             .stream = event->stream,
             .pool = event->pool,
             .kind = event->kind,

@@ -10,11 +10,6 @@
 
 enum { MAX_TEXT_BYTES = 1 << 20 };
 
-const char *plim_torch_keep(struct plim_torch *engine, const char *text)
-{
-    return plim_arena_copy(&engine->texts, text, strlen(text));
-}
-
 static void init(struct plim_setup *setup) { *plim_torch_wish(setup) = (struct plim_torch_wish){ .n_set = 0 }; }
 
 static int refuse(const struct plim_model *model, struct plim_error *reterr)
