@@ -357,9 +357,51 @@ static int obey(struct machine *m, unsigned opcode)
     }
 }
 
+/*
+ * The opcodes that most of a snapshot is of, when all their bytes are at hand: a frame of a stack is one that gets
+ * something from the memo. False: nothing was done.
+ */
+static inline bool obey_at_hand(struct machine *m)
+{
+    struct plim_cursor *c = m->c;
+    const uint64_t end = c->data_end < c->size ? c->data_end : c->size;
+    if (c->failed || c->at >= end || end - c->at < 5 || m->n_stack == m->stack_room)
+        return false;
+    const unsigned char *p = c->data + (c->at - c->data_at);
+    uint64_t value;
+    unsigned n_bytes;
+    switch (p[0]) {
+    case OP_BINGET:
+    case OP_BININT1:
+        value = p[1];
+        n_bytes = 2;
+        break;
+    case OP_BININT2:
+        value = (uint64_t)p[1] | (uint64_t)p[2] << 8;
+        n_bytes = 3;
+        break;
+    case OP_LONG_BINGET:
+        value = (uint64_t)p[1] | (uint64_t)p[2] << 8 | (uint64_t)p[3] << 16 | (uint64_t)p[4] << 24;
+        n_bytes = 5;
+        break;
+    default:
+        return false;
+    }
+    if (p[0] == OP_BININT1 || p[0] == OP_BININT2)
+        m->stack[m->n_stack++] = plim_pickle_make(PLIM_PICKLE_NUMBER, value);
+    else if (value < m->n_memo)
+        m->stack[m->n_stack++] = m->memo[value];
+    else
+        return false;
+    c->at += n_bytes;
+    return true;
+}
+
 static int run(struct machine *m, plim_pickle_value *ret_top)
 {
     for (;;) {
+        while (obey_at_hand(m))
+            continue;
         m->at = m->c->at;
         const unsigned opcode = (unsigned)plim_cursor_uint(m->c, 1);
         if (opcode == OP_STOP && !m->c->failed)

@@ -24,10 +24,12 @@ static uint64_t frame_hash(const struct plim_memory_trace *trace, size_t number)
 static uint64_t stack_hash(const struct plim_memory_trace *trace, size_t number)
 {
     const struct plim_trace_stack *stack = &trace->stacks[number];
+    const uint32_t *frames = trace->stack_frames + stack->first;
     uint64_t hash = stack->n;
-    for (uint32_t i = 0; i < stack->n; i++)
-        hash = mix(hash, trace->stack_frames[stack->first + i]);
-    return hash;
+    uint32_t i = 0;
+    for (; i + 2 <= stack->n; i += 2)
+        hash = mix(hash, (uint64_t)frames[i] << 32 | frames[i + 1]);
+    return i < stack->n ? mix(hash, frames[i]) : hash;
 }
 
 typedef uint64_t (*hash_function)(const struct plim_memory_trace *trace, size_t number);
