@@ -19,6 +19,7 @@ SMALL = "../../models/qwen2.5-0.5b-Q4_K_M.gguf"
 PART = "../../models/split/qwen3-0.6b-Q4_K_M-00001-of-00003.gguf"
 CHECKPOINT = "../../models/checkpoint"
 LOG = "../../models/crash.log"
+SNAPSHOT = "../../models/snapshot.pickle"
 CARD = ["--card", "RTX 4060"]
 
 # What a user wrote before: `--force`, `--receipt` and `--log` may replace it, but only by something whole.
@@ -65,6 +66,7 @@ def all_cases(program: str, nvml: str) -> list[Case]:
         Case("explain-stdin", ("explain", "-", "--json"), ("standard input",), stdin=LOG),
         Case("check-log", ("check", "--receipt-from", "../../models/server.log", "--json"), ("server.log",)),
         Case("check-receipt", ("check", SMALL, "../../models/receipt.json"), ("receipt.json", "qwen2.5")),
+        Case("trace-page", ("trace", SNAPSHOT, "--html", "page.html"), ("snapshot.pickle", "page"), ("page.html",)),
         Case("rehearse", (*rehearse, "--", program), ran, ("receipt.json", "run.log"), has_receipt=True),
         Case("rehearse-text", ("rehearse", *CARD, "--", program), ran),
         Case("rehearse-json", ("rehearse", *CARD, "--json", "--log", "run.log", "-q", "--", program), ran, has_receipt=True),
@@ -106,6 +108,7 @@ def make_world(root: pathlib.Path, plimsoll: str, program: str) -> dict[str, str
     make_models(models)
     fixture.make_store(root / "ollama", models)
     shutil.copy(fixture.LOGS / "crash" / "pytorch.log", models / "crash.log")
+    shutil.copy(TESTS / "data" / "traces" / "train-2.15.pickle", models / "snapshot.pickle")
     shutil.copy(fixture.LOGS / "llama-8b.log", models / "server.log")
     env = {
         "PATH": os.environ.get("PATH", ""),

@@ -170,17 +170,17 @@ static int answer(const struct arguments *a, struct plim_memory_trace *trace)
         return result;
     const bool is_asked = a->question.settings || a->question.capacity_bytes;
     const bool is_yes = !is_asked || (analysis.n_trials && analysis.trials[0].is_past_oom);
-    bool is_written = !a->page_path || plim_cli_trace_page_write(a->page_path, &whole) == PLIM_EXIT_YES;
-    if (a->page_path && !strcmp(a->page_path, "-"))
-        ; /* the page is the answer */
-    else if (a->is_json)
-        is_written &= plim_report_trace_json(stdout, &whole);
-    else
+    const bool is_page_alone = a->page_path && !strcmp(a->page_path, "-");
+    bool is_written = true;
+    int status = a->page_path ? plim_cli_trace_page_write(a->page_path, &whole) : PLIM_EXIT_YES;
+    if (status == PLIM_EXIT_YES && !is_page_alone && a->is_json)
+        is_written = plim_report_trace_json(stdout, &whole);
+    else if (status == PLIM_EXIT_YES && !is_page_alone)
         plim_report_trace_text(stdout, &whole, &style);
     plim_trace_analysis_done(&analysis);
-    if (!is_written || !plim_cli_flush())
-        return PLIM_EXIT_INTERNAL;
-    return is_yes ? PLIM_EXIT_YES : PLIM_EXIT_NO;
+    if (status == PLIM_EXIT_YES && (!is_written || !plim_cli_flush()))
+        status = PLIM_EXIT_INTERNAL;
+    return status != PLIM_EXIT_YES || is_yes ? status : PLIM_EXIT_NO;
 }
 
 static int show_changes(const struct arguments *a, struct plim_trace_compared *compared)
