@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "cli/cards/model.h"
 #include "cli/cli.h"
+#include "cli/fit/answer.h"
+#include "engine/type.h"
 #include "report/cards/cards.h"
 
 #include <string.h>
@@ -41,8 +43,7 @@ static int settle_context(struct plim_cards_question *q, struct plim_engine *eng
 {
     struct plim_machine machine = { .n_cards = 1 };
     plim_card_of_size(80, &machine.card[0]);
-    const int result = plim_plan_context(engine, &q->options.arguments.setup, &machine, &q->options.margin, setup,
-                                         &answer->n_ctx, reterr);
+    const int result = plim_plan_context(engine, setup, &machine, &q->options.margin, setup, &answer->n_ctx, reterr);
     answer->is_ctx_assumed = result > 0;
     return result < 0 ? result : 0;
 }
@@ -52,8 +53,13 @@ static int answer_for(struct plim_cards_question *q, const struct plim_subject *
     struct plim_carriers_answer answer = { .model = subject->model, .notes = &subject->notes };
     struct plim_engine *engine = NULL;
     struct plim_carrier *carriers = NULL;
-    struct plim_setup setup;
-    int result = plim_engine_new(subject->model, q->options.arguments.setup.type, q->options.version, &engine, reterr);
+    const struct plim_engine_type *type;
+    struct plim_setup setup = q->options.arguments.setup;
+    int result = plim_answer_engine_type(&q->options, subject->model, &type, reterr);
+    if (result == 0)
+        plim_setup_change_type(&setup, type);
+    if (result == 0)
+        result = plim_engine_new(subject->model, type, q->options.version, &engine, reterr);
     if (result == 0)
         result = settle_context(q, engine, &setup, &answer, reterr);
     if (result == 0)

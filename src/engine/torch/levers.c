@@ -204,9 +204,11 @@ static bool variable_range(const struct plim_situation *at, const struct plim_se
     struct plim_setup less = *from;
     const uint64_t below = recorded_below(step, variable, now), next = below ? below : now / 2;
     variable_set(at, variable, next, &less);
-    *ret_range = (struct plim_lever_range){
-        .now = (uint32_t)now, .low = 1, .high = (uint32_t)now, .fallback = (uint32_t)value_in(at, &less, variable)
-    };
+    *ret_range = (struct plim_lever_range){ .now = (uint32_t)now,
+                                            .low = 1,
+                                            .high = (uint32_t)now,
+                                            .is_rounded = true,
+                                            .fallback = (uint32_t)value_in(at, &less, variable) };
     return ret_range->fallback < now;
 }
 

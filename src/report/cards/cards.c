@@ -87,9 +87,13 @@ static void print_carriers_head(FILE *out, const struct plim_carriers_answer *an
 {
     const char *file_type = plim_model_file_type(answer->model);
     char size[PLIM_SIZE_TEXT];
-    plim_print(out, "%s%s%s, %s, %s", plim_paint(style, PLIM_BOLD), plim_model_name(answer->model),
-               plim_paint(style, PLIM_PLAIN), file_type ? file_type : "unknown type",
-               plim_size_text(size, plim_model_tensor_bytes(answer->model)));
+    plim_print(out, "%s%s%s", plim_paint(style, PLIM_BOLD), plim_model_name(answer->model),
+               plim_paint(style, PLIM_PLAIN));
+    if (plim_model_kind(answer->model) == PLIM_MODEL_STEP)
+        plim_print(out, ", a recorded step at the first recorded point");
+    else
+        plim_print(out, ", %s, %s", file_type ? file_type : "unknown type",
+                   plim_size_text(size, plim_model_tensor_bytes(answer->model)));
     if (answer->n_ctx)
         plim_print(out, ", context %u%s", answer->n_ctx, answer->is_ctx_assumed ? " (none is given)" : "");
     plim_print(out, "\n");

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The bill of a recorded step: it says no exactly where the replay runs out of memory, and exact only where it may. */
+#include "engine/torch/engine.h"
+
+#include "base/units.h"
+#include "hand_step.h"
+#include "model/step_model.h"
+#include "step/file.h"
+
+#include <unistd.h>
+
+/* Through a file, as a user's: the model and its engine are the caller's to free. */
+static struct plim_engine *open_step(const struct plim_step *step, struct plim_model **ret_model)
+{
+    char path[] = "/tmp/plimsoll-fit-XXXXXX.step";
+    struct plim_error error = { 0 };
+    struct plim_engine *engine = NULL;
+    const int file = mkstemps(path, 5);
+    assert_true(file >= 0);
+    close(file);
+    if (plim_step_write(path, step, &error) < 0 || plim_model_open(path, ret_model, &error) < 0)
+        fail_msg("%s", error.what);
+    unlink(path);
+    if (plim_engine_new(*ret_model, plim_engine_type_of_kind(PLIM_MODEL_STEP), NULL, &engine, &error) < 0)
+        fail_msg("%s", error.what);
+    return engine;
+}
+
+static void add_recorded(struct plim_step_track *track, uint64_t allocated_bytes, uint64_t reserved_bytes, size_t n)
+{
+    track->recorded = plim_alloc(n, sizeof *track->recorded);
+    assert_non_null(track->recorded);
+    for (size_t i = 0; i < n; i++)
+        track->recorded[i] = (struct plim_step_peaks){ allocated_bytes, reserved_bytes };
+}
+
+/* Weights, and activations of B x 32 MiB twice; all of it recorded at B=2. */
+static struct plim_step_track *make(struct plim_step *step, bool is_exact)
+{
+    *step = (struct plim_step){ .n_variables = 1, .variables = { { "B" } } };
+    const uint32_t line = hand_site(step, 7);
+    struct plim_step_shape *shape = hand_shape(step);
+    const uint32_t constant = hand_size(shape, 64 * PLIM_MIB, 0), growing = hand_size(shape, 0, 32 * PLIM_MIB);
+    hand_point(shape, 2, 0);
+    struct plim_step_track *track = hand_track(shape);
+    hand_mark(track, 0, PLIM_PHASE_FORWARD);
+    hand_take(track, constant, line, PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD);
+    hand_take(track, growing, line, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+    hand_give(track, hand_take(track, growing, line, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD));
+    add_recorded(track, 192 * PLIM_MIB, (is_exact ? 192 : 194) * PLIM_MIB, 1);
+    track->outside_bytes = 5 * PLIM_MIB;
+    return track;
+}
+
+static struct plim_machine budget_of(uint64_t bytes, uint32_t n_cards)
+{
+    struct plim_machine machine = { .n_cards = n_cards };
+    for (uint32_t i = 0; i < n_cards; i++)
+        plim_card_of_budget(bytes, &machine.card[i]);
+    return machine;
+}
+
+static void bill_of(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
+                    struct plim_bill *ret_bill)
+{
+    struct plim_error error = { 0 };
+    if (plim_engine_bill(engine, setup, machine, NULL, ret_bill, &error) < 0)
+        fail_msg("%s", error.what);
+}
+
+static const struct plim_line *line_of(const struct plim_bill *bill, const char *label)
+{
+    for (uint32_t i = 0; i < bill->device[0].n_lines; i++)
+        if (!strcmp(bill->device[0].line[i].label, label))
+            return &bill->device[0].line[i];
+    fail_msg("no line %s", label);
+    return NULL;
+}
+
+static void test_basis(void **state)
+{
+    (void)state;
+    for (int is_exact = 0; is_exact < 2; is_exact++) {
+        struct plim_step step;
+        struct plim_model *model;
+        struct plim_setup setup;
+        struct plim_bill bill;
+        const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+        make(&step, is_exact);
+        struct plim_engine *engine = open_step(&step, &model);
+        plim_setup_init(&setup, engine->type);
+        bill_of(engine, &setup, &machine, &bill);
+        const enum plim_basis basis = is_exact ? PLIM_BASIS_EXACT : PLIM_BASIS_FORMULA;
+        assert_int_equal(line_of(&bill, "parameters")->bytes, 64 * PLIM_MIB);
+        assert_int_equal(line_of(&bill, "activations")->bytes, 128 * PLIM_MIB);
+        assert_int_equal(line_of(&bill, "activations")->basis, basis);
+        assert_int_equal(line_of(&bill, "libraries")->bytes, 5 * PLIM_MIB);
+        assert_int_equal(bill.caveat == NULL, is_exact);
+        assert_int_equal(bill.verdict, PLIM_VERDICT_FITS);
+        assert_int_equal(plim_setup_set(&setup, "--alloc-conf", "expandable_segments:True", NULL), 0);
+        bill_of(engine, &setup, &machine, &bill);
+        assert_non_null(bill.caveat);
+        plim_engine_free(engine);
+        plim_model_free(model);
+        plim_step_done(&step);
+    }
+}
+
+/* Where a recording ends for want of memory, more memory shows nothing. */
+static void test_end_of_memory(void **state)
+{
+    struct plim_step step;
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    const struct plim_machine large = budget_of(8 * PLIM_GIB, 1), small = budget_of(200 * PLIM_MIB, 1);
+    (void)state;
+    struct plim_step_track *track = make(&step, true);
+    track->n_events--; /* the return of the last request */
+    track->end = PLIM_STEP_END_MEMORY;
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    bill_of(engine, &setup, &large, &bill);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_UNKNOWN);
+    bill_of(engine, &setup, &small, &bill);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_NO);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
+/* --- no, exactly where it runs out of memory --- */
+
+enum { N_EVENTS = 1500, N_LIVE = 60 };
+
+static void make_random(struct plim_step *step, uint64_t *random)
+{
+    uint32_t live[N_LIVE], n_live = 0;
+    *step = (struct plim_step){ .n_variables = 0 };
+    struct plim_step_shape *shape = hand_shape(step);
+    hand_point(shape, 0, 0);
+    for (uint32_t i = 0; i < 40; i++)
+        hand_size(shape, 1 + (int64_t)random_below(random, UINT64_C(1) << (14 + i % 13)), 0);
+    struct plim_step_track *track = hand_track(shape);
+    while (track->n_events < N_EVENTS) {
+        if (n_live < N_LIVE && random_below(random, 100) < 55) {
+            live[n_live++] = hand_take(track, (uint32_t)random_below(random, 40), PLIM_STEP_NO_SITE,
+                                       PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+        } else if (n_live) {
+            const size_t i = random_below(random, n_live);
+            hand_give(track, live[i]);
+            live[i] = live[--n_live];
+        }
+    }
+}
+
+static void test_verdicts(void **state)
+{
+    uint64_t random = random_seed();
+    size_t n_no = 0, n_tight = 0, n_retries = 0;
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        struct plim_step step;
+        struct plim_model *model;
+        struct plim_setup setup;
+        struct plim_bill bill;
+        make_random(&step, &random);
+        struct plim_engine *engine = open_step(&step, &model);
+        plim_setup_init(&setup, engine->type);
+        struct plim_machine machine = budget_of(PLIM_GIB, 1);
+        bill_of(engine, &setup, &machine, &bill);
+        const uint64_t need_bytes = bill.device[0].need_bytes;
+        for (int k = 0; k < 40; k++) {
+            struct plim_torch_room room;
+            struct plim_torch_result r;
+            machine = budget_of(need_bytes / 4 * 3 + random_below(&random, need_bytes / 2), 1);
+            bill_of(engine, &setup, &machine, &bill);
+            const struct plim_torch *torch = plim_torch_of(engine);
+            assert_int_equal(plim_torch_room_of(torch, plim_torch_wish_of(&setup), 0, &machine.card[0], &room, NULL),
+                             0);
+            assert_int_equal(plim_torch_tape_replay(&torch->scene.tapes[0], &room.conditions, &r, NULL), 0);
+            assert_int_equal(bill.verdict == PLIM_VERDICT_NO, r.n_ooms > 0);
+            if (r.n_retries && !r.n_ooms)
+                assert_int_equal(bill.verdict, PLIM_VERDICT_TIGHT);
+            n_no += r.n_ooms > 0;
+            n_tight += bill.verdict == PLIM_VERDICT_TIGHT;
+            n_retries += r.n_retries && !r.n_ooms;
+        }
+        plim_engine_free(engine);
+        plim_model_free(model);
+        plim_step_done(&step);
+    }
+    print_message("%zu no, %zu tight, %zu of them with retries\n", n_no, n_tight, n_retries);
+    assert_true(n_no > 20 && n_tight > 20 && n_retries > 0);
+}
+
+/* --- several devices --- */
+
+static void test_devices(void **state)
+{
+    struct plim_step step = { .n_variables = 0 };
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    struct plim_course course;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 0, 0);
+    for (int rank = 0; rank < 3; rank++) {
+        static const int64_t mib[] = { 400, 1000, 600 };
+        const uint32_t size = hand_size(shape, mib[rank] * (int64_t)PLIM_MIB, 0);
+        hand_take(hand_track(shape), size, PLIM_STEP_NO_SITE, PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD);
+    }
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    const struct plim_machine one = budget_of(PLIM_GIB, 1), three = budget_of(PLIM_GIB, 3),
+                              two = budget_of(PLIM_GIB, 2);
+    bill_of(engine, &setup, &one, &bill);
+    assert_int_equal(bill.n_devices, 2); /* with the host */
+    assert_int_equal(line_of(&bill, "parameters")->bytes, 1000 * PLIM_MIB);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_NO);
+    assert_int_equal(engine->type->course(engine, &setup, &one, &bill, &course, NULL), 0);
+    assert_int_equal(course.rank, 1);
+    bill_of(engine, &setup, &three, &bill);
+    assert_int_equal(bill.n_devices, 4);
+    assert_int_equal(bill.limiting_device, 1);
+    assert_int_equal(bill.device[2].line[0].bytes, 600 * PLIM_MIB);
+    assert_int_equal(engine->type->course(engine, &setup, &three, &bill, &course, NULL), 0);
+    assert_int_equal(course.rank, 1);
+    assert_int_equal(plim_engine_bill(engine, &setup, &two, NULL, &bill, NULL), PLIM_E_USAGE);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
+/* --- the largest value --- */
+
+static void test_largest(void **state)
+{
+    struct plim_step step;
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    const struct plim_machine machine = budget_of(4 * PLIM_GIB, 1);
+    (void)state;
+    make(&step, true);
+    hand_point(&step.shapes[0], 4, 0);
+    plim_free(step.shapes[0].tracks[0].recorded);
+    add_recorded(&step.shapes[0].tracks[0], 0, 0, 2);
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    const struct plim_course_largest *largest = &plim_torch_wish(&setup)->largest;
+    assert_true(largest->value > 4 && largest->fails_at == largest->value + 1);
+    bill_of(engine, &setup, &machine, &bill);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_TIGHT);
+    assert_int_equal(plim_torch_wish_set(plim_torch_wish(&setup), "B", largest->fails_at, NULL), 0);
+    bill_of(engine, &setup, &machine, &bill);
+    assert_int_equal(bill.verdict, PLIM_VERDICT_NO);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_basis),   cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_largest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
