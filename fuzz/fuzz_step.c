@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "engine/torch/step.h"
+#include "report/step/step.h"
 #include "step/coding.h"
 #include "step/file.h"
 #include "step/size.h"
@@ -33,12 +34,22 @@ static void replay(const struct plim_step *step)
     struct plim_torch_evaluation evaluation;
     struct plim_error error = { 0 };
     plim_torch_settings_init(&conditions.settings);
-    for (size_t i = 0; i < step->n_shapes && i < 2; i++) {
-        const int result = plim_torch_step_evaluate(step, &step->shapes[i].points[0], &conditions, &evaluation, &error);
+    for (size_t i = 0; i < 2 * step->n_shapes && i < 4; i++) {
+        struct plim_step_point point = step->shapes[i / 2].points[0];
+        point.value[0] += step->n_variables && i % 2; /* recorded, and beside it */
+        const int result = plim_torch_step_evaluate(step, &point, &conditions, &evaluation, &error);
         FUZZ_REQUIRE(result == 0 || (error.code == result && error.what[0]));
         FUZZ_REQUIRE(result < 0 || evaluation.reserved_peak_bytes <= conditions.capacity_bytes);
         error = (struct plim_error){ 0 };
     }
+}
+
+static void show(const struct plim_step *step)
+{
+    static FILE *nowhere;
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    FUZZ_REQUIRE(nowhere && plim_report_step_json(nowhere, "run.step", step));
 }
 
 static void read_one(const uint8_t *data, size_t size)
@@ -59,6 +70,7 @@ static void read_one(const uint8_t *data, size_t size)
     for (size_t i = 0; i < step.n_shapes; i++)
         look_at_sizes(&step, &step.shapes[i]);
     replay(&step);
+    show(&step);
     plim_step_done(&step);
 }
 
