@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/type.h"
+#include "heap.h"
 #include "model/step_model.h"
 #include "step/coding.h"
 #include "step/file.h"
@@ -524,6 +525,42 @@ static void test_as_model(void **state)
     assert_int_equal(unlink(path) + unlink(cut) + rmdir(folder), 0);
 }
 
+/* The smallest things that a file can have many of take at most 24 times their bytes. */
+static void test_memory(void **state)
+{
+    enum { N = 200000 };
+    struct plim_step_size *many = plim_alloc(N, sizeof *many);
+    struct plim_step_event *empties = plim_alloc(N, sizeof *empties);
+    struct plim_step_track track = { .n_streams = 1, .n_pools = 1, .events = empties, .n_events = N };
+    struct plim_step_shape shape = shapes[0];
+    struct plim_step step = sample;
+    (void)state;
+    assert_true(many && empties);
+    for (size_t i = 0; i < N; i++) {
+        many[i].denominator = 1;
+        empties[i].kind = PLIM_STEP_EMPTY;
+    }
+    step.shapes = &shape;
+    shape.tracks = &track;
+    for (int is_events = 0; is_events < 2; is_events++) {
+        unsigned char *bytes;
+        size_t n;
+        shape.sizes = many;
+        shape.n_sizes = is_events ? 0 : N;
+        shape.n_tracks = is_events ? 1 : 0;
+        assert_int_equal(plim_step_encode(&step, &bytes, &n, NULL), 0);
+        heap_start();
+        const size_t before = heap_live_bytes();
+        struct plim_step again = read_well(bytes, n);
+        assert_true(heap_peak_bytes() - before > N && heap_peak_bytes() - before <= 24 * n);
+        plim_step_done(&again);
+        assert_int_equal(heap_live_bytes(), before);
+        plim_free(bytes);
+    }
+    plim_free(many);
+    plim_free(empties);
+}
+
 /* 100,000 events, as many allocations live as in a real step, are far below 1 MB. */
 static void test_many(void **state)
 {
@@ -561,7 +598,7 @@ int main(void)
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),     cmocka_unit_test(test_file_by_hand),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_objections), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_many),       cmocka_unit_test(test_as_model),
+        cmocka_unit_test(test_many),       cmocka_unit_test(test_memory),    cmocka_unit_test(test_as_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
