@@ -16,6 +16,7 @@ LLMFIT = "1.1.17"
 HF_MEM = "0.5.6"
 ACCELERATE = "1.15.0"
 TRANSFORMERS = "5.23.0"
+PT_SNAP = "0.3.0"
 
 READ_HEADER = "import sys; from gguf import GGUFReader; GGUFReader(sys.argv[1])"
 # hf-mem has the address of its hub in its code. This is its program, which asks another one.
@@ -108,3 +109,11 @@ def accelerate(source, folder, vgpu, what, *arguments):
                    ["huggingface_hub==2.4.0", "tokenizers==0.23.3", "safetensors==0.8.0", "regex", "pyyaml", "psutil", "packaging", "tqdm"],
                    ["--no-deps", f"accelerate=={ACCELERATE}", f"transformers=={TRANSFORMERS}"], sites=torch)
     return f"accelerate {ACCELERATE}", what, ["env", f"LD_LIBRARY_PATH={vgpu}", os.path.join(bin_, "accelerate-estimate-memory"), *arguments]
+
+
+def pt_snap(folder, snapshot):
+    """It puts a snapshot into a database beside it, and answers from there."""
+    program = os.path.join(install(folder, f"pt-snap-{PT_SNAP}", [f"pt-snap-cli=={PT_SNAP}"]), "pt-snap")
+    script = f"cd {os.path.dirname(snapshot)} && HOME=. && export HOME && {program} import {snapshot} --force >&2 && " \
+             f"{program} query {snapshot}.db --device 0 --template-use memory_peak >&2"
+    return f"pt-snap {PT_SNAP}", "reads into a database; the peak", ["sh", "-c", script]

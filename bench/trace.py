@@ -4,7 +4,8 @@
 A large snapshot of PyTorch's memory: plimsoll trace beside Python's pickle and PyTorch's own memory_viz, by turns.
 
 The others do less: pickle only reads, trace_plot packs the snapshot into a page whose work begins in a browser, trace lists
-the entries. No PyTorch is imported: memory_viz is run as the script that it also is.
+the entries, pt-snap (a program of PyPI) makes a database and reads the peak from it. No PyTorch is imported: memory_viz is
+run as the script that it also is.
 """
 import glob
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 import beside
+import peers
 import trace_make
 
 STEPS = 500
@@ -57,8 +59,13 @@ def main():
         raise SystemExit(f"the replay does not meet the snapshot of the bench: {changes[0]}")
     runners = list(contenders(arguments, snapshot))
     beside.by_turns(runners, arguments.stopwatch, arguments.runs)
+    slow = list(beside.available([lambda: peers.pt_snap(arguments.peers, snapshot)]))
+    for runner in slow:
+        runner.run(arguments.stopwatch)  # once: it takes half a minute and more
+    runners += slow
     rates = subprocess.run([arguments.replay, snapshot], stdout=subprocess.PIPE, text=True, check=True).stdout
-    os.remove(snapshot)
+    for path in glob.glob(f"{snapshot}*"):
+        os.remove(path)
     text = (f"{beside.machine_and_date()}. A snapshot of {mb:.0f} MB with {entries} entries:\n\n{beside.table(runners)}\n\n"
             f"Events of it through the allocator, on one core:\n\n```\n{rates}```")
     print(text)

@@ -522,7 +522,7 @@ def check_timeline(root: dict) -> None:
     slices = fields(root, "answer", timeline=list)["timeline"]
     need(len(slices) == min(root["entries"], 64), f"a timeline of {len(slices)} slices")
     for i, row in enumerate(slices):
-        fields(row, f"timeline[{i}]", entry=int, time_us=int, requested_bytes=int, reserved_bytes=int)
+        fields(row, f"timeline[{i}]", entry=int, time_us=(int, NULL), requested_bytes=int, reserved_bytes=int)
         need(row["entry"] == i * root["entries"] // len(slices), f"timeline[{i}].entry is {row['entry']}")
         need(row["requested_bytes"] <= row["reserved_bytes"], f"timeline[{i}]: {row}")
     if slices:
@@ -578,7 +578,7 @@ def check_trace(answer: object) -> None:
     check_pieces(root)
     fields(root["end"], "end", segments=int, reserved_bytes=int, allocated_bytes=int, inactive_split_bytes=int)
     if root["oom"]:
-        oom = fields(root["oom"], "oom", entry=int, time_us=int, asked_bytes=int, segment_bytes=int, device_free_bytes=int,
+        oom = fields(root["oom"], "oom", entry=int, time_us=(int, NULL), asked_bytes=int, segment_bytes=int, device_free_bytes=int,
                      reserved_bytes=int, allocated_bytes=int, held=dict, frame=(dict, NULL), exceeds_capacity=bool, missing_bytes=int)
         fields(oom, "oom", pillars=(dict, NULL))
         check_pillars(oom, "oom")

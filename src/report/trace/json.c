@@ -73,7 +73,9 @@ static json_t *growth_json(const struct plim_trace_answer *answer)
 
 static json_t *time_json(const struct plim_trace_answer *answer, uint32_t entry)
 {
-    return plim_trace_entry_of(answer, entry) ? number(plim_trace_since_start_us(answer, entry)) : json_null();
+    return plim_trace_has_times(answer) && plim_trace_entry_of(answer, entry)
+               ? number(plim_trace_since_start_us(answer, entry))
+               : json_null();
 }
 
 static json_t *share_json(const struct plim_trace_answer *answer, const struct plim_trace_share *share)

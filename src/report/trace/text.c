@@ -14,11 +14,6 @@ enum { SETTINGS_WIDTH = 52 };
 
 static const char *size(char buffer[PLIM_SIZE_TEXT], uint64_t bytes) { return plim_size_text(buffer, bytes); }
 
-static double seconds(const struct plim_trace_answer *answer, uint32_t entry)
-{
-    return (double)plim_trace_since_start_us(answer, entry) / 1e6;
-}
-
 static void print_holders(FILE *out, const struct plim_memory_trace *trace, const struct plim_trace_holders *holders)
 {
     char bytes[PLIM_SIZE_TEXT];
@@ -36,12 +31,14 @@ void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer)
 {
     const struct plim_memory_trace *trace = answer->trace;
     const struct plim_trace_analysis *analysis = answer->analysis;
+    char time[PLIM_TRACE_MOMENT_BYTES];
     const char *settings = trace->has_settings ? plim_trace_words(trace, trace->settings.text) : "";
     plim_print(out, "%s\n", answer->path);
     plim_print(out, "device %zu: ", analysis->device);
     if (analysis->n_entries)
-        plim_print(out, "%zu entries over %.2f s", analysis->n_entries,
-                   seconds(answer, (uint32_t)analysis->n_entries - 1));
+        plim_print(
+            out, "%zu entries %s%s", analysis->n_entries, plim_trace_has_times(answer) ? "over " : "without times",
+            plim_trace_has_times(answer) ? plim_trace_moment(time, answer, (uint32_t)analysis->n_entries - 1) : "");
     else
         plim_print(out, "no history, only what is held now");
     plim_print(out, "; settings: %s\n", !trace->has_settings ? "not written" : *settings ? settings : "default");
@@ -71,13 +68,13 @@ static void print_pillars(FILE *out, const struct plim_trace_pillars *pillars)
 
 static void print_peak(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
-    char requested[PLIM_SIZE_TEXT], blocks[PLIM_SIZE_TEXT], reserved[PLIM_SIZE_TEXT];
+    char requested[PLIM_SIZE_TEXT], blocks[PLIM_SIZE_TEXT], reserved[PLIM_SIZE_TEXT], time[PLIM_TRACE_MOMENT_BYTES];
     const struct plim_trace_analysis *analysis = answer->analysis;
     const struct plim_torch_result *result = &analysis->replay.result;
     plim_print(out, "\n%s%s%s  %s requested", plim_paint(style, PLIM_BOLD), analysis->n_entries ? "peak" : "held",
                plim_paint(style, PLIM_PLAIN), size(requested, analysis->peak.bytes));
     if (analysis->peak_entry != UINT32_MAX)
-        plim_print(out, " at %.2f s", seconds(answer, analysis->peak_entry));
+        plim_print(out, " at %s", plim_trace_moment(time, answer, analysis->peak_entry));
     plim_print(out, ", in blocks of %s;\n      at most %s reserved\n", size(blocks, result->allocated_peak_bytes),
                size(reserved, result->reserved_peak_bytes));
     print_pillars(out, &analysis->peak_pillars);
@@ -102,12 +99,12 @@ static void print_end(FILE *out, const struct plim_trace_analysis *analysis)
 static void print_oom(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     char asked[PLIM_SIZE_TEXT], segment[PLIM_SIZE_TEXT], free_bytes[PLIM_SIZE_TEXT], reserved[PLIM_SIZE_TEXT],
-        used[PLIM_SIZE_TEXT], unused[PLIM_SIZE_TEXT];
+        used[PLIM_SIZE_TEXT], unused[PLIM_SIZE_TEXT], time[PLIM_TRACE_MOMENT_BYTES];
     const struct plim_trace_oom *oom = &answer->analysis->oom;
     const struct plim_trace_entry *entry = plim_trace_entry_of(answer, oom->entry);
-    plim_print(out, "\n%sout of memory%s  at %.2f s: %s asked for, a segment of %s;\n", plim_paint(style, PLIM_RED),
-               plim_paint(style, PLIM_PLAIN), seconds(answer, oom->entry), size(asked, oom->asked_bytes),
-               size(segment, oom->segment_bytes));
+    plim_print(out, "\n%sout of memory%s  at %s: %s asked for, a segment of %s;\n", plim_paint(style, PLIM_RED),
+               plim_paint(style, PLIM_PLAIN), plim_trace_moment(time, answer, oom->entry),
+               size(asked, oom->asked_bytes), size(segment, oom->segment_bytes));
     plim_print(out, "  %s free on the card; PyTorch had %s, %s of it in use,\n  %s free in pieces\n",
                size(free_bytes, oom->device_free_bytes), size(reserved, oom->reserved_bytes),
                size(used, oom->allocated_bytes), size(unused, oom->free_blocks_bytes));

@@ -26,21 +26,18 @@ static unsigned column_of(const struct plim_trace_timeline *timeline, size_t sli
 void plim_report_trace_timeline(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     const struct plim_trace_analysis *analysis = answer->analysis;
-    char size[PLIM_SIZE_TEXT], peak[32], start[32], end[32];
+    char size[PLIM_SIZE_TEXT], peak[32], start[PLIM_TRACE_MOMENT_BYTES], end[PLIM_TRACE_MOMENT_BYTES];
     struct plim_trace_timeline timeline;
     plim_trace_timeline_make(answer->trace, analysis, &timeline);
     if (!timeline.n_slices || !timeline.most_reserved_bytes)
         return;
     snprintf(peak, sizeof peak, "peak %s", plim_size_text(size, analysis->peak.bytes));
-    snprintf(start, sizeof start, "%.2f s", 0.0);
-    snprintf(end, sizeof end, "%.2f s",
-             (double)plim_trace_since_start_us(answer, (uint32_t)analysis->n_entries - 1) / 1e6);
     struct plim_history h = { .full_bytes = timeline.most_reserved_bytes,
                               .peak_column = column_of(&timeline, timeline.peak_at),
                               .oom_column = PLIM_HISTORY_COLUMNS,
                               .peak = peak,
-                              .start = start,
-                              .end = end };
+                              .start = plim_trace_moment(start, answer, 0),
+                              .end = plim_trace_moment(end, answer, (uint32_t)analysis->n_entries - 1) };
     if (analysis->has_oom)
         h.oom_column = column_of(&timeline, timeline.oom_at);
     stretch(&timeline, &h);

@@ -47,6 +47,12 @@ void plim_report_trace_head(FILE *out, const struct plim_trace_answer *answer);
 
 /* Microseconds from the first entry of the device's trace; 0 for entries without a time. */
 uint64_t plim_trace_since_start_us(const struct plim_trace_answer *answer, uint32_t entry);
+/* PyTorch 2.1 writes no times. */
+bool plim_trace_has_times(const struct plim_trace_answer *answer);
+/* "1.25 s" since the first entry, or "entry 7" of a history without times. */
+enum { PLIM_TRACE_MOMENT_BYTES = 32 };
+const char *plim_trace_moment(char buffer[PLIM_TRACE_MOMENT_BYTES], const struct plim_trace_answer *answer,
+                              uint32_t entry);
 /* The entry with that number; NULL: there is none. */
 const struct plim_trace_entry *plim_trace_entry_of(const struct plim_trace_answer *answer, uint32_t entry);
 
