@@ -59,7 +59,7 @@ class History:
         self.streams = r.list(r.number)
         r.list(lambda: (r.number(), r.number()))
         self.segments = r.list(lambda: [r.number() for _ in range(5)])
-        self.allocations = r.list(lambda: (r.number() - 1, r.number(), r.number(), r.number() - 1))
+        self.allocations = r.list(lambda: (r.number() - 1, r.number(), r.number(), r.number() - 1, r.number()))
         self.entries, self.us, self.address, self.stream = [], 0, 0, 0
         n = r.number()
         while len(self.entries) < n:
@@ -84,11 +84,11 @@ class History:
         if action == 0:
             address, size = self.place(r, code), r.number()
             block = r.number() if code & BLOCK else max(-(-size // 512), 1) * 512
-            self.allocations.append((address, size, block, r.number() - 1))
+            self.allocations.append((address, size, block, r.number() - 1, r.number()))
             self.add("alloc", address, size)
         elif action == 7:
             size, free = r.number(), r.number()
-            self.allocations.append((-1, 0, 0, r.number() - 1))
+            self.allocations.append((-1, 0, 0, r.number() - 1, None))
             self.add("oom", free, size)
         elif 3 <= action <= 6:
             address, size = self.place(r, code), r.number()
@@ -130,7 +130,7 @@ def check_entries(history, trace):
 
 def check_blocks(history, segments):
     """Of several allocations at one address the last is held at the end."""
-    blocks = {address: (size, block) for address, size, block, _ in history.allocations}
+    blocks = {address: (size, block) for address, size, block, _, _ in history.allocations}
     n = 0
     for segment in segments:
         address = segment["address"]

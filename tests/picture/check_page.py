@@ -100,6 +100,22 @@ def check_held(shown, held):
     same(shown.rows()[:len(expected)], expected, "lines that hold memory")
 
 
+def choose(shown, selector, value):
+    shown.page.evaluate(f"(() => {{ const e = document.querySelector('{selector}'); e.value = '{value}'; "
+                        "e.dispatchEvent(new Event('change', { bubbles: true })); })()")
+    shown.page.settle()
+
+
+def check_pillars(shown, pillars):
+    """The same memory by what it is for; where no stack tells, that cannot be chosen."""
+    if not pillars:
+        need(shown.page.evaluate("document.querySelector('#by').options[1].disabled"), "pillars that are not known can be chosen")
+        return
+    choose(shown, "#by", "pillar")
+    same(sorted(row[0] for row in shown.rows()), sorted(pillars.values()), "bytes by pillar")
+    choose(shown, "#by", "line")
+
+
 def check_moments(shown, answer):
     """The figures of the peak, of the end, and of the request that failed."""
     peak, oom = answer["peak"], answer["oom"]
@@ -111,6 +127,7 @@ def check_moments(shown, answer):
     shown.press("p")
     same(shown.moment(), (peak["entry"] + 1) if peak["entry"] is not None else 0, "the peak")
     check_held(shown, peak["held"])
+    check_pillars(shown, peak["pillars"])
     same(shown.number("#pieces", "used"), peak["allocated_bytes"], "blocks at the peak")
     shown.press("e")
     same(shown.moment(), answer["entries"], "the end")
@@ -194,8 +211,7 @@ def check_steps(shown):
     shown.push("#held tbody button")
     same(shown.page.evaluate("document.querySelector('#held tbody button').getAttribute('aria-pressed')"), "true", "a line alone")
     shown.push("#held tbody button")
-    shown.page.evaluate("(() => { const a = document.querySelector('#axis'); a.value = 'time'; a.dispatchEvent(new Event('change')); })()")
-    shown.page.settle()
+    choose(shown, "#axis", "time")
     shown.press("e")
 
 

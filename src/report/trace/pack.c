@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "trace/holders.h"
+#include "trace/step/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct packer {
     size_t n_texts;
     uint32_t *event_of;    /* for each entry: its event + 1 */
     uint64_t *block_bytes; /* for each allocation, of a replay */
+    uint8_t *pillar_of;
     uint64_t last_address, last_us;
     uint16_t last_stream;
 };
@@ -271,6 +273,7 @@ static bool put_before(const struct packer *p)
         put_number(p, requests->id_bytes[id]);
         put_number(p, places[id].bytes);
         put_number(p, stack_number(p, stack_of_id(p, id)));
+        put_number(p, p->pillar_of[id]);
     }
     plim_free(places);
     return true;
@@ -310,6 +313,7 @@ static void put_alloc(struct packer *p, const struct plim_trace_entry *entry, ui
     if (block_bytes != rounded)
         put_number(p, block_bytes);
     put_number(p, stack_number(p, entry->stack));
+    put_number(p, p->pillar_of[id]);
 }
 
 /* Returns the entry behind it. */
@@ -362,6 +366,13 @@ static size_t put_entry(struct packer *p, size_t at, uint32_t *n_ids)
     }
 }
 
+static bool tell_pillars(struct packer *p)
+{
+    const struct plim_trace_requests *requests = &p->analysis->requests;
+    p->pillar_of = plim_alloc((size_t)requests->n_ids + 1, sizeof *p->pillar_of);
+    return p->pillar_of && plim_trace_pillars_tell(p->trace, p->analysis->device, requests, p->pillar_of, NULL) == 0;
+}
+
 /* What a moment does not show: the block of an allocation, which may be larger than its request asks for. */
 static bool find_blocks(struct packer *p)
 {
@@ -404,7 +415,7 @@ int plim_trace_pack(const struct plim_trace_answer *answer, const struct plim_pa
     if (has_memory) {
         put_stacks(&p);
         put_handles(&p);
-        has_memory = put_before(&p) && find_blocks(&p) && put_history(&p);
+        has_memory = tell_pillars(&p) && put_before(&p) && find_blocks(&p) && put_history(&p);
     }
     plim_free(p.stacks.number);
     plim_free(p.stacks.firsts);
@@ -412,6 +423,7 @@ int plim_trace_pack(const struct plim_trace_answer *answer, const struct plim_pa
     plim_free(p.frames.firsts);
     plim_free(p.texts);
     plim_free(p.block_bytes);
+    plim_free(p.pillar_of);
     plim_free(p.event_of);
     return has_memory ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
 }

@@ -13,9 +13,9 @@
  *     streams      handles
  *     pools        two numbers each
  *     segments     before the history: address, bytes, stream, pool, 1: small | 2: expandable
- *     allocations  before the history: address + 1 (0: unknown), bytes, block, stack + 1
+ *     allocations  before the history: address + 1 (0: unknown), bytes, block, stack + 1, pillar
  *     entries      a code, signed microseconds since the last one, and by the code's low bits:
- *         ALLOC                 address, [stream], bytes, [block], stack + 1
+ *         ALLOC                 address, [stream], bytes, [block], stack + 1, pillar
  *         FREE_*, FREED         how many allocations ago it was made
  *         FREED                 ... and again microseconds: two entries, free_requested and free_completed
  *         SEGMENT_*             address, [stream], bytes, pool
@@ -23,6 +23,7 @@
  *
  * An address is a signed difference to the last one, in 512 bytes. [stream] is there when it is not the last one,
  * [block] when it is not the bytes rounded up to 512. An OOM counts as an allocation, of nothing.
+ * Pillars are those of enum plim_pillar.
  */
 
 #include "report/trace/trace.h"

@@ -165,34 +165,53 @@ static void begin(struct teller *t)
     }
 }
 
-static void sum(const struct teller *t, struct plim_trace_pillars *ret)
+static uint8_t pillar_of(const struct teller *t, const struct life *life)
 {
-    for (uint32_t id = 0; id < t->requests->n_ids; id++) {
-        const struct life *life = &t->lives[id];
-        const bool is_passing = life->pillar == PASSING && life->step < t->step; /* a step followed */
-        if (life->is_held)
-            ret->bytes[is_passing                         ? PLIM_PILLAR_ACTIVATIONS
-                       : life->pillar >= PLIM_PILLAR_MAX_ ? PLIM_PILLAR_MAX_
-                                                          : life->pillar] += t->requests->id_bytes[id];
-    }
+    if (life->pillar == PASSING && life->step < t->step) /* a step followed */
+        return PLIM_PILLAR_ACTIVATIONS;
+    return life->pillar < PLIM_PILLAR_MAX_ ? life->pillar : PLIM_PILLAR_MAX_;
+}
+
+static int tell(struct teller *t, size_t at, struct plim_error *reterr)
+{
+    size_t n_entries;
+    t->entries = plim_trace_history(t->trace, t->device, &n_entries);
+    t->lives = plim_alloc((size_t)t->requests->n_ids + 1, sizeof *t->lives);
+    if (!t->lives || !read_stacks(t))
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    begin(t);
+    follow(t, at);
+    return 0;
+}
+
+static void teller_done(struct teller *t)
+{
+    plim_free(t->lives);
+    plim_free(t->work_of);
 }
 
 int plim_trace_pillars_find(const struct plim_memory_trace *trace, size_t device,
                             const struct plim_trace_requests *requests, size_t at,
                             struct plim_trace_pillars *ret_pillars, struct plim_error *reterr)
 {
-    size_t n_entries;
     struct teller t = { .trace = trace, .requests = requests, .device = device };
+    const int result = tell(&t, at, reterr);
     *ret_pillars = (struct plim_trace_pillars){ 0 };
-    t.entries = plim_trace_history(trace, device, &n_entries);
-    t.lives = plim_alloc((size_t)requests->n_ids + 1, sizeof *t.lives);
-    const bool has_memory = t.lives && read_stacks(&t);
-    if (has_memory) {
-        begin(&t);
-        follow(&t, at);
-        sum(&t, ret_pillars);
-    }
-    plim_free(t.lives);
-    plim_free(t.work_of);
-    return has_memory ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    for (uint32_t id = 0; result == 0 && id < requests->n_ids; id++)
+        if (t.lives[id].is_held)
+            ret_pillars->bytes[pillar_of(&t, &t.lives[id])] += requests->id_bytes[id];
+    teller_done(&t);
+    return result;
+}
+
+int plim_trace_pillars_tell(const struct plim_memory_trace *trace, size_t device,
+                            const struct plim_trace_requests *requests, uint8_t *ret_pillar_of,
+                            struct plim_error *reterr)
+{
+    struct teller t = { .trace = trace, .requests = requests, .device = device };
+    const int result = tell(&t, 0, reterr);
+    for (uint32_t id = 0; result == 0 && id < requests->n_ids; id++)
+        ret_pillar_of[id] = pillar_of(&t, &t.lives[id]);
+    teller_done(&t);
+    return result;
 }

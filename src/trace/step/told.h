@@ -21,4 +21,9 @@ PLIM_MUST_CHECK int plim_trace_pillars_find(const struct plim_memory_trace *trac
                                             const struct plim_trace_requests *requests, size_t at,
                                             struct plim_trace_pillars *ret_pillars, struct plim_error *reterr);
 
+/* Of every allocation: its pillar, by its id. */
+PLIM_MUST_CHECK int plim_trace_pillars_tell(const struct plim_memory_trace *trace, size_t device,
+                                            const struct plim_trace_requests *requests, uint8_t *ret_pillar_of,
+                                            struct plim_error *reterr);
+
 #endif

@@ -69,11 +69,11 @@ function makeChart(ui) {
     function stackImage() {
         const { width, height, pixels, marks } = drawing.stack;
         let shown = pixels;
-        if (ui.line >= 0) {
+        if (ui.group >= 0) {
             const pale = ui.palette.hues.map((hue) => pixel(blend(hue, ui.palette.surface, 0.82)));
             shown = pixels.map((colour, i) => {
                 const mark = marks[i];
-                if (mark === 0 || (mark < SUMMED && memory.line[mark - 1] === ui.line)) return colour;
+                if (mark === 0 || (mark < SUMMED && memory.group[mark - 1] === ui.group)) return colour;
                 return pale[mark < SUMMED ? memory.colour[mark - 1] : mark - SUMMED];
             });
         }
@@ -110,8 +110,8 @@ function makeChart(ui) {
         const place = (frame) => (frame ? `${fileName(frame.file)}:${frame.line}` : "no stack");
         const write = (label, line, words) => {
             const fitting = words.find((text) => to.measureText(text).width <= (label.to - label.from) / scale - 8);
-            if (!fitting || (ui.line >= 0 && line !== ui.line)) return;
-            to.fillStyle = ui.palette.onHue[memory.lines[line].colour];
+            if (!fitting || (ui.group >= 0 && line !== ui.group)) return;
+            to.fillStyle = ui.palette.onHue[memory.groups[line].colour];
             to.fillText(
                 fitting,
                 GUTTER + label.from / scale + 4,
@@ -121,10 +121,13 @@ function makeChart(ui) {
         to.textBaseline = "middle";
         to.textAlign = "left";
         for (const label of drawing.stack.groups)
-            write(label, label.id, [frameText(memory.lines[label.id].frame), place(memory.lines[label.id].frame)]);
+            write(label, label.id, [
+                memory.groups[label.id].text,
+                ...(memory.by === "line" ? [place(memory.groups[label.id].frame)] : []),
+            ]);
         for (const label of drawing.stack.labels) {
-            const line = memory.line[label.id],
-                frame = memory.lines[line].frame,
+            const line = memory.group[label.id],
+                frame = frameOf(history, label.id),
                 size = sizeText(history.allocations.bytes[label.id]);
             write(label, line, [`${size}  ${frameText(frame)}`, `${size}  ${place(frame)}`, size]);
         }
@@ -181,7 +184,7 @@ function makeChart(ui) {
         const to = sizeCanvas(below, box.clientWidth, box.clientHeight);
         const columns = Math.round(chart.width * scale),
             rows = Math.round(chart.height * scale);
-        const key = [columns, rows, view.axis, view.from, view.to, ui.palette.dark].join();
+        const key = [columns, rows, view.axis, view.from, view.to, ui.palette.dark, memory.by].join();
         if (!drawing || drawing.key !== key) {
             const moments = momentsOf(history, view, columns);
             drawing = { key, moments, stack: paintStack(history, memory, moments, rows, full, ui.palette, scale) };

@@ -96,7 +96,7 @@ function pressKey(ui, chart, event) {
         },
         Escape: () => {
             ui.select(-1);
-            ui.focusLine(-1);
+            ui.focusGroup(-1);
         },
     };
     const act =
@@ -137,7 +137,7 @@ function connectSegments(ui, part) {
 }
 
 function connectControls(ui) {
-    const { view, memory, history } = ui,
+    const { view, memory, history, answer } = ui,
         on = (id, act) => byId(id).addEventListener("click", act);
     on("go-peak", () => ui.show(memory.peak));
     on("go-oom", () => ui.show(memory.oom));
@@ -161,8 +161,10 @@ function connectControls(ui) {
         view.setAxis(event.target.value);
         ui.viewChanged();
     });
+    byId("by").addEventListener("change", (event) => ui.groupBy(event.target.value));
+    byId("by").options[1].disabled = !answer.peak.pillars && !(answer.oom && answer.oom.pillars);
     byId("held").addEventListener("click", (event) => {
         const button = event.target.closest("button.line");
-        if (button) ui.focusLine(Number(button.dataset.line) === ui.line ? -1 : Number(button.dataset.line));
+        if (button) ui.focusGroup(Number(button.dataset.group) === ui.group ? -1 : Number(button.dataset.group));
     });
 }

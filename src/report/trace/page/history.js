@@ -68,6 +68,7 @@ function columns(n) {
         end: new Int32Array(n),
         done: new Int32Array(n),
         stack: new Int32Array(n),
+        pillar: new Uint8Array(n),
         stream: new Uint16Array(n),
         bytes: new Float64Array(n),
         block: new Float64Array(n),
@@ -75,7 +76,7 @@ function columns(n) {
     };
 }
 
-function addAllocation(a, never, start, address, stream, bytes, block, stack) {
+function addAllocation(a, never, start, address, stream, bytes, block, stack, pillar) {
     const id = a.n++;
     a.start[id] = start;
     a.end[id] = a.done[id] = never;
@@ -84,6 +85,7 @@ function addAllocation(a, never, start, address, stream, bytes, block, stack) {
     a.bytes[id] = bytes;
     a.block[id] = block;
     a.stack[id] = stack;
+    a.pillar[id] = pillar;
     return id;
 }
 
@@ -96,7 +98,13 @@ function readBefore(r, history) {
             kind = r.number();
         history.segments.before(address, bytes, stream, pool, kind);
     }
-    return r.list(() => ({ address: r.number() - 1, bytes: r.number(), block: r.number(), stack: r.number() - 1 }));
+    return r.list(() => ({
+        address: r.number() - 1,
+        bytes: r.number(),
+        block: r.number(),
+        stack: r.number() - 1,
+        pillar: r.number(),
+    }));
 }
 
 function rounded(bytes) {
@@ -119,7 +127,7 @@ function readEntries(r, history, before) {
         nHeld = 0;
     Object.assign(history, { n, time, total, reserved, change, allocations: a, ooms: [], mostHeld: 0 });
     for (const b of before) {
-        addAllocation(a, n + 1, 0, b.address, 0, b.bytes, b.block, b.stack);
+        addAllocation(a, n + 1, 0, b.address, 0, b.bytes, b.block, b.stack, b.pillar);
         held += b.bytes;
     }
     total[0] = held;
@@ -147,7 +155,8 @@ function readEntries(r, history, before) {
             place(code);
             const bytes = r.number(),
                 block = code & FLAG.BLOCK ? r.number() : rounded(bytes);
-            const id = addAllocation(a, n + 1, moment, address, stream, bytes, block, r.number() - 1);
+            const stack = r.number() - 1,
+                id = addAllocation(a, n + 1, moment, address, stream, bytes, block, stack, r.number());
             change[at] = id + 1;
             held += bytes;
             history.mostHeld = Math.max(history.mostHeld, ++nHeld);
@@ -155,7 +164,7 @@ function readEntries(r, history, before) {
             const bytes = r.number(),
                 free = r.number(),
                 stack = r.number() - 1;
-            addAllocation(a, moment, moment, -1, 0, 0, 0, stack);
+            addAllocation(a, moment, moment, -1, 0, 0, 0, stack, 0);
             history.ooms.push({ moment: at, bytes, free, stack });
         } else if (action >= ACTION.SEGMENT_ALLOC && action <= ACTION.SEGMENT_UNMAP) {
             place(code);

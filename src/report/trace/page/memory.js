@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
-// What a history says of a moment: who holds memory, by lines of the program, and how it lies in segments.
+// What a history says of a moment: who holds memory, by lines of the program or by what it is for, and how it lies in
+// segments.
 
 const N_HUES = 7,
     OTHER = N_HUES,
     UNKNOWN = N_HUES + 1; // colours of lines: the largest have one each
+
+// By enum plim_pillar.
+const PILLARS = [
+    { text: "weights", colour: 0 },
+    { text: "KV cache", colour: 4 },
+    { text: "activations and work areas", colour: 1 },
+    { text: "gradients", colour: 2 },
+    { text: "optimizer", colour: 3 },
+    { text: "overhead", colour: OTHER },
+    { text: "others", colour: OTHER },
+    { text: "unknown", colour: UNKNOWN },
+];
 
 // Ids of what the program holds at a moment; with isPending: what it gave back and other streams still use.
 function liveAt(history, moment, isPending) {
@@ -14,34 +27,44 @@ function liveAt(history, moment, isPending) {
     return ids;
 }
 
-// A line is a file and a number, as the frame that stands for a stack has them.
-function findLines(history) {
+function frameOf(history, id) {
+    const stack = history.stacks[history.allocations.stack[id]];
+    return stack ? stack.frame : null;
+}
+
+// Allocations in groups: for each id the number of its group, and the groups. A line is a file and a number, as the
+// frame that stands for a stack has them.
+function groupByLine(history) {
     const numbers = new Map(),
-        lines = [];
-    const lineOf = (frame) => {
+        groups = [];
+    const numberOf = (frame) => {
         const key = frame ? `${frame.line} ${frame.file}` : "";
         if (!numbers.has(key)) {
-            numbers.set(key, lines.length);
-            lines.push({ frame, most: 0, score: 0, colour: frame ? OTHER : UNKNOWN });
+            numbers.set(key, groups.length);
+            groups.push({ frame, text: frameText(frame), most: 0, score: 0, colour: frame ? OTHER : UNKNOWN });
         }
         return numbers.get(key);
     };
-    const lineOfStack = Int32Array.from(history.stacks, (stack) => lineOf(stack.frame));
-    const unknown = lineOf(null),
-        a = history.allocations;
-    const line = new Int32Array(a.n);
-    for (let id = 0; id < a.n; id++) line[id] = a.stack[id] < 0 ? unknown : lineOfStack[a.stack[id]];
-    return { lines, line };
+    const ofStack = Int32Array.from(history.stacks, (stack) => numberOf(stack.frame)),
+        unknown = numberOf(null);
+    const group = history.allocations.stack
+        .subarray(0, history.allocations.n)
+        .map((stack) => (stack < 0 ? unknown : ofStack[stack]));
+    return { group, groups };
 }
 
-// The most that each line held at once.
-function findMost(history, memory) {
+function groupByPillar(history) {
+    const group = Int32Array.from(history.allocations.pillar.subarray(0, history.allocations.n));
+    return { group, groups: PILLARS, colour: Uint8Array.from(group, (pillar) => PILLARS[pillar].colour) };
+}
+
+// The most that each group held at once.
+function findMost(history, { group, groups }) {
     const a = history.allocations,
-        now = new Float64Array(memory.lines.length);
+        now = new Float64Array(groups.length);
     const add = (id, bytes) => {
-        const line = memory.line[id];
-        now[line] += bytes;
-        memory.lines[line].most = Math.max(memory.lines[line].most, now[line]);
+        now[group[id]] += bytes;
+        groups[group[id]].most = Math.max(groups[group[id]].most, now[group[id]]);
     };
     for (let id = 0; id < a.n && a.start[id] === 0; id++) add(id, a.bytes[id]);
     for (let at = 0; at < history.n; at++) {
@@ -56,39 +79,42 @@ function heldAt(history, memory, moment) {
         a = history.allocations;
     const held = { bytes: 0, n: 0, rows: [] };
     for (const id of liveAt(history, moment, false)) {
-        const line = memory.line[id],
-            row = rows.get(line) || { line, bytes: 0, n: 0 };
-        rows.set(line, row);
+        const group = memory.group[id],
+            row = rows.get(group) || { group, bytes: 0, n: 0 };
+        rows.set(group, row);
         row.bytes += a.bytes[id];
         row.n++;
         held.bytes += a.bytes[id];
         held.n++;
     }
-    held.rows = [...rows.values()].sort((x, y) => y.bytes - x.bytes || x.line - y.line);
+    held.rows = [...rows.values()].sort((x, y) => y.bytes - x.bytes || x.group - y.group);
     return held;
 }
 
 // Colours go to the lines that hold most where it matters: at the peak and where memory ran out.
-function giveColours(history, memory) {
-    for (const moment of memory.moments)
-        for (const row of heldAt(history, memory, moment).rows) memory.lines[row.line].score += row.bytes;
-    memory.lines
+function giveColours(history, lines, moments) {
+    for (const moment of moments)
+        for (const row of heldAt(history, lines, moment).rows) lines.groups[row.group].score += row.bytes;
+    lines.groups
         .filter((line) => line.frame)
         .sort((x, y) => y.score + y.most / 2 - (x.score + x.most / 2))
         .slice(0, N_HUES)
         .forEach((line, i) => {
             line.colour = i;
         });
-    memory.colour = Uint8Array.from(memory.line, (line) => memory.lines[line].colour);
+    lines.colour = Uint8Array.from(lines.group, (line) => lines.groups[line].colour);
 }
 
+// group, groups and colour are those of the grouping that is shown.
 function makeMemory(history, answer) {
-    const memory = findLines(history);
-    memory.peak = answer.peak.entry === null ? 0 : answer.peak.entry + 1;
-    memory.oom = answer.oom ? answer.oom.entry : null;
-    memory.moments = memory.oom === null ? [memory.peak] : [memory.peak, memory.oom];
-    findMost(history, memory);
-    giveColours(history, memory);
+    const peak = answer.peak.entry === null ? 0 : answer.peak.entry + 1,
+        oom = answer.oom ? answer.oom.entry : null;
+    const groupings = { line: groupByLine(history), pillar: groupByPillar(history) };
+    findMost(history, groupings.line);
+    giveColours(history, groupings.line, oom === null ? [peak] : [peak, oom]);
+    const memory = { peak, oom };
+    memory.groupBy = (name) => Object.assign(memory, groupings[name], { by: name });
+    memory.groupBy("line");
     return memory;
 }
 

@@ -105,8 +105,13 @@ function main() {
             ask("above", "map");
         }
     };
-    ui.focusLine = (line) => {
-        ui.line = line;
+    ui.groupBy = (name) => {
+        ui.memory.groupBy(name);
+        ui.focusGroup(-1);
+        ask("one");
+    };
+    ui.focusGroup = (group) => {
+        ui.group = group;
         ask("view", "held", "map");
     };
     ui.zoomBy = (factor) => {

@@ -23,7 +23,7 @@ function chip(colour) {
 
 function heldRow(ui, row, total) {
     const { memory } = ui,
-        line = memory.lines[row.line],
+        line = memory.groups[row.group],
         made = document.createElement("tr");
     const bytes = element("td", sizeText(row.bytes)),
         name = document.createElement("td");
@@ -32,10 +32,10 @@ function heldRow(ui, row, total) {
     bytes.dataset.bytes = row.bytes;
     bar.style.width = `${Math.max((100 * row.bytes) / Math.max(total, 1), 1)}%`;
     button.type = "button";
-    button.setAttribute("aria-pressed", String(ui.line === row.line));
-    button.append(chip(line.colour), frameText(line.frame));
+    button.setAttribute("aria-pressed", String(ui.group === row.group));
+    button.append(chip(line.colour), line.text);
     button.title = line.frame ? `${line.frame.file}:${line.frame.line}` : "";
-    button.dataset.line = row.line;
+    button.dataset.group = row.group;
     name.append(button, bar);
     made.append(bytes, element("td", row.n.toLocaleString("en")), name);
     return made;
@@ -46,7 +46,7 @@ function writeHeld(ui) {
         held = heldAt(history, memory, ui.moment),
         body = byId("held").tBodies[0];
     const focused =
-        document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.line : undefined;
+        document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.group : undefined;
     const rest = held.rows.slice(MOST_ROWS_HELD);
     byId("moment").textContent = momentText(ui);
     byId("sums").textContent =
@@ -65,7 +65,7 @@ function writeHeld(ui) {
         );
         body.append(made);
     }
-    const again = focused && body.querySelector(`button[data-line="${focused}"]`);
+    const again = focused && body.querySelector(`button[data-group="${focused}"]`);
     if (again) again.focus();
     const stack = byId("stack");
     stack.setAttribute("aria-valuemax", history.n);
@@ -79,7 +79,10 @@ function sayPieces(ui, map) {
         ? `${sizeText(map.bytes)} in ${countText(map.segments.length, "segment", "segments")}: blocks of ${sizeText(map.used)} in use` +
           (map.pending ? `, ${sizeText(map.pending)} given back but in use by other streams` : "") +
           (map.free ? `, ${sizeText(map.free)} free, the largest piece ${sizeText(map.largestFree)}` : "") +
-          "."
+          "." +
+          (ui.answer.replay.is_equal || !ui.history.n
+              ? ""
+              : " About: the replay does not meet the history, and blocks are its own.")
         : "No segment is there.";
     pieces.dataset.used = map.used;
     pieces.dataset.bytes = map.bytes;
@@ -100,6 +103,7 @@ function briefWords(ui, id) {
     return {
         title: sizeText(a.bytes[id]),
         life: lifeText(ui, id),
+        pillar: a.pillar[id] < PILLARS.length - 1 ? PILLARS[a.pillar[id]].text : "",
         colour: ui.memory.colour[id],
         frames: stack ? stack.frames : [],
     };
@@ -121,11 +125,12 @@ function writeOne(ui) {
         facts = element("dl"),
         list = element("ol");
     const add = (name, value) => facts.append(element("dt", name), element("dd", value));
-    const own = ui.memory.lines[ui.memory.line[id]].frame,
+    const own = frameOf(ui.history, id),
         button = element("button", "Show its life");
     title.append(chip(words.colour), element("strong", words.title), ` ${words.life}`);
     add("bytes", a.bytes[id].toLocaleString("en"));
     add("block", a.address[id] < 0 ? "unknown" : `${sizeText(a.block[id])} at 0x${a.address[id].toString(16)}`);
+    if (words.pillar) add("for", words.pillar);
     if (a.start[id] > 0)
         add(
             "stream",
@@ -173,17 +178,18 @@ function tipWords(ui, mark, block) {
                     ? "without a stack"
                     : mark - SUMMED === OTHER
                       ? "of other lines"
-                      : `of ${frameText(ui.memory.lines.find((line) => line.colour === mark - SUMMED).frame)}`,
+                      : `of ${ui.memory.groups.find((group) => group.colour === mark - SUMMED).text}`,
             ),
         ];
     if (mark > 0) {
         const words = briefWords(ui, mark - 1),
-            own = ui.memory.lines[ui.memory.line[mark - 1]].frame;
+            own = frameOf(ui.history, mark - 1);
         const frames = own ? [own] : [];
         return [
             chip(words.colour),
             element("strong", words.title),
             element("div", words.life),
+            ...(words.pillar ? [element("div", words.pillar)] : []),
             ...frames.map((frame) => element("div", frameText(frame), "own")),
         ];
     }

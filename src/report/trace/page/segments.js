@@ -61,8 +61,8 @@ function makeSegments(ui) {
         if (until <= from || block.id < 0) return;
         const x = bar.x + (from - bar.from) * perByte,
             width = (until - from) * perByte;
-        const line = memory.line[block.id],
-            isPale = ui.line >= 0 && line !== ui.line;
+        const line = memory.group[block.id],
+            isPale = ui.group >= 0 && line !== ui.group;
         const hue = ui.palette.hues[memory.colour[block.id]];
         to.fillStyle = css(isPale ? blend(hue, ui.palette.surface, 0.82) : hue);
         to.fillRect(x, y, width > 3 ? width - 0.75 : width, BAR);

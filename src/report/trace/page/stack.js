@@ -103,7 +103,7 @@ function paintStack(history, memory, moments, height, mostBytes, palette, scale)
     let sum, column, group;
     // Bands of one line that lie on each other, none large enough for a name, have one together.
     function addToGroup(mark, low, high) {
-        const line = mark < SUMMED && high - low < leastLabel ? memory.line[mark - 1] : -1;
+        const line = mark < SUMMED && high - low < leastLabel ? memory.group[mark - 1] : -1;
         if (line >= 0 && line === group.line) {
             group.high = high;
             return;
