@@ -60,9 +60,10 @@ struct plim_course {
     uint64_t allocated_peak_bytes, reserved_peak_bytes, requested_peak_bytes;
     uint64_t room_bytes; /* of the card, for PyTorch */
     uint64_t n_retries;
-    bool is_oom;              /* it does not run in room_bytes: */
-    uint64_t oom_bytes;       /* the request that fails there, */
-    uint64_t oom_held_bytes;  /* what is held when it does, */
+    bool is_oom;                                                /* it does not run in room_bytes: */
+    uint64_t oom_bytes;                                         /* the request that fails there, */
+    uint64_t oom_held_bytes;                                    /* what is held when it does, */
+    uint64_t oom_allocated_peak_bytes, oom_reserved_peak_bytes; /* PyTorch's peaks up to there, */
     uint64_t live_over_bytes; /* and what the program holds at once beyond the room; 0: other settings may help */
 
     size_t binding_event;

@@ -108,7 +108,7 @@ def check_course(root: dict) -> None:
         held = sum(site["bytes"] for site in step["sites"]) + step["other_sites_bytes"]
         need(held == sum(own + work), "the lines of the program do not hold what the bill has")
     if step["oom"] is not None:
-        fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, live_over_bytes=int)
+        fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, allocated_peak_bytes=int, reserved_peak_bytes=int, live_over_bytes=int)
         need(root["verdict"] == "no", f"out of memory, and {root['verdict']}")
     if step["largest"] is not None:
         fields(step["largest"], "step.largest", variable=str, value=(int, NULL), fails_at=(int, NULL), is_monotonic=bool,

@@ -93,6 +93,8 @@ static void add_need(const struct plim_torch_tape *tape, const struct plim_torch
         return;
     course->oom_bytes = tape->events[there->oom_at].bytes;
     course->oom_held_bytes = there->requested_bytes;
+    course->oom_allocated_peak_bytes = there->allocated_peak_bytes;
+    course->oom_reserved_peak_bytes = there->reserved_peak_bytes;
     if (least->requested_peak_bytes > course->room_bytes)
         course->live_over_bytes = least->requested_peak_bytes - course->room_bytes;
 }

@@ -57,8 +57,10 @@ static json_t *oom_json(const struct plim_course *course)
 {
     if (!course->is_oom)
         return json_null();
-    return json_pack("{s:o, s:o, s:o}", "tried_bytes", bytes(course->oom_bytes), "held_bytes",
-                     bytes(course->oom_held_bytes), "live_over_bytes", bytes(course->live_over_bytes));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "tried_bytes", bytes(course->oom_bytes), "held_bytes",
+                     bytes(course->oom_held_bytes), "allocated_peak_bytes", bytes(course->oom_allocated_peak_bytes),
+                     "reserved_peak_bytes", bytes(course->oom_reserved_peak_bytes), "live_over_bytes",
+                     bytes(course->live_over_bytes));
 }
 
 static json_t *largest_json(const struct plim_course_largest *largest)
