@@ -21,6 +21,8 @@ void plim_cli_say_recorded(const char *path, const struct plim_step *step, const
                    recorded->n_processes == 1 ? "" : "es");
     plim_print(stderr, "%zu requests and returns, peak %s reserved; ask: plimsoll fit %s --card \"%s\"\n",
                recorded->n_events, plim_size_text(size, reserved_bytes), path, card ? card : "RTX 3090");
+    if (recorded->starts_late)
+        plim_print(stderr, "  it begins late: the run was longer than the history that PyTorch keeps\n");
     if (recorded->notes[0])
         plim_print(stderr, "  the recording is not whole: %s\n", recorded->notes);
     if (!recorded->is_met)

@@ -76,6 +76,7 @@ static bool read_mark(struct reader *r, const char *text)
 {
     uint64_t step;
     const enum plim_trace_mark_kind kind = take_word(&text, "before")  ? PLIM_TRACE_BEFORE_STEP
+                                           : take_word(&text, "inner") ? PLIM_TRACE_INNER_STEP
                                            : take_word(&text, "after") ? PLIM_TRACE_AFTER_STEP
                                                                        : PLIM_TRACE_END;
     if ((kind == PLIM_TRACE_END && !take_word(&text, "end")) || !take_number(&text, &step) || step > UINT32_MAX - 2)
@@ -170,6 +171,8 @@ static bool read_about(struct reader *r, const char *text)
         return dump->pid = (int64_t)number, true;
     if (take_word(&text, "whole") && take_number(&text, &number))
         return dump->is_whole = number != 0, true;
+    if (take_word(&text, "peak") && take_number(&text, &number))
+        return dump->has_peak = number != 0, true;
     if (take_word(&text, "number"))
         return take_number(&text, &dump->number);
     return take_word(&text, "dropped") && take_number(&text, &dump->n_dropped);

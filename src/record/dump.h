@@ -34,6 +34,7 @@ struct plim_record_dump {
     int64_t rank; /* -1: unknown */
     uint64_t number, n_dropped;
     bool is_whole; /* the history begins with the program's first allocation */
+    bool has_peak; /* ... or has the moment at which most was reserved */
     struct plim_record_device *devices;
     size_t n_devices;
 };

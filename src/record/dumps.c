@@ -23,24 +23,11 @@ static bool is_same_process(const struct plim_record_dump *a, const struct plim_
     return n == process_length(b->snapshot) && !strncmp(a->snapshot, b->snapshot, n);
 }
 
-static uint64_t peak_of(const struct plim_record_dump *dump)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < dump->n_devices; i++)
-        bytes += dump->devices[i].reserved_peak_bytes;
-    return bytes;
-}
-
-/*
- * Of two dumps of one process the later one, when all that happened is in it. Where the beginning was lost, the one
- * with the larger peak.
- */
+/* Of two dumps of one process the later one, unless the peak is only in the other. */
 static bool is_better(const struct plim_record_dump *a, const struct plim_record_dump *b)
 {
-    const struct plim_record_dump *later = a->number > b->number ? a : b;
-    if (later->is_whole || peak_of(a) == peak_of(b))
-        return later == a;
-    return peak_of(a) > peak_of(b);
+    const bool a_has_peak = a->is_whole || a->has_peak, b_has_peak = b->is_whole || b->has_peak;
+    return a_has_peak == b_has_peak ? a->number > b->number : a_has_peak;
 }
 
 static bool add(struct plim_record_dumps *dumps, struct plim_record_dump *dump)

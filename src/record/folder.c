@@ -67,7 +67,7 @@ static char *entry(struct plim_arena *arena, const char *name, const char *value
 
 static bool is_ours(const char *text)
 {
-    static const char *const names[] = { "PYTHONPATH=", "PLIM_RECORD=", "PLIM_RECORD_STEPS=", "PLIM_RECORD_TERM=" };
+    static const char *const names[] = { "PYTHONPATH=", "PLIM_RECORD=", "PLIM_RECORD_STEPS=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(text, names[i], strlen(names[i])))
             return true;
@@ -77,7 +77,7 @@ static bool is_ours(const char *text)
 static bool make_environment(const struct plim_record_wish *wish, char *const *before,
                              struct plim_record_folder *folder)
 {
-    enum { N_OURS = 4, MAX_BYTES = 8 << 20 };
+    enum { N_OURS = 3, MAX_BYTES = 8 << 20 };
     char hook[PLIM_RECORD_PATH_BYTES + 8], number[16];
     size_t n = 0;
     while (before[n])
@@ -97,7 +97,6 @@ static bool make_environment(const struct plim_record_wish *wish, char *const *b
     entries[n++] = entry(&folder->arena, "PYTHONPATH", hook, python_path ? python_path : "");
     entries[n++] = entry(&folder->arena, "PLIM_RECORD", folder->path, "");
     entries[n++] = entry(&folder->arena, "PLIM_RECORD_STEPS", number, "");
-    entries[n++] = entry(&folder->arena, "PLIM_RECORD_TERM", wish->ends_by_signal ? "1" : "0", "");
     for (size_t i = first; i < n; i++)
         if (!entries[i])
             return false;

@@ -15,8 +15,7 @@
 enum { PLIM_RECORD_PATH_BYTES = 4096 };
 
 struct plim_record_wish {
-    uint32_t n_steps;    /* the recording is whole after so many steps of an optimizer; 0: when the program ends */
-    bool ends_by_signal; /* the program may be asked to end by SIGTERM: it writes what it has before that */
+    uint32_t n_steps; /* the recording is whole after so many steps of an optimizer; 0: when the program ends */
 };
 
 struct plim_record_folder {

@@ -21,17 +21,16 @@ static enum plim_step_end end_of(const char *kind)
 
 /*
  * The history says what the peak was; PyTorch's own counts say whether it is right. A peak that the program set back is
- * lower than the history's, and then what was allocated at the end has to agree.
+ * lower than the history's, and one that is not in the history is higher: then what was held at the end has to agree.
  */
-static bool settle_peaks(const struct plim_record_device *device, const struct plim_trace_step_figures *figures,
-                         struct plim_step_peaks *recorded)
+static bool settle_peaks(const struct plim_record_dump *dump, const struct plim_record_device *device,
+                         const struct plim_trace_step_figures *figures, struct plim_step_peaks *recorded)
 {
+    const bool has_peak = dump->is_whole || dump->has_peak;
     const bool is_met = figures->allocated_bytes == device->allocated_bytes &&
                         figures->reserved_bytes == device->reserved_bytes &&
-                        figures->allocated_peak_bytes >= device->allocated_peak_bytes;
-    recorded->allocated_bytes = figures->allocated_peak_bytes > device->allocated_peak_bytes && is_met
-                                    ? figures->allocated_peak_bytes
-                                    : device->allocated_peak_bytes;
+                        (!has_peak || figures->allocated_peak_bytes >= device->allocated_peak_bytes);
+    recorded->allocated_bytes = is_met ? figures->allocated_peak_bytes : device->allocated_peak_bytes;
     return is_met;
 }
 
@@ -60,8 +59,9 @@ static int add_tracks(const struct plim_record_dump *dump, struct plim_memory_tr
         if (result < 0)
             return result;
         struct plim_step_track *track = &step->shapes->tracks[step->shapes->n_tracks - 1];
-        recorded->is_met &= settle_peaks(device, &figures, track->recorded);
+        recorded->is_met &= settle_peaks(dump, device, &figures, track->recorded);
         recorded->n_events += track->n_events;
+        recorded->starts_late |= track->starts_late;
         const uint32_t n_steps = steps_of(&device->marks);
         recorded->n_steps = n_steps > recorded->n_steps ? n_steps : recorded->n_steps;
     }

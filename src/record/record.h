@@ -16,6 +16,7 @@ struct plim_recorded {
     size_t n_processes, n_events;
     uint32_t n_steps;                   /* the most that a process took */
     char notes[PLIM_RECORD_TEXT_BYTES]; /* what is not in it, as the hook noted; may be empty */
+    bool starts_late;                   /* the beginning was more than the history of PyTorch keeps */
     bool is_met;                        /* what PyTorch counted at the end is what the recording says */
 };
 

@@ -12,8 +12,7 @@ extern char **environ;
 int plim_rehearse_record_begin(struct plim_rehearse_options *o, struct plim_record_folder *ret_folder)
 {
     const struct plim_stop_condition *stop = &o->launch.stop;
-    const struct plim_record_wish wish = { .n_steps = stop->until == PLIM_UNTIL_STEPS ? stop->n_steps : 0,
-                                           .ends_by_signal = stop->until != PLIM_UNTIL_EXIT || stop->timeout_s > 0 };
+    const struct plim_record_wish wish = { .n_steps = stop->until == PLIM_UNTIL_STEPS ? stop->n_steps : 0 };
     struct plim_error error = { 0 };
     if (plim_record_folder_make(&wish, environ, ret_folder, &error) < 0) {
         plim_cli_fail(&error);

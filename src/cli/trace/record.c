@@ -115,7 +115,7 @@ static int run(struct recording *r)
 
 int plim_trace_record(int argc, char **argv)
 {
-    const struct plim_record_wish wish = { .ends_by_signal = true };
+    const struct plim_record_wish wish = { .n_steps = 0 };
     struct recording r = { .path = NULL };
     struct plim_error error = { 0 };
     const int refused = parse(argc, argv, &r);

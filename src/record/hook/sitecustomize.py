@@ -79,10 +79,13 @@ class _Recorder:
         self.n_dropped = 0
         self.optimizers = []
         self.steps = []
+        self.stepping_now = []  # an optimizer may wrap others
         self.weights_seen = {}
         self.last_counts = {}
-        self.dumped_at = 0
+        self.dumped_at = 0  # entries of the history
         self.dumped_peak = 0
+        self.peak = 0
+        self.peak_at = 0
         self.n_dumps = 0
 
     # --- beginning ---
@@ -161,7 +164,7 @@ class _Recorder:
         import signal
         import threading
 
-        if not _number("PLIM_RECORD_TERM", 0) or threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self.terminated)
@@ -269,7 +272,7 @@ class _Recorder:
             }
         return found
 
-    def mark(self, kind, weights=(), gradients=(), states=(), step=None):
+    def mark(self, kind, step, weights=(), gradients=(), states=()):
         counts = self.counts()
         for device, before in self.last_counts.items():
             now = counts.get(device, {"allocations": 0, "returns": 0})
@@ -277,11 +280,13 @@ class _Recorder:
                 _append("notes", "the program set PyTorch's counts back: phases before that are lost")
                 self.marks = []
                 self.n_addresses = 0
+                self.n_dropped += 1
                 break
         self.last_counts = counts
+        self.note_peak(counts)
         mark = {
             "kind": kind,
-            "step": max(self.steps) if self.steps and step is None else (step or 0),
+            "step": step,
             "at": [[device, row["allocations"], row["returns"]] for device, row in counts.items()],
         }
         for name, found in (("weights", weights), ("gradients", gradients), ("states", states)):
@@ -292,11 +297,29 @@ class _Recorder:
         self.forget_middle()
         return counts
 
+    @staticmethod
+    def entries_of(counts):
+        """At most so many: a return has one or two. Changes of segments have some, too."""
+        return sum(row["allocations"] + 2 * row["returns"] for row in counts.values())
+
+    def note_peak(self, counts):
+        peak = max([row["reserved_peak"] for row in counts.values()] or [0])
+        if peak > self.peak:
+            self.peak = peak
+            self.peak_at = self.entries_of(counts)
+
     def forget_middle(self):
-        """Bounded memory: the first steps and the last stay."""
+        """Bounded memory: the first steps and the last stay. Whole steps go, so that each that begins also ends."""
         while len(self.marks) > self.MOST_MARKS or (self.n_addresses > self.MOST_ADDRESSES and len(self.marks) > 64):
-            mark = self.marks.pop(32)
-            self.n_addresses -= sum(len(mark.get(name, ())) for name in ADDRESSES)
+            end = 32
+            while end < len(self.marks) - 1 and self.marks[end]["kind"] != "after":
+                end += 1
+            first = 32
+            while first > 0 and self.marks[first - 1]["kind"] != "after":
+                first -= 1
+            for mark in self.marks[first:end + 1]:
+                self.n_addresses -= sum(len(mark.get(name, ())) for name in ADDRESSES)
+            del self.marks[first:end + 1]
             self.n_dropped += 1
 
     def number_of(self, optimizer):
@@ -322,28 +345,33 @@ class _Recorder:
         if not self.is_here():
             return
         number = self.number_of(optimizer)
+        if number in self.stepping_now:  # an exception ended its last step
+            del self.stepping_now[self.stepping_now.index(number):]
+        self.stepping_now.append(number)
         parameters = self.parameters_of(optimizer)
         weights = self.addresses(parameters)
         if not self.steps[number]:
             weights |= self.addresses(self.of_modules())
         changed = weights if self.weights_seen.get(number) != weights else ()
         self.weights_seen[number] = weights
-        self.mark("before", changed, self.addresses(self.gradients_of(parameters)))
+        self.mark("before" if len(self.stepping_now) == 1 else "inner", self.steps[number], changed,
+                  self.addresses(self.gradients_of(parameters)))
 
     def mark_after(self, optimizer):
-        if not self.is_here():
+        number = self.number_of(optimizer) if self.is_here() else -1
+        if number not in self.stepping_now:
             return
-        number = self.number_of(optimizer)
-        step = max(self.steps)
+        del self.stepping_now[self.stepping_now.index(number):]
         self.steps[number] += 1
-        counts = self.mark("after", states=self.addresses([optimizer.state]), step=step)
-        if self.steps[number] == self.n_steps:
+        counts = self.mark("inner" if self.stepping_now else "after", self.steps[number] - 1,
+                           states=self.addresses([optimizer.state]))
+        if self.stepping_now:
+            return
+        if max(self.steps) >= self.n_steps > 0:
             self.dump("steps")
             self.is_complete = True
             return
-        n_entries = sum(row["allocations"] + 2 * row["returns"] for row in counts.values())
-        peak = max([row["reserved_peak"] for row in counts.values()] or [0])
-        if n_entries - self.dumped_at > self.most_entries // 2 and peak > self.dumped_peak:
+        if self.entries_of(counts) - self.dumped_at > self.most_entries // 2 and self.peak > self.dumped_peak:
             self.dump("peak")
 
     # --- files ---
@@ -392,11 +420,11 @@ class _Recorder:
         torch = self.torch
         known = [reference() for reference in self.optimizers]
         modules = self.of_modules()
-        counts = self.mark("end", self.addresses(modules), self.addresses(self.gradients_of(modules)),
+        counts = self.mark("end", max(self.steps or [0]), self.addresses(modules), self.addresses(self.gradients_of(modules)),
                            self.addresses([optimizer.state for optimizer in known if optimizer is not None]))
         self.n_dumps += 1
-        self.dumped_at = sum(row["allocations"] + 2 * row["returns"] for row in counts.values())
-        self.dumped_peak = max([row["reserved_peak"] for row in counts.values()] or [0])
+        self.dumped_at = self.entries_of(counts)
+        self.dumped_peak = self.peak
         if not counts:
             self.marks.pop()
             return
@@ -413,7 +441,8 @@ class _Recorder:
             "snapshot %s.pickle" % name,
             "conf %s" % (os.environ.get("PYTORCH_ALLOC_CONF") or os.environ.get("PYTORCH_CUDA_ALLOC_CONF") or ""),
             "dropped %d" % self.n_dropped,
-            "whole %d" % (self.dumped_at < self.most_entries * 9 // 10),  # changes of segments count, too
+            "whole %d" % (self.dumped_at < self.most_entries * 9 // 10),
+            "peak %d" % (self.dumped_at - self.peak_at < self.most_entries * 9 // 10),
         ]
         for device, row in sorted(counts.items()):
             properties = torch.cuda.get_device_properties(device)

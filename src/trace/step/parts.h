@@ -27,16 +27,18 @@ void plim_step_words_done(struct plim_step_words *words);
 enum plim_step_stack_sign {
     PLIM_STACK_IS_EMPTY = 1,
     PLIM_STACK_IN_BACKWARD = 2,
-    PLIM_STACK_IN_MODULE = 4,       /* a module is called */
-    PLIM_STACK_WITHOUT_GRAD = 8,    /* below a function that records no gradients */
-    PLIM_STACK_IN_STEP = 32,        /* gradients are made ready for the optimizer */
-    PLIM_STACK_CALLS_BACKWARD = 64, /* the thread that waits for it */
-    PLIM_STACK_LOADS = 16,          /* a module is made, moved or filled */
+    PLIM_STACK_IN_MODULE = 4,           /* a module is called */
+    PLIM_STACK_WITHOUT_GRAD = 8,        /* below a function that records no gradients, which is not of a module */
+    PLIM_STACK_IN_STEP = 32,            /* gradients are made ready for the optimizer */
+    PLIM_STACK_CALLS_BACKWARD = 64,     /* the thread that waits for it */
+    PLIM_STACK_GATHERS_WEIGHTS = 128,   /* of shards */
+    PLIM_STACK_REDUCES_GRADIENTS = 256, /* between ranks */
+    PLIM_STACK_LOADS = 16,              /* a module is made, moved or filled */
 };
 
 /* For each frame of a trace, signs; freed with plim_free(). NULL: out of memory. */
-uint8_t *plim_step_frame_signs(const struct plim_memory_trace *trace);
-unsigned plim_step_stack_signs(const struct plim_memory_trace *trace, const uint8_t *frame_signs, uint32_t stack);
+uint16_t *plim_step_frame_signs(const struct plim_memory_trace *trace);
+unsigned plim_step_stack_signs(const struct plim_memory_trace *trace, const uint16_t *frame_signs, uint32_t stack);
 
 /* --- pillars and phases (pillars.c) --- */
 

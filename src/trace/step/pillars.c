@@ -14,7 +14,7 @@ struct moment {
 struct teller {
     struct plim_step_history *history;
     struct plim_trace_live live; /* by address; number: the id */
-    uint8_t *signs;              /* of allocations */
+    uint16_t *signs;             /* of allocations */
     size_t loaded_at;            /* the event of the last weight that no module made when it was called */
     struct moment moment;
     bool is_training, has_modules;
@@ -98,23 +98,24 @@ static void pass_marks(struct teller *t, size_t at)
         const struct plim_trace_mark *mark = &h->marks->marks[m->next_mark];
         const uint32_t step = mark->step + (mark->kind == PLIM_TRACE_AFTER_STEP);
         m->step = step > m->step ? step : m->step;
-        m->is_stepping = mark->kind == PLIM_TRACE_BEFORE_STEP;
+        if (mark->kind != PLIM_TRACE_INNER_STEP)
+            m->is_stepping = mark->kind == PLIM_TRACE_BEFORE_STEP;
         m->has_stepped = m->has_stepped || mark->kind == PLIM_TRACE_AFTER_STEP;
     }
 }
 
+/* What a stack says goes before what a mark says: an optimizer may call forward and backward itself (LBFGS). */
 static enum plim_phase phase_of(const struct teller *t, uint32_t id, size_t at)
 {
     const unsigned signs = t->signs[id];
-    const bool is_backward = signs & PLIM_STACK_IN_BACKWARD || (t->is_training && signs & PLIM_STACK_IS_EMPTY);
     if (id < t->history->n_before)
         return PLIM_PHASE_MAX_;
-    if ((t->moment.is_stepping && !(signs & PLIM_STACK_IN_BACKWARD)) || signs & PLIM_STACK_IN_STEP)
-        return PLIM_PHASE_STEP;
-    if (is_backward)
+    if (signs & PLIM_STACK_IN_BACKWARD || (t->is_training && signs & PLIM_STACK_IS_EMPTY))
         return PLIM_PHASE_BACKWARD;
     if (signs & PLIM_STACK_IN_MODULE)
         return t->is_training && signs & PLIM_STACK_WITHOUT_GRAD ? PLIM_PHASE_EVALUATE : PLIM_PHASE_FORWARD;
+    if (t->moment.is_stepping || signs & PLIM_STACK_IN_STEP)
+        return PLIM_PHASE_STEP;
     if (signs & PLIM_STACK_IS_EMPTY || (!t->is_training && !t->has_modules))
         return PLIM_PHASE_MAX_;
     return at <= t->loaded_at && t->moment.step == 0 ? PLIM_PHASE_LOAD : PLIM_PHASE_FORWARD;
@@ -191,22 +192,30 @@ static void tell_lines(struct teller *t)
 
 /* --- by phase --- */
 
-/* Whether an allocation may be a gradient that nobody marked: of a step without marks, and held into the next phase. */
+/* Whether an allocation may be a gradient that nobody marked: of a step without marks, and held when backward is over.
+ */
 static bool may_be_gradient(const struct teller *t, uint32_t id)
 {
     const struct plim_step_life *life = &t->history->lives[id];
     const struct plim_step_track *track = t->history->track;
-    if (!t->history->marks->are_cut)
-        return false;
-    for (size_t i = 0; i < track->n_marks; i++)
-        if (track->marks[i].event > life->taken_at && track->marks[i].phase == PLIM_PHASE_FORWARD)
-            return life->given_at > track->marks[i].event;
-    return false;
+    size_t low = 0, high = track->n_marks; /* the first mark behind it is that of the next phase */
+    while (t->history->marks->are_cut && low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (track->marks[middle].event > life->taken_at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return t->history->marks->are_cut && low < track->n_marks && life->given_at > track->marks[low].event;
 }
 
 static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
 {
     const struct plim_step_life *life = &t->history->lives[id];
+    if (t->signs[id] & PLIM_STACK_REDUCES_GRADIENTS)
+        return PLIM_PILLAR_GRADIENTS;
+    if (t->signs[id] & PLIM_STACK_GATHERS_WEIGHTS)
+        return PLIM_PILLAR_WEIGHTS;
     switch (allocation(t, id)->phase) {
     case PLIM_PHASE_FORWARD:
     case PLIM_PHASE_EVALUATE:
@@ -225,11 +234,11 @@ static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
 static bool tell(struct teller *t)
 {
     const struct plim_step_history *h = t->history;
-    uint8_t *frame_signs = plim_step_frame_signs(h->trace);
+    uint16_t *frame_signs = plim_step_frame_signs(h->trace);
     t->signs = plim_alloc_unset((size_t)h->track->n_allocations + 1, sizeof *t->signs);
     const bool has_memory = frame_signs && t->signs;
     for (uint32_t id = 0; has_memory && id < h->track->n_allocations; id++)
-        t->signs[id] = (uint8_t)plim_step_stack_signs(h->trace, frame_signs, h->lives[id].stack);
+        t->signs[id] = (uint16_t)plim_step_stack_signs(h->trace, frame_signs, h->lives[id].stack);
     plim_free(frame_signs);
     if (!has_memory || !claim_all(t))
         return false;

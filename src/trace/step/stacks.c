@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { IS_ROOT = 128 /* where a thread of Python begins */ };
+enum { IS_ROOT = 1 << 14 /* where a thread of Python begins */, IS_BUCKETS = 1 << 15 /* DDP makes its own */ };
 
 /*
  * Functions whose presence in a stack tells what the program does, in PyTorch 2.1 to 2.15. torch/nn/modules/module.py,
@@ -14,7 +14,7 @@ enum { IS_ROOT = 128 /* where a thread of Python begins */ };
  */
 static const struct {
     const char *file, *function; /* NULL: any */
-    uint8_t sign;
+    uint16_t sign;
 } signs[] = {
     { "torch/_tensor.py", "backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
     { "torch/autograd/__init__.py", "backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
@@ -22,6 +22,7 @@ static const struct {
     { "torch/autograd/graph.py", "_engine_run_backward", PLIM_STACK_IN_BACKWARD | PLIM_STACK_CALLS_BACKWARD },
     { "torch/nn/modules/module.py", "_call_impl", PLIM_STACK_IN_MODULE },
     { "torch/nn/modules/module.py", "_wrapped_call_impl", PLIM_STACK_IN_MODULE },
+    { "torch/optim/optimizer.py", "wrapper", PLIM_STACK_IN_STEP },
     { "torch/nn/utils/clip_grad.py", "clip_grad_norm_", PLIM_STACK_IN_STEP },
     { "torch/nn/utils/clip_grad.py", "clip_grad_value_", PLIM_STACK_IN_STEP },
     { "torch/amp/grad_scaler.py", "unscale_", PLIM_STACK_IN_STEP },
@@ -30,6 +31,19 @@ static const struct {
     { "torch/cuda/amp/grad_scaler.py", "unscale_", PLIM_STACK_IN_STEP },
     { "torch/cuda/amp/grad_scaler.py", "step", PLIM_STACK_IN_STEP },
     { "torch/cuda/amp/grad_scaler.py", "update", PLIM_STACK_IN_STEP },
+    { "torch/nn/parallel/distributed.py", "_ddp_init_helper", IS_BUCKETS },
+    { "torch/nn/parallel/distributed.py", "_pre_forward", IS_BUCKETS },
+    { "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py", "foreach_all_gather", PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py", "foreach_all_gather_copy_out",
+      PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py", "foreach_reduce", PLIM_STACK_REDUCES_GRADIENTS },
+    { "torch/distributed/_composable/fsdp/_fsdp_collectives.py", "foreach_all_gather", PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/_composable/fsdp/_fsdp_collectives.py", "foreach_all_gather_copy_out",
+      PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/_composable/fsdp/_fsdp_collectives.py", "foreach_reduce", PLIM_STACK_REDUCES_GRADIENTS },
+    { "torch/distributed/fsdp/_flat_param.py", "_alloc_padded_unsharded_flat_param", PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/fsdp/_flat_param.py", "_all_gather_flat_param", PLIM_STACK_GATHERS_WEIGHTS },
+    { "torch/distributed/fsdp/_runtime_utils.py", "_reduce_grad", PLIM_STACK_REDUCES_GRADIENTS },
     { "torch/nn/modules/module.py", "_apply", PLIM_STACK_LOADS },
     { "torch/nn/modules/module.py", "load_state_dict", PLIM_STACK_LOADS },
     { "torch/nn/modules/module.py", "to_empty", PLIM_STACK_LOADS },
@@ -58,7 +72,7 @@ static bool is_without_grad(const char *file, const char *function)
             strstr(function, "no_grad") || strstr(function, "inference_mode"));
 }
 
-static uint8_t signs_of(const char *file, const char *function)
+static uint16_t signs_of(const char *file, const char *function)
 {
     static const char *const roots[] = { "<module>", "_run_module_as_main", "_bootstrap" };
     unsigned found = (makes_layer(file, function) ? PLIM_STACK_LOADS : 0U) |
@@ -69,26 +83,30 @@ static uint8_t signs_of(const char *file, const char *function)
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
         if (!strcmp(function, roots[i]))
             found |= IS_ROOT;
-    return (uint8_t)found;
+    return (uint16_t)found;
 }
 
-uint8_t *plim_step_frame_signs(const struct plim_memory_trace *trace)
+uint16_t *plim_step_frame_signs(const struct plim_memory_trace *trace)
 {
-    uint8_t *found = plim_alloc_unset(trace->n_frames + 1, sizeof *found);
+    uint16_t *found = plim_alloc_unset(trace->n_frames + 1, sizeof *found);
     for (size_t i = 0; found && i < trace->n_frames; i++)
         found[i] = signs_of(trace->text + trace->frames[i].file, trace->text + trace->frames[i].name);
     return found;
 }
 
-unsigned plim_step_stack_signs(const struct plim_memory_trace *trace, const uint8_t *frame_signs, uint32_t stack)
+unsigned plim_step_stack_signs(const struct plim_memory_trace *trace, const uint16_t *frame_signs, uint32_t stack)
 {
     unsigned found = 0;
     if (stack >= trace->n_stacks || !trace->stacks[stack].n)
         return PLIM_STACK_IS_EMPTY;
     const struct plim_trace_stack *s = &trace->stacks[stack];
-    const uint8_t outermost = frame_signs[trace->stack_frames[s->first + s->n - 1]];
-    for (uint32_t i = 0; i < s->n; i++)
-        found |= frame_signs[trace->stack_frames[s->first + i]];
+    const unsigned innermost = frame_signs[trace->stack_frames[s->first]];
+    const unsigned outermost = frame_signs[trace->stack_frames[s->first + s->n - 1]];
+    for (uint32_t i = s->n; i-- > 0;) { /* a module may itself work without gradients: the outer one counts */
+        const unsigned here = frame_signs[trace->stack_frames[s->first + i]];
+        found |= found & PLIM_STACK_IN_MODULE ? here & ~(unsigned)PLIM_STACK_WITHOUT_GRAD : here;
+    }
     /* The engine of the backward pass calls Python from a thread that Python did not begin. */
-    return (found & ~(unsigned)IS_ROOT) | (outermost & IS_ROOT ? 0 : PLIM_STACK_IN_BACKWARD);
+    return (found & ~(unsigned)(IS_ROOT | IS_BUCKETS)) | (outermost & IS_ROOT ? 0U : PLIM_STACK_IN_BACKWARD) |
+           (innermost & IS_BUCKETS ? PLIM_STACK_REDUCES_GRADIENTS : 0U);
 }

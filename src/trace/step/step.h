@@ -18,6 +18,7 @@
 
 enum plim_trace_mark_kind {
     PLIM_TRACE_BEFORE_STEP, /* of an optimizer */
+    PLIM_TRACE_INNER_STEP,  /* before or after that of an optimizer which another one wraps */
     PLIM_TRACE_AFTER_STEP,
     PLIM_TRACE_END, /* the history was written */
 };

@@ -64,7 +64,7 @@ static enum work signed_work(unsigned signs)
 /* The innermost function that is known counts: a module that is called in the step of an optimizer is a forward pass.
  */
 static enum work work_of_stack(const struct plim_memory_trace *trace, const uint8_t *frame_works,
-                               const uint8_t *frame_signs, uint32_t stack)
+                               const uint16_t *frame_signs, uint32_t stack)
 {
     const struct plim_trace_stack *s = &trace->stacks[stack];
     for (uint32_t i = 0; i < s->n; i++)
@@ -76,7 +76,8 @@ static enum work work_of_stack(const struct plim_memory_trace *trace, const uint
 static bool read_stacks(struct teller *t)
 {
     const struct plim_memory_trace *trace = t->trace;
-    uint8_t *signs = plim_step_frame_signs(trace), *works = plim_alloc(trace->n_frames + 1, sizeof *works);
+    uint16_t *signs = plim_step_frame_signs(trace);
+    uint8_t *works = plim_alloc(trace->n_frames + 1, sizeof *works);
     t->work_of = plim_alloc(trace->n_stacks + 1, sizeof *t->work_of);
     const bool has_memory = signs && works && t->work_of;
     for (size_t i = 0; i < trace->n_frames && has_memory; i++) {
