@@ -24,7 +24,9 @@ static void design(struct plim_step_point points[N_DESIGN], const uint64_t s[3])
 static uint64_t value_of(const struct plim_step_form *form, const struct plim_step_point *point)
 {
     struct plim_step_form copy = *form;
-    struct plim_step_size size = { 0, copy.n_terms, copy.denominator, copy.is_exact, { 0 } };
+    struct plim_step_size size = { .n_terms = copy.n_terms,
+                                   .denominator = copy.denominator,
+                                   .is_exact = copy.is_exact };
     memcpy(size.rounding, form->rounding, sizeof size.rounding);
     const struct plim_step_shape shape = { .sizes = &size, .n_sizes = 1, .terms = copy.term, .n_terms = copy.n_terms };
     return plim_step_size_bytes(&shape, 0, point);

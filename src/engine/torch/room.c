@@ -29,20 +29,25 @@ bool plim_torch_is_other_card(const struct plim_torch *engine, const struct plim
     return recorded && here && recorded / GENERATION != here / GENERATION;
 }
 
-/* What was measured, with the work areas that cuBLAS has on this card instead of those on the recorded one. */
+/*
+ * What was measured; on a card of another generation with the work areas that cuBLAS has there. PyTorch has a handle
+ * for the thread of the forward pass and one for that of the backward pass, as far as they fit into what was measured:
+ * the rest is of other libraries.
+ */
 struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engine, const struct plim_card *card,
                                                   const struct plim_step_track *track)
 {
+    enum { MOST_HANDLES = 2 };
     const struct plim_overhead_band cublas = plim_cublas_band(card),
                                     recorded = plim_cublas_band(&engine->recorded_card);
-    uint64_t bytes = plim_min_u64(track->outside_bytes, PLIM_MOST_BYTES);
+    const uint64_t bytes = plim_min_u64(track->outside_bytes, PLIM_MOST_BYTES);
     if (track->outside_bytes == PLIM_STEP_UNKNOWN_BYTES)
         return (struct plim_overhead_band){ cublas.bytes, 0, cublas.high_bytes };
-    if (plim_torch_is_other_card(engine, card)) {
-        const uint64_t n = bytes / recorded.bytes;
-        bytes = bytes - n * recorded.bytes + n * cublas.bytes;
-    }
-    return (struct plim_overhead_band){ bytes, bytes, bytes };
+    if (!plim_torch_is_other_card(engine, card))
+        return (struct plim_overhead_band){ bytes, bytes, bytes };
+    const uint64_t n = plim_min_u64(bytes / recorded.bytes, MOST_HANDLES);
+    const uint64_t here = bytes - n * recorded.bytes + n * cublas.bytes;
+    return (struct plim_overhead_band){ here, plim_min_u64(bytes, here), plim_max_u64(bytes, here) };
 }
 
 /* What other than PyTorch's allocator takes of a card. */
