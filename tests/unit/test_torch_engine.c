@@ -263,11 +263,40 @@ static void test_largest(void **state)
     plim_step_done(&step);
 }
 
+/* A need that rises and falls: 90 - 10 (B - 4)^2 parts of 16 MiB. */
+static void test_not_monotonic(void **state)
+{
+    const int64_t part = 16 * (int64_t)PLIM_MIB;
+    struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
+    struct plim_model *model;
+    struct plim_setup setup;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 1, 0);
+    hand_point(shape, 2, 0);
+    const uint32_t size = hand_size(shape, -70 * part, 80 * part);
+    HAND_ADD(shape->terms, shape->n_terms, (struct plim_step_term){ .coefficient = -10 * part, .power = { 2 } });
+    shape->sizes[size].n_terms = 3;
+    hand_take(hand_track(shape), size, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    const struct plim_machine machine = budget_of(60 * (uint64_t)part + 300 * PLIM_MIB, 1);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    const struct plim_course_largest *largest = &plim_torch_wish(&setup)->largest;
+    assert_int_equal(largest->value, 2);
+    assert_int_equal(largest->fails_at, 3);
+    assert_int_equal(largest->fits_again, 6);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_basis),   cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_largest),       cmocka_unit_test(test_not_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
