@@ -83,7 +83,8 @@ class Place:
         shutil.copy(RECEIPT, os.path.join(self.directory, "receipt.json"))
         with open(os.path.join(self.directory, "run.step"), "wb") as file:
             file.write(step_file.encode(step_file.training()))
-        for name, snapshot in {"snapshot": "train-2.15", "before": "train-2.15", "after": "train-more-2.15"}.items():
+        snapshots = {"snapshot": "train-2.15", "before": "train-2.15", "after": "train-more-2.15"}
+        for name, snapshot in (snapshots | {f"rank{rank}": "train-2.15" for rank in range(4)}).items():
             shutil.copy(os.path.join(SNAPSHOTS, snapshot + ".pickle"), os.path.join(self.directory, name + ".pickle"))
         shutil.copy(CRASH, os.path.join(self.directory, "crash.log"))
         for name in ("contexts", "train"):
