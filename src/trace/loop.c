@@ -300,7 +300,7 @@ static void number(struct finder *f, const struct candidate *loop, struct plim_t
     for (size_t i = 0; i < f->trace->n_stacks; i++)
         ret->calls[i] = PLIM_TRACE_NO_STACK;
     number_turns(f, loop, ret);
-    ret->frame = loop->frame;
+    ret->frame = ret->n_turns > PLIM_TRACE_LEAST_TURNS ? loop->frame : PLIM_TRACE_NO_STACK;
     ret->has_work = loop->has_work;
 }
 
