@@ -56,6 +56,7 @@ struct plim_step_history {
     const size_t *places;         /* for each mark: the event that follows it */
     const struct plim_trace_marks *marks;
     const struct plim_memory_trace *trace;
+    const struct plim_step_shape *shape; /* of the track: its sizes, which are constants */
 };
 
 PLIM_MUST_CHECK bool plim_step_tell_pillars(struct plim_step_history *history);

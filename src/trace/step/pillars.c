@@ -2,6 +2,8 @@
 #include "trace/step/parts.h"
 
 #include "base/mem.h"
+#include "base/units.h"
+#include "step/size.h"
 
 /* What is known of a moment between two events. */
 struct moment {
@@ -192,21 +194,50 @@ static void tell_lines(struct teller *t)
 
 /* --- by phase --- */
 
+/* The first mark behind an event, or the first of a step. */
+static size_t find_mark(const struct plim_step_track *track, size_t event, uint32_t step)
+{
+    size_t low = 0, high = track->n_marks;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (track->marks[middle].event > event && track->marks[middle].step >= step)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 /* Whether an allocation may be a gradient that nobody marked: of a step without marks, and held when backward is over.
  */
 static bool may_be_gradient(const struct teller *t, uint32_t id)
 {
     const struct plim_step_life *life = &t->history->lives[id];
     const struct plim_step_track *track = t->history->track;
-    size_t low = 0, high = track->n_marks; /* the first mark behind it is that of the next phase */
-    while (t->history->marks->are_cut && low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (track->marks[middle].event > life->taken_at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return t->history->marks->are_cut && low < track->n_marks && life->given_at > track->marks[low].event;
+    const size_t next = find_mark(track, life->taken_at, 0); /* that of the next phase */
+    return t->history->marks->are_cut && next < track->n_marks && life->given_at > track->marks[next].event;
+}
+
+/*
+ * The workspace of a cuBLAS handle, which PyTorch up to 2.8 or so takes from its allocator and keeps: ":4096:2:16:8",
+ * of KiB (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize()).
+ */
+static bool is_workspace(const struct teller *t, uint32_t id)
+{
+    const struct plim_step_shape *shape = t->history->shape;
+    static const struct plim_step_point any = { { 0 } };
+    return plim_step_size_bytes(shape, allocation(t, id)->size, &any) == (4096 * 2 + 16 * 8) * PLIM_KIB;
+}
+
+/* Held through all of the step that follows: no activation, but data, a cache, a buffer of a library, a leak. */
+static bool is_kept(const struct teller *t, uint32_t id)
+{
+    const struct plim_step_life *life = &t->history->lives[id];
+    const struct plim_step_track *track = t->history->track;
+    const size_t next = find_mark(track, life->taken_at, 0);
+    const uint32_t step = next ? track->marks[next - 1].step : 0;
+    const size_t after = find_mark(track, life->taken_at, step + 2);
+    return after < track->n_marks && life->given_at > track->marks[after].event && !is_workspace(t, id);
 }
 
 static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
@@ -219,9 +250,9 @@ static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
     switch (allocation(t, id)->phase) {
     case PLIM_PHASE_FORWARD:
     case PLIM_PHASE_EVALUATE:
-        return PLIM_PILLAR_ACTIVATIONS;
+        return is_kept(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
     case PLIM_PHASE_BACKWARD:
-        return may_be_gradient(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
+        return may_be_gradient(t, id) || is_kept(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
     case PLIM_PHASE_STEP: /* what it only works with, not the states */
         return life->given_at < t->history->track->n_events ? PLIM_PILLAR_OPTIMIZER : PLIM_PILLAR_MAX_;
     case PLIM_PHASE_LOAD:

@@ -217,8 +217,13 @@ static bool make(struct maker *m)
     if (!plim_step_words_open(&m->words, m->step, m->trace->n_frames) || !make_events(m) || !find_places(m) ||
         !describe(m))
         return false;
-    struct plim_step_history history = { &m->track, m->lives,           m->requests.n_before,
-                                         m->places, m->question->marks, m->trace };
+    struct plim_step_history history = { .track = &m->track,
+                                         .lives = m->lives,
+                                         .n_before = m->requests.n_before,
+                                         .places = m->places,
+                                         .marks = m->question->marks,
+                                         .trace = m->trace,
+                                         .shape = m->step->shapes };
     return plim_step_tell_pillars(&history);
 }
 

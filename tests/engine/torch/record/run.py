@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
-KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate", "real")
+KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate", "kept", "real")
 TIMEOUT_S = 300
 
 
@@ -39,7 +39,7 @@ def sizes_of(shape: dict, track: dict) -> list[int]:
     return [values[number] for number in track["allocations"]["size"]]
 
 
-def held(track: dict, sizes: list[int], pillar: str) -> tuple[int, int]:
+def held(track: dict, sizes: list[int], pillar: str | None) -> tuple[int, int]:
     """Bytes of a pillar: at the end, and at most."""
     now = most = 0
     for kind, number in zip(track["events"]["kind"], track["events"]["id"]):
@@ -75,7 +75,8 @@ def check(said: dict, step: dict, kind: str) -> None:
     track = shape["tracks"][0]
     sizes = sizes_of(shape, track)
     allocations = track["allocations"]
-    demand(None not in allocations["pillar"], "a pillar is unknown")
+    unknown = held(track, sizes, None)[1]
+    demand(unknown == said["kept"], f"{unknown} bytes are for nothing known, expected {said['kept']}")
     demand(None not in allocations["phase"], "a phase is unknown")
     demand(None not in allocations["site"], "a line is unknown")
     for pillar, number in (("weights", 0), ("optimizer", 0), ("gradients", 1)):

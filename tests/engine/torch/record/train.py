@@ -61,6 +61,7 @@ def main() -> tuple:
     optimizer = make_optimizer(model)
     scaler = torch.cuda.amp.GradScaler(enabled=KIND == "scaler")
     gradients = 0
+    data = torch.randn(8 * BATCH, WIDTH, device="cuda") if KIND == "kept" else None
     for _ in range(STEPS):
         for _ in range(2 if KIND == "accumulate" else 1):
             x = torch.randn(BATCH, WIDTH).cuda()
@@ -76,7 +77,8 @@ def main() -> tuple:
     if KIND == "evaluate":
         evaluate(model)
     states = [value for state in optimizer.state.values() for value in state.values() if torch.is_tensor(value)]
-    print(json.dumps({"weights": held([*model.parameters(), *model.buffers()]), "gradients": gradients,
+    kept = held([data])
+    print(json.dumps({"kept": kept, "weights": held([*model.parameters(), *model.buffers()]), "gradients": gradients,
                       "optimizer": held(states), "allocated_peak": torch.cuda.max_memory_allocated(),
                       "reserved_peak": torch.cuda.max_memory_reserved()}))
     return model, optimizer
