@@ -6,10 +6,10 @@
 
 /* --- returns --- */
 
-static int by_id(const void *a, const void *b)
+static int last_first(const void *a, const void *b)
 {
     const struct plim_step_event *left = a, *right = b;
-    return (left->id > right->id) - (left->id < right->id);
+    return (left->id < right->id) - (left->id > right->id);
 }
 
 static void sort_track(struct plim_step_track *track)
@@ -23,7 +23,7 @@ static void sort_track(struct plim_step_track *track)
         while (end < most && track->events[end].kind == PLIM_STEP_GIVE)
             end++;
         if (end - i > 1)
-            qsort(track->events + i, end - i, sizeof *track->events, by_id);
+            qsort(track->events + i, end - i, sizeof *track->events, last_first);
         i = end > i ? end : i + 1;
     }
 }

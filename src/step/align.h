@@ -13,7 +13,7 @@
 
 #include "step/step.h"
 
-/* In each track: returns between two other events, or marks, in the order of their allocations. */
+/* In each track: returns between two other events, or marks, with the last taken first. */
 void plim_step_sort_returns(struct plim_step *step);
 
 /* Recordings of which the returns are sorted, each with one shape. */

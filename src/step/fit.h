@@ -15,6 +15,7 @@ struct plim_step_recording {
     struct plim_step_point point;
     bool is_left_out; /* of the fit, if its shape has another recording */
     size_t shape;     /* out: of the step; PLIM_STEP_NO_SHAPE: it is of no use (no tracks, or memory ran out) */
+    size_t strand;    /* out: of the shape (braid.h) */
 };
 
 struct plim_step_fit {
@@ -23,6 +24,7 @@ struct plim_step_fit {
     struct plim_step_variable variables[PLIM_STEP_MAX_VARIABLES];
     uint32_t n_variables;
     const char *command; /* as the step will say it, with {B} for a variable */
+    uint32_t n_threads;  /* that the card of the recordings can have at work at once; 0: unknown */
 };
 
 /* How many sizes of a shape's allocations have a form of a kind. */
@@ -31,8 +33,8 @@ struct plim_step_fit_counts {
     size_t n_allocations, n_near_allocations;
 };
 
-/* Enter the shape of each recording, numbered from 0 in the order of their first recordings; returns how many. */
-size_t plim_step_group(struct plim_step_fit *fit);
+/* Enter the shape of each recording, numbered from 0 in the order of their first recordings. */
+PLIM_MUST_CHECK int plim_step_group(struct plim_step_fit *fit, struct plim_error *reterr);
 
 /*
  * The recordings stay those of the caller, their returns sorted (align.h). Errors of what was left out are not known

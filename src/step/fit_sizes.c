@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "step/form.h"
 #include "step/size.h"
+#include "step/work_area.h"
 
 #include <string.h>
 
@@ -69,23 +70,50 @@ static uint32_t row_of(struct rows *rows, const uint64_t *bytes)
     return rows->slots[slot] - 1;
 }
 
-static bool list_rows(const struct plim_step *const *recordings, struct plim_step_shape *shape, struct rows *rows)
+/* What a recording has for an allocation of the braid; 0: it does not have it. */
+static uint64_t bytes_of(const struct plim_step_braid *braid, const struct plim_step_recording *recording, size_t track,
+                         uint32_t allocation)
 {
-    uint64_t bytes[PLIM_STEP_MAX_POINTS];
+    const struct plim_step_shape *shape = &recording->step.shapes[0];
+    const uint32_t own = braid->own[recording->strand][track][allocation];
+    return own == PLIM_STEP_NO_ALLOCATION
+               ? 0
+               : plim_step_size_bytes(shape, shape->tracks[track].allocations[own].size, &shape->points[0]);
+}
+
+/* A row of sizes, and behind it that of the allocation after it if both are there for some points only. */
+static void fill_row(const struct plim_step_braid *braid, const struct plim_step_recording *const *recordings,
+                     const struct plim_step_shape *shape, size_t track, uint32_t allocation, uint64_t *row)
+{
+    const size_t n = shape->n_points;
+    const bool has_next = allocation + 1 < shape->tracks[track].n_allocations;
+    bool is_same = has_next, lacks_some = false;
+    for (size_t p = 0; p < n; p++) {
+        row[p] = bytes_of(braid, recordings[p], track, allocation);
+        row[n + p] = has_next ? bytes_of(braid, recordings[p], track, allocation + 1) : 0;
+        lacks_some = lacks_some || row[p] == 0;
+        is_same = is_same && (row[p] == 0) == (row[n + p] == 0);
+    }
+    if (!lacks_some || !is_same)
+        memset(row + n, 0, n * sizeof *row);
+}
+
+static bool list_rows(const struct plim_step_braid *braid, const struct plim_step_recording *const *recordings,
+                      struct plim_step_shape *shape, struct rows *rows)
+{
+    uint64_t row[2 * PLIM_STEP_MAX_POINTS];
     for (size_t i = 0; i < shape->n_tracks; i++)
         for (uint32_t k = 0; k < shape->tracks[i].n_allocations; k++) {
-            for (size_t p = 0; p < shape->n_points; p++) {
-                const struct plim_step_shape *own = &recordings[p]->shapes[0];
-                bytes[p] = plim_step_size_bytes(own, own->tracks[i].allocations[k].size, &own->points[0]);
-            }
-            shape->tracks[i].allocations[k].size = row_of(rows, bytes);
+            fill_row(braid, recordings, shape, i, k, row);
+            shape->tracks[i].allocations[k].size = row_of(rows, row);
             if (shape->tracks[i].allocations[k].size == UINT32_MAX)
                 return false;
         }
     return true;
 }
 
-static bool add_size(struct plim_step_shape *shape, size_t *terms_room, const struct plim_step_form *form)
+static bool add_size(struct plim_step_shape *shape, size_t *terms_room, uint32_t number,
+                     const struct plim_step_form *form)
 {
     if (shape->n_terms + form->n_terms > *terms_room) {
         *terms_room = 2 * *terms_room + 64;
@@ -94,37 +122,127 @@ static bool add_size(struct plim_step_shape *shape, size_t *terms_room, const st
             return false;
         shape->terms = terms;
     }
-    struct plim_step_size *size = &shape->sizes[shape->n_sizes++];
-    *size = (struct plim_step_size){ .first_term = (uint32_t)shape->n_terms,
-                                     .n_terms = form->n_terms,
-                                     .denominator = form->denominator,
-                                     .is_exact = form->is_exact };
-    memcpy(size->rounding, form->rounding, sizeof size->rounding);
+    shape->sizes[number] = plim_step_form_size(form, (uint32_t)shape->n_terms);
     memcpy(shape->terms + shape->n_terms, form->term, form->n_terms * sizeof *form->term);
     shape->n_terms += form->n_terms;
     return true;
 }
 
-int plim_step_fit_sizes(const struct plim_step *const *recordings, uint32_t n_variables, struct plim_step_shape *shape,
-                        struct plim_error *reterr)
+/* --- the forms --- */
+
+struct forms {
+    struct plim_step_shape *shape;
+    const struct plim_step_fit *fit;
+    const struct rows *rows;
+    size_t *n_users; /* [row]: allocations of that size */
+    size_t terms_room;
+    uint8_t usual[PLIM_STEP_MAX_VARIABLES];
+    size_t n_usual;
+};
+
+/* Made at all points, or at none. */
+static bool is_regular(const struct forms *f, size_t row)
 {
-    struct rows rows = { .n_points = shape->n_points };
+    const uint64_t *bytes = f->rows->bytes + row * f->rows->n_points;
+    for (size_t p = 1; p < f->shape->n_points; p++)
+        if ((bytes[p] == 0) != (bytes[0] == 0))
+            return false;
+    return true;
+}
+
+/* The product with which most allocations grow. */
+static void learn_usual(struct forms *f, size_t row, const struct plim_step_form *form)
+{
+    static const uint8_t none[PLIM_STEP_MAX_VARIABLES];
+    if (form->n_terms != 1 || !form->meets_all || !memcmp(form->term[0].power, none, sizeof none))
+        return;
+    size_t n = 0; /* with the rows before it of the same product */
+    for (size_t i = 0; i <= row; i++) {
+        const struct plim_step_size *size = &f->shape->sizes[i];
+        if (size->n_terms == 1 && !memcmp(f->shape->terms[size->first_term].power, form->term[0].power, sizeof none))
+            n += f->n_users[i];
+    }
+    if (n > f->n_usual) {
+        f->n_usual = n;
+        memcpy(f->usual, form->term[0].power, sizeof none);
+    }
+}
+
+static int fit_regular(struct forms *f, struct plim_error *reterr)
+{
     struct plim_step_former *former = NULL;
     struct plim_step_form form;
-    size_t terms_room = 0;
-    int result = plim_step_former_open(shape->points, shape->n_points, n_variables, &former, reterr);
+    bool is_done = true;
+    const int result =
+        plim_step_former_open(f->shape->points, f->shape->n_points, f->fit->n_variables, &former, reterr);
     if (result < 0)
         return result;
-    bool is_done = list_rows(recordings, shape, &rows);
-    shape->sizes = is_done && rows.n ? plim_alloc(rows.n, sizeof *shape->sizes) : NULL;
-    is_done = is_done && (shape->sizes || rows.n == 0);
-    for (size_t i = 0; is_done && i < rows.n; i++) {
-        plim_step_former_find(former, rows.bytes + i * rows.n_points, &form);
-        is_done = add_size(shape, &terms_room, &form);
+    for (size_t i = 0; is_done && i < f->rows->n; i++) {
+        if (!is_regular(f, i))
+            continue;
+        plim_step_former_find(former, f->rows->bytes + i * f->rows->n_points, &form);
+        is_done = add_size(f->shape, &f->terms_room, (uint32_t)i, &form);
+        if (is_done)
+            learn_usual(f, i, &form);
     }
-    if (!is_done)
-        result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     plim_step_former_free(former);
+    return is_done ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+}
+
+static int fit_work_areas(struct forms *f, struct plim_error *reterr)
+{
+    struct plim_step_work_area area = { .points = f->shape->points,
+                                        .n_points = f->shape->n_points,
+                                        .n_variables = f->fit->n_variables,
+                                        .n_threads = f->fit->n_threads };
+    memcpy(area.usual, f->usual, sizeof area.usual);
+    for (uint32_t k = 0; f->n_usual == 0 && k < area.n_variables; k++)
+        area.usual[k] = 1;
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < f->rows->n; i++) {
+        struct plim_step_form form;
+        if (is_regular(f, i))
+            continue;
+        area.bytes = f->rows->bytes + i * f->rows->n_points;
+        area.semaphore_bytes = area.bytes + area.n_points;
+        result = plim_step_work_area_find(&area, &form, reterr);
+        if (result == 0 && !add_size(f->shape, &f->terms_room, (uint32_t)i, &form))
+            result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    }
+    return result;
+}
+
+static int fit_rows(const struct plim_step_fit *fit, const struct rows *rows, struct plim_step_shape *shape,
+                    struct plim_error *reterr)
+{
+    struct forms forms = { .shape = shape, .fit = fit, .rows = rows };
+    if (rows->n == 0)
+        return 0;
+    forms.n_users = plim_alloc(rows->n, sizeof *forms.n_users);
+    shape->sizes = plim_alloc(rows->n, sizeof *shape->sizes);
+    if (!forms.n_users || !shape->sizes) {
+        plim_free(forms.n_users);
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    }
+    shape->n_sizes = rows->n;
+    for (size_t i = 0; i < shape->n_tracks; i++)
+        for (uint32_t k = 0; k < shape->tracks[i].n_allocations; k++)
+            forms.n_users[shape->tracks[i].allocations[k].size]++;
+    int result = fit_regular(&forms, reterr);
+    if (result == 0)
+        result = fit_work_areas(&forms, reterr);
+    plim_free(forms.n_users);
+    return result;
+}
+
+int plim_step_fit_sizes(const struct plim_step_fit *fit, const struct plim_step_braid *braid,
+                        const struct plim_step_recording *const *recordings, struct plim_step_shape *shape,
+                        struct plim_error *reterr)
+{
+    struct rows rows = { .n_points = 2 * shape->n_points };
+    const int result = list_rows(braid, recordings, shape, &rows)
+                           ? fit_rows(fit, &rows, shape, reterr)
+                           : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     plim_free(rows.bytes);
     plim_free(rows.slots);
     return result;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "step/basis.h"
 #include "step/form_above.h"
+#include "step/size.h"
 #include "step/solve.h"
 
 #include <string.h>
@@ -212,6 +213,14 @@ static bool has_constant(const struct plim_step_basis *basis, const uint64_t *by
         if (bytes[i] != bytes[0])
             return false;
     *ret_form = (struct plim_step_form){ .n_terms = 1, .denominator = 1, .meets_all = true, .is_exact = true };
+    for (size_t k = 1; k < basis->n_products;
+         k++) { /* where variables change only together, a product may stand still */
+        const plim_wide *column = plim_step_column(basis, &basis->grid[0], k);
+        bool is_constant = true;
+        for (size_t i = 1; i < basis->n_points; i++)
+            is_constant = is_constant && column[i] == column[0];
+        ret_form->is_exact = ret_form->is_exact && !is_constant;
+    }
     ret_form->term[0].coefficient = bytes[0] > INT64_MAX ? INT64_MAX : (int64_t)bytes[0];
     return true;
 }
@@ -236,6 +245,27 @@ void plim_step_former_find(const struct plim_step_former *former, const uint64_t
         memcmp(ret_form->rounding, (uint8_t[PLIM_STEP_MAX_VARIABLES]){ 0 }, PLIM_STEP_MAX_VARIABLES);
     ret_form->is_exact = search.found.n_solved == 1 && !search.found.is_ambiguous &&
                          search.basis->n_points > ret_form->n_terms + is_rounded;
+}
+
+uint64_t plim_step_form_bytes(const struct plim_step_form *form, const struct plim_step_point *point)
+{
+    struct plim_step_form own = *form;
+    struct plim_step_size size = plim_step_form_size(form, 0);
+    const struct plim_step_shape shape = { .sizes = &size, .n_sizes = 1, .terms = own.term, .n_terms = own.n_terms };
+    return plim_step_size_bytes(&shape, 0, point);
+}
+
+struct plim_step_size plim_step_form_size(const struct plim_step_form *form, uint32_t first_term)
+{
+    struct plim_step_size size = { .first_term = first_term,
+                                   .n_terms = form->n_terms,
+                                   .denominator = form->denominator,
+                                   .is_exact = form->is_exact,
+                                   .least_bytes = form->least_bytes,
+                                   .multiple_bytes = form->multiple_bytes,
+                                   .most_bytes = form->most_bytes };
+    memcpy(size.rounding, form->rounding, sizeof size.rounding);
+    return size;
 }
 
 int plim_step_former_open(const struct plim_step_point *points, size_t n_points, uint32_t n_variables,

@@ -21,8 +21,9 @@ enum { PLIM_STEP_FORM_TERMS = 3, PLIM_STEP_MAX_POINTS = 256 };
 struct plim_step_form {
     uint32_t n_terms, denominator;
     struct plim_step_term term[PLIM_STEP_FORM_TERMS];
-    uint8_t rounding[PLIM_STEP_MAX_VARIABLES]; /* a variable counts as rounded up to a multiple of 2^rounding */
-    bool meets_all;                            /* recorded sizes, to the byte */
+    uint8_t rounding[PLIM_STEP_MAX_VARIABLES];        /* a variable counts as rounded up to a multiple of 2^rounding */
+    uint64_t least_bytes, multiple_bytes, most_bytes; /* as those of a size, see step.h */
+    bool meets_all;                                   /* recorded sizes, to the byte */
     bool is_exact;
 };
 
@@ -35,6 +36,12 @@ PLIM_MUST_CHECK int plim_step_former_open(const struct plim_step_point *points, 
 /* bytes: [n_points]. There always is a form. */
 void plim_step_former_find(const struct plim_step_former *former, const uint64_t *bytes,
                            struct plim_step_form *ret_form);
+
+/* The size of a shape that has the form's terms from this one on. */
+struct plim_step_size plim_step_form_size(const struct plim_step_form *form, uint32_t first_term);
+
+/* As plim_step_size_bytes(). */
+uint64_t plim_step_form_bytes(const struct plim_step_form *form, const struct plim_step_point *point);
 
 void plim_step_former_free(struct plim_step_former *former);
 

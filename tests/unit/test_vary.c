@@ -189,7 +189,9 @@ static void measure(const uint64_t *values, const uint64_t *more, size_t n, bool
         recordings[i] = (struct plim_step_recording){ .step = record(values[i], more[i]),
                                                       .point = { { values[i] } },
                                                       .is_left_out = has_left_out && i + 1 == n };
-    struct plim_step_fit fit = { recordings, n, { { "B" } }, 1, "run {B}" };
+    struct plim_step_fit fit = {
+        .recordings = recordings, .n_recordings = n, .variables = { { "B" } }, .n_variables = 1, .command = "run {B}"
+    };
     assert_int_equal(plim_step_fit(&fit, &step, &error), 0);
     assert_int_equal(plim_vary_left_out(&fit, &step, &error), 0);
     *ret_allocated = step.shapes[0].left_out_allocated_error;

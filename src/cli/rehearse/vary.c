@@ -101,9 +101,13 @@ static const struct plim_step_recording *recording_of(const struct work *work, c
 }
 
 /* The shapes of what was recorded; what cannot be used counts as failed. */
-static void learn_shapes(struct work *work)
+static int learn_shapes(struct work *work)
 {
-    plim_step_group(&work->fit);
+    struct plim_error error = { 0 };
+    if (plim_step_group(&work->fit, &error) < 0) {
+        plim_cli_fail(&error);
+        return PLIM_EXIT_OURS;
+    }
     for (size_t i = 0; i < work->plan.n; i++) {
         const struct plim_step_recording *own = recording_of(work, &work->plan.points[i]);
         if (own && own->shape == PLIM_STEP_NO_SHAPE)
@@ -111,6 +115,7 @@ static void learn_shapes(struct work *work)
         else if (own)
             work->plan.points[i].shape = own->shape;
     }
+    return 0;
 }
 
 static int record_all(struct work *work)
@@ -121,28 +126,43 @@ static int record_all(struct work *work)
             return status;
         if (i == 0 && work->n_failed) /* the others would fail as well */
             return PLIM_EXIT_NO;
-        if (i + 1 == work->plan.n) {
-            learn_shapes(work);
+        if (i + 1 == work->plan.n && learn_shapes(work))
+            return PLIM_EXIT_OURS;
+        if (i + 1 == work->plan.n)
             plim_vary_extend(&work->o->vary, &work->plan);
-        }
     }
     return 0;
+}
+
+/* First without what is to be left out, which says how good the fit is; then with it, which only makes it better. */
+static int fit_twice(struct work *work, struct plim_step *ret_step, struct plim_error *reterr)
+{
+    struct plim_step first;
+    int result = plim_step_fit(&work->fit, &first, reterr);
+    if (result < 0)
+        return result;
+    result = plim_vary_left_out(&work->fit, &first, reterr);
+    for (size_t i = 0; i < work->fit.n_recordings; i++)
+        work->fit.recordings[i].is_left_out = false;
+    if (result == 0)
+        result = plim_step_fit(&work->fit, ret_step, reterr);
+    for (size_t i = 0; result == 0 && i < first.n_shapes; i++) {
+        ret_step->shapes[i].left_out_allocated_error = first.shapes[i].left_out_allocated_error;
+        ret_step->shapes[i].left_out_reserved_error = first.shapes[i].left_out_reserved_error;
+    }
+    plim_step_done(&first);
+    return result;
 }
 
 static int write_step(struct work *work)
 {
     struct plim_rehearse_options *o = work->o;
-    struct plim_step step;
+    struct plim_step step = { .n_shapes = 0 };
     struct plim_error error = { 0 };
     char *command = plim_record_command(work->arguments);
     work->fit.command = command;
-    int result = plim_step_fit(&work->fit, &step, &error);
+    int result = fit_twice(work, &step, &error);
     plim_free(command);
-    if (result < 0) {
-        plim_cli_fail(&error);
-        return PLIM_EXIT_OURS;
-    }
-    result = plim_vary_left_out(&work->fit, &step, &error);
     if (result == 0)
         result = plim_step_write(o->record_path, &step, &error);
     if (result < 0)
@@ -157,11 +177,21 @@ static int write_step(struct work *work)
     return result == 0 ? PLIM_EXIT_YES : PLIM_EXIT_OURS;
 }
 
+/* Threads that a card can have at work at once. By compute capability: CUDA's programming guide, 16.2 Features and
+ * Technical Specifications; 0: an unknown card. */
+static uint32_t threads_of(const struct plim_card *card)
+{
+    const uint32_t cc = card->compute_capability;
+    const uint32_t each = cc == 75 ? 1024 : (cc > 80 && cc < 90) || cc >= 110 ? 1536 : 2048;
+    return cc ? card->sm_count * each : 0;
+}
+
 int plim_rehearse_vary(struct plim_rehearse_options *o)
 {
     static struct work work;
     work = (struct work){ .o = o, .arguments = o->launch.arguments, .fit.n_variables = o->vary.n_variables };
     memcpy(work.fit.variables, o->vary.variable, sizeof work.fit.variables);
+    work.fit.n_threads = threads_of(&o->machine.card[0]);
     if (!plim_vary_design(&o->vary, &work.plan)) {
         plim_print(stderr, "plimsoll: more than %d recordings: fewer values, please\n", PLIM_VARY_MAX_RECORDINGS);
         return PLIM_EXIT_OURS;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PLIMSOLL_STEP_GROUP_H
+#define PLIMSOLL_STEP_GROUP_H
+
+/* Which recordings are of one shape: those that are alike (align.h), and orders that make one braid (braid.h). */
+
+#include "step/braid.h"
+#include "step/fit.h"
+
+struct plim_step_groups {
+    struct plim_step_braid *braids; /* [shape] */
+    size_t n;
+};
+
+/* Enters shape and strand of each recording, and the sites of all in the tables of a step. */
+PLIM_MUST_CHECK int plim_step_groups_make(struct plim_step_fit *fit, struct plim_step *sites,
+                                          struct plim_step_groups *ret_groups, struct plim_error *reterr);
+void plim_step_groups_done(struct plim_step_groups *groups);
+
+#endif
