@@ -8,7 +8,7 @@
  * pillar and its line in the program; and the marks that divide the time into phases.
  *
  * One recording has constant sizes. Recordings at several values of the variables become a step with polynomials
- * (fit.h) as long as the order of events is the same in all of them; where it changes, the step has several shapes,
+ * (fit/fit.h) as long as the order of events is the same in all of them; where it changes, the step has several shapes,
  * each with the values at which it was recorded.
  *
  * What is not known is said to be: a pillar, a phase, a site, a number of bytes.
@@ -47,7 +47,7 @@ struct plim_step_term {
 struct plim_step_size {
     uint32_t first_term, n_terms;
     uint32_t denominator; /* >= 1 */
-    bool is_exact;        /* the only form that has every recorded size (form.h); else the nearest that was found */
+    bool is_exact;        /* the only form that has every recorded size (fit/form.h); else the nearest that was found */
     /* A variable counts as rounded up to the next multiple of 2^rounding: kernels work on tiles of it. */
     uint8_t rounding[PLIM_STEP_MAX_VARIABLES];
     /* In this order, each where it is not 0: */

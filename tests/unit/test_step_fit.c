@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* From recordings to a step: forms that are found again, recordings that are alike, and what must not be called exact.
  */
-#include "step/fit.h"
+#include "step/fit/fit.h"
 
 #include "engine/torch/tape.h"
 #include "hand_step.h"
-#include "step/align.h"
 #include "step/choose.h"
 #include "step/file.h"
-#include "step/form.h"
+#include "step/fit/align.h"
+#include "step/fit/form.h"
 #include "step/size.h"
 
 enum { N_DESIGN = 6 };

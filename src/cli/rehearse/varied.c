@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 #include "report/print.h"
-#include "step/fit.h"
+#include "step/fit/fit.h"
 
 #include <stdio.h>
 
@@ -84,7 +84,8 @@ static void print_shape(const struct plim_vary *vary, const struct plim_vary_pla
                    counts.n_allocations);
     plim_print(stderr, "\n");
     if (shape->left_out_reserved_error >= 0)
-        plim_print(stderr, "    a recording that was left out: allocated off by %.2f %%, reserved by %.2f %%\n",
+        plim_print(stderr,
+                   "    a recording that a first fit had not seen: allocated off by %.2f %%, reserved by %.2f %%\n",
                    shape->left_out_allocated_error * 100, shape->left_out_reserved_error * 100);
     print_gaps(vary, plan, number);
 }

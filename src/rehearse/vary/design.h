@@ -5,8 +5,8 @@
 /*
  * Which recordings a step with variables needs. Not all combinations: the first value of each variable, each variable
  * alone through its values, one point in which two of them change together for each pair, and the last value of all,
- * which is left out of the fit and says how good it is. Where recordings turn out to be of several shapes, each shape
- * needs the same of its own.
+ * which is left out of a first fit and says how good that is. Where recordings turn out to be of several shapes, each
+ * shape needs the same of its own.
  */
 
 #include "base/mem.h"

@@ -8,7 +8,7 @@
  * the recording that is farthest from its first, if two others remain.
  */
 
-#include "step/fit.h"
+#include "step/fit/fit.h"
 
 /* Enter left_out_*_error in all shapes of the step that was made of the recordings. */
 PLIM_MUST_CHECK int plim_vary_left_out(struct plim_step_fit *fit, struct plim_step *step, struct plim_error *reterr);

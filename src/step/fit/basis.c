@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/basis.h"
+#include "step/fit/basis.h"
 
 #include "base/mem.h"
 

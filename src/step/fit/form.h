@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_FORM_H
-#define PLIMSOLL_STEP_FORM_H
+#ifndef PLIMSOLL_STEP_FIT_FORM_H
+#define PLIMSOLL_STEP_FIT_FORM_H
 
 /*
  * The polynomial behind sizes that were recorded at several points: the simplest that has every one of them to the

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_GROUP_H
-#define PLIMSOLL_STEP_GROUP_H
+#ifndef PLIMSOLL_STEP_FIT_GROUP_H
+#define PLIMSOLL_STEP_FIT_GROUP_H
 
 /* Which recordings are of one shape: those that are alike (align.h), and orders that make one braid (braid.h). */
 
-#include "step/braid.h"
-#include "step/fit.h"
+#include "step/fit/braid.h"
+#include "step/fit/fit.h"
 
 struct plim_step_groups {
     struct plim_step_braid *braids; /* [shape] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_WIDE_H
-#define PLIMSOLL_STEP_WIDE_H
+#ifndef PLIMSOLL_STEP_FIT_WIDE_H
+#define PLIMSOLL_STEP_FIT_WIDE_H
 
 /*
  * Whole numbers of 128 bits whose arithmetic says when a result does not fit. The test is by bits and a little strict:

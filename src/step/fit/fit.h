@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_FIT_H
-#define PLIMSOLL_STEP_FIT_H
+#ifndef PLIMSOLL_STEP_FIT_FIT_H
+#define PLIMSOLL_STEP_FIT_FIT_H
 
 /* From recordings of one program at several values of its variables to one step with sizes as polynomials. */
 

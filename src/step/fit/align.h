@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_ALIGN_H
-#define PLIMSOLL_STEP_ALIGN_H
+#ifndef PLIMSOLL_STEP_FIT_ALIGN_H
+#define PLIMSOLL_STEP_FIT_ALIGN_H
 
 /*
  * Whether two recordings are of one shape: the same tracks with the same events in the same order, for allocations of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/differ.h"
+#include "step/fit/differ.h"
 
 #include "base/mem.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/fit.h"
+#include "step/fit/fit.h"
 
 #include "base/mem.h"
-#include "step/fit_sizes.h"
-#include "step/form.h"
-#include "step/group.h"
-#include "step/sites.h"
+#include "step/fit/form.h"
+#include "step/fit/group.h"
+#include "step/fit/rows.h"
+#include "step/fit/sites.h"
 
 #include <string.h>
 

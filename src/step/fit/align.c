@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/align.h"
+#include "step/fit/align.h"
 
 #include <stdlib.h>
 #include <string.h>

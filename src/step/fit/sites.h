@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_SITES_H
-#define PLIMSOLL_STEP_SITES_H
+#ifndef PLIMSOLL_STEP_FIT_SITES_H
+#define PLIMSOLL_STEP_FIT_SITES_H
 
 /* Texts and sites of recordings, in the tables of one step. */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_FIT_SIZES_H
-#define PLIMSOLL_STEP_FIT_SIZES_H
+#ifndef PLIMSOLL_STEP_FIT_ROWS_H
+#define PLIMSOLL_STEP_FIT_ROWS_H
 
-#include "step/braid.h"
-#include "step/fit.h"
+#include "step/fit/braid.h"
+#include "step/fit/fit.h"
 
 /*
  * Fill in the sizes and terms of a shape, and the size of each of its allocations, from what recordings of it have at

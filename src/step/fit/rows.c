@@ -3,12 +3,12 @@
  * Most allocations of a program have one of a few hundred sizes, at all points: a form is looked for once for each row
  * of sizes that differs, by a table of hashes.
  */
-#include "step/fit_sizes.h"
+#include "step/fit/rows.h"
 
 #include "base/mem.h"
-#include "step/form.h"
+#include "step/fit/form.h"
+#include "step/fit/work_area.h"
 #include "step/size.h"
-#include "step/work_area.h"
 
 #include <string.h>
 

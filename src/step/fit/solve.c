@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/solve.h"
+#include "step/fit/solve.h"
 
 /* The determinant of the rows of the first n columns; *is_inside becomes false when it is too large. */
 static plim_wide determinant(const plim_wide *const *columns, size_t n, const size_t *rows, bool *is_inside)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/sites.h"
+#include "step/fit/sites.h"
 
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/braid.h"
+#include "step/fit/braid.h"
 
 #include "base/mem.h"
-#include "step/differ.h"
+#include "step/fit/differ.h"
 #include "step/order.h"
 
 #include <string.h>
@@ -16,10 +16,11 @@ enum lifetime { WORK_AREA, SEMAPHORES, TINY, SHORT, MIDDLE, LONG, ENDLESS };
 enum { TINY_EVENTS = 3, SHORT_EVENTS = 12, MIDDLE_EVENTS = 200 };
 
 /*
- * So many of the allocations may be missing from one of the orders: of work areas, which are taken and given back at
- * once, more than half, since each bias and norm of a model may have one; few of what lives longer.
+ * So many of the allocations may be missing from one of the orders: of work areas more than half, since each bias and
+ * norm of a model may have one; few of others that are given back soon; none of what lives longer, as the copies that a
+ * batch of one does not need: a program that keeps other things is another one.
  */
-enum { MOST_PERCENT = 6, MOST_SHORT_PERCENT = 60, MOST_BESIDE = 8 };
+enum { MOST_PERCENT = 6, MOST_WORK_PERCENT = 60, MOST_BESIDE = 8 };
 
 /* One of the two orders that are compared. */
 struct side {
@@ -73,16 +74,26 @@ static void find_lifetimes(struct side *side)
     }
 }
 
-static uint64_t sign_of(const struct side *side, const struct plim_step_event *event)
+/* With fine signs an allocation is known by how long it lives as well. */
+static uint64_t sign_of(const struct side *side, const struct plim_step_event *event, bool is_fine)
 {
     uint64_t site = 0, lifetime = 0;
     if (plim_step_event_has_id(event)) {
         const uint32_t own = side->track->allocations[event->id].site;
         site = !side->sites ? own : own < side->n_sites ? side->sites[own] : PLIM_STEP_NO_SITE;
         lifetime = side->lifetimes[event->id];
+        lifetime = is_fine || lifetime < TINY || lifetime == ENDLESS ? lifetime : SHORT;
     }
     return (uint64_t)event->kind << 60 | lifetime << 56 | ((uint64_t)event->stream & 0xfff) << 44 |
            ((uint64_t)event->pool & 0xfff) << 32 | (site & UINT32_MAX);
+}
+
+static void sign(struct side *side, bool is_fine)
+{
+    for (size_t i = 0; i < side->track->n_events; i++)
+        side->signs[i] = sign_of(side, &side->track->events[i], is_fine);
+    for (uint32_t i = 0; i < side->track->n_allocations; i++)
+        side->same[i] = PLIM_STEP_NO_ALLOCATION;
 }
 
 static bool side_init(struct side *side)
@@ -95,10 +106,6 @@ static bool side_init(struct side *side)
     if (!side->signs || !side->partners || !side->lifetimes || !side->same)
         return false;
     find_lifetimes(side);
-    for (size_t i = 0; i < track->n_events; i++)
-        side->signs[i] = sign_of(side, &track->events[i]);
-    for (uint32_t i = 0; i < track->n_allocations; i++)
-        side->same[i] = PLIM_STEP_NO_ALLOCATION;
     return true;
 }
 
@@ -147,17 +154,18 @@ static void part_events(struct side *own)
 }
 
 struct lost {
-    size_t n, n_living; /* living: longer than a work area */
+    size_t n, n_others, n_living; /* others than work areas; and those that live longer than an operation */
 };
 
 /* Allocations that the other side lacks; those that some strand lacks already do not count. */
 static struct lost count_lost(const struct side *own, const bool *is_optional)
 {
-    struct lost lost = { 0, 0 };
+    struct lost lost = { 0, 0, 0 };
     for (uint32_t i = 0; i < own->track->n_allocations; i++)
         if (own->same[i] == PLIM_STEP_NO_ALLOCATION && !(is_optional && is_optional[i])) {
             lost.n++;
-            lost.n_living += own->lifetimes[i] > SEMAPHORES;
+            lost.n_others += own->lifetimes[i] > SEMAPHORES;
+            lost.n_living += own->lifetimes[i] > SHORT;
         }
     return lost;
 }
@@ -183,11 +191,10 @@ static bool may_braid(const struct side *a, const struct side *b, const bool *is
     const struct lost x = count_lost(a, is_optional), y = count_lost(b, NULL);
     const uint32_t n_a = a->track->n_allocations, n_b = b->track->n_allocations;
     const size_t n = n_a > n_b ? n_a : n_b;
-    /* What both lack of each other and lives long may be one thing that was not recognized: twice, it would be wrong.
-     */
-    return x.n + y.n <= n * MOST_SHORT_PERCENT / 100 + MOST_BESIDE &&
-           x.n_living + y.n_living <= n * MOST_PERCENT / 100 + MOST_BESIDE && !(x.n_living && y.n_living) &&
-           events_have_partners(a) && events_have_partners(b);
+    /* What both lack of each other may be one thing that was not recognized: twice, it would be wrong. */
+    return x.n + y.n <= n * MOST_WORK_PERCENT / 100 + MOST_BESIDE &&
+           x.n_others + y.n_others <= n * MOST_PERCENT / 100 + MOST_BESIDE && !(x.n_others && y.n_others) &&
+           x.n_living + y.n_living == 0 && events_have_partners(a) && events_have_partners(b);
 }
 
 /* --- one order of two --- */
@@ -298,18 +305,29 @@ static bool find_partners(struct side *a, const struct side *b, bool *ret_nomem)
     return is_found;
 }
 
-static enum plim_step_braided merge_tracks(struct side *a, struct side *b, const bool *is_optional, struct merge *m)
+static enum plim_step_braided try_signs(struct side *a, struct side *b, const bool *is_optional, bool is_fine)
 {
-    bool is_out_of_memory = !side_init(a) || !side_init(b);
-    if (is_out_of_memory)
-        return PLIM_STEP_BRAID_NOMEM;
+    bool is_out_of_memory = false;
+    sign(a, is_fine);
+    sign(b, is_fine);
     if (!find_partners(a, b, &is_out_of_memory))
         return is_out_of_memory ? PLIM_STEP_BRAID_NOMEM : PLIM_STEP_TOO_DIFFERENT;
     pair_allocations(a, b);
     part_events(a);
     part_events(b);
-    if (!may_braid(a, b, is_optional))
-        return PLIM_STEP_TOO_DIFFERENT;
+    return may_braid(a, b, is_optional) ? PLIM_STEP_BRAIDED : PLIM_STEP_TOO_DIFFERENT;
+}
+
+/* What one order has beside the other makes some lives longer: then without them. */
+static enum plim_step_braided merge_tracks(struct side *a, struct side *b, const bool *is_optional, struct merge *m)
+{
+    if (!side_init(a) || !side_init(b))
+        return PLIM_STEP_BRAID_NOMEM;
+    enum plim_step_braided result = try_signs(a, b, is_optional, true);
+    if (result == PLIM_STEP_TOO_DIFFERENT)
+        result = try_signs(a, b, is_optional, false);
+    if (result != PLIM_STEP_BRAIDED)
+        return result;
     if (!merge_init(m, a, b))
         return PLIM_STEP_BRAID_NOMEM;
     merge_events(m, a, b);

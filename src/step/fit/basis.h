@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_BASIS_H
-#define PLIMSOLL_STEP_BASIS_H
+#ifndef PLIMSOLL_STEP_FIT_BASIS_H
+#define PLIMSOLL_STEP_FIT_BASIS_H
 
 /*
  * The products of variables from which forms are made, and their values at the points of recordings: once for the
@@ -8,8 +8,8 @@
  */
 
 #include "base/error.h"
+#include "step/fit/wide.h"
 #include "step/step.h"
-#include "step/wide.h"
 
 /* 19 products of two variables; with more variables those of the lowest degree. */
 enum { PLIM_STEP_MAX_PRODUCTS = 64, PLIM_STEP_MAX_GRIDS = 1 + 8 * PLIM_STEP_MAX_VARIABLES };

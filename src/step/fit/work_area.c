@@ -10,10 +10,10 @@
  *
  * and the area is taken from 256 / 16 parts on. Beside it are semaphores: 4 bytes for each block side by side.
  */
-#include "step/work_area.h"
+#include "step/fit/work_area.h"
 
 #include "base/mem.h"
-#include "step/wide.h"
+#include "step/fit/wide.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_DIFFER_H
-#define PLIMSOLL_STEP_DIFFER_H
+#ifndef PLIMSOLL_STEP_FIT_DIFFER_H
+#define PLIMSOLL_STEP_FIT_DIFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

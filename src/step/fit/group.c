@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/group.h"
+#include "step/fit/group.h"
 
 #include "base/mem.h"
-#include "step/align.h"
-#include "step/sites.h"
+#include "step/fit/align.h"
+#include "step/fit/sites.h"
 
 /* What came after a request that failed is not known, so that the order is not that of the program. */
 static bool is_whole(const struct plim_step *step)

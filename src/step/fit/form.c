@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "step/form.h"
+#include "step/fit/form.h"
 
 #include "base/mem.h"
-#include "step/basis.h"
-#include "step/form_above.h"
+#include "step/fit/basis.h"
+#include "step/fit/form_above.h"
+#include "step/fit/solve.h"
 #include "step/size.h"
-#include "step/solve.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_WORK_AREA_H
-#define PLIMSOLL_STEP_WORK_AREA_H
+#ifndef PLIMSOLL_STEP_FIT_WORK_AREA_H
+#define PLIMSOLL_STEP_FIT_WORK_AREA_H
 
 /*
  * The form of an allocation that a program makes for some sizes only: a work area of PyTorch's reductions, a copy, a
  * part of a sort. It has a size from some value of a product of variables on, and often grows in steps.
  */
 
-#include "step/form.h"
+#include "step/fit/form.h"
 
 /* The sizes of one allocation: bytes[i] at points[i], 0 where it was not made; it was made at one of them at least. */
 struct plim_step_work_area {

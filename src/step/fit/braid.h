@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_BRAID_H
-#define PLIMSOLL_STEP_BRAID_H
+#ifndef PLIMSOLL_STEP_FIT_BRAID_H
+#define PLIMSOLL_STEP_FIT_BRAID_H
 
 /*
  * Recordings whose orders differ a little, as one order: each of them is what remains of it when the allocations that

@@ -4,7 +4,7 @@
  * through two of the recordings that is above all others, over each product of variables; the one that is nowhere far
  * above wins. Its coefficient has a denominator of its own, rounded up, and nothing is said to be exact.
  */
-#include "step/form_above.h"
+#include "step/fit/form_above.h"
 
 #include <string.h>
 

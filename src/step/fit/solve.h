@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_STEP_SOLVE_H
-#define PLIMSOLL_STEP_SOLVE_H
+#ifndef PLIMSOLL_STEP_FIT_SOLVE_H
+#define PLIMSOLL_STEP_FIT_SOLVE_H
 
 /* Small systems of linear equations, one equation for each point, in exact arithmetic. */
 
-#include "step/wide.h"
+#include "step/fit/wide.h"
 
 #include <stddef.h>
 
