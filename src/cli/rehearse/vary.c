@@ -7,6 +7,7 @@
 #include "cli/rehearse/record.h"
 #include "cli/rehearse/run.h"
 #include "cli/rehearse/varied.h"
+#include "rehearse/card_figures.h"
 #include "rehearse/end/end.h"
 #include "rehearse/vary/left_out.h"
 #include "report/print.h"
@@ -177,13 +178,17 @@ static int write_step(struct work *work)
     return result == 0 ? PLIM_EXIT_YES : PLIM_EXIT_OURS;
 }
 
-/* Threads that a card can have at work at once. By compute capability: CUDA's programming guide, 16.2 Features and
- * Technical Specifications; 0: an unknown card. */
+/*
+ * Threads that the virtual card can have at work at once: on each multiprocessor as many as CUDA's programming guide
+ * says for its compute capability (Technical Specifications per Compute Capability). 0: an unknown card.
+ */
 static uint32_t threads_of(const struct plim_card *card)
 {
+    struct plim_card_figures figures;
     const uint32_t cc = card->compute_capability;
     const uint32_t each = cc == 75 ? 1024 : (cc > 80 && cc < 90) || cc >= 110 ? 1536 : 2048;
-    return cc ? card->sm_count * each : 0;
+    plim_card_figures(card, &figures);
+    return cc ? figures.sm_count * each : 0;
 }
 
 int plim_rehearse_vary(struct plim_rehearse_options *o)
