@@ -33,6 +33,7 @@ enum plim_step_stack_sign {
     PLIM_STACK_CALLS_BACKWARD = 64,     /* the thread that waits for it */
     PLIM_STACK_GATHERS_WEIGHTS = 128,   /* of shards */
     PLIM_STACK_REDUCES_GRADIENTS = 256, /* between ranks */
+    PLIM_STACK_IN_CACHE = 512,          /* of keys and values */
     PLIM_STACK_LOADS = 16,              /* a module is made, moved or filled */
 };
 

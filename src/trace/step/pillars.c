@@ -71,6 +71,7 @@ static bool claim_all(struct teller *t)
 
 /* --- phases --- */
 
+/* Where loading ends: with the last weight before the first step of an optimizer or, without one, the first call. */
 static void find_loaded(struct teller *t)
 {
     const struct plim_step_track *track = t->history->track;
@@ -82,10 +83,12 @@ static void find_loaded(struct teller *t)
             break;
         }
     for (uint32_t id = 0; id < track->n_allocations; id++) {
-        t->has_modules = t->has_modules || t->signs[id] & PLIM_STACK_IN_MODULE;
-        const bool is_made = !(t->signs[id] & (PLIM_STACK_IN_MODULE | PLIM_STACK_IN_BACKWARD | PLIM_STACK_IS_EMPTY));
+        const unsigned signs = t->signs[id];
+        const bool is_made = !(signs & (PLIM_STACK_IN_MODULE | PLIM_STACK_IN_BACKWARD | PLIM_STACK_IS_EMPTY));
+        const bool is_weight = track->allocations[id].pillar == PLIM_PILLAR_WEIGHTS || signs & PLIM_STACK_LOADS;
         const size_t taken_at = t->history->lives[id].taken_at;
-        if (track->allocations[id].pillar == PLIM_PILLAR_WEIGHTS && is_made && taken_at < first_step &&
+        t->has_modules = t->has_modules || signs & PLIM_STACK_IN_MODULE;
+        if (is_weight && is_made && taken_at < first_step && (t->is_training || !t->has_modules) &&
             taken_at > t->loaded_at)
             t->loaded_at = taken_at;
     }
@@ -118,6 +121,8 @@ static enum plim_phase phase_of(const struct teller *t, uint32_t id, size_t at)
         return t->is_training && signs & PLIM_STACK_WITHOUT_GRAD ? PLIM_PHASE_EVALUATE : PLIM_PHASE_FORWARD;
     if (t->moment.is_stepping || signs & PLIM_STACK_IN_STEP)
         return PLIM_PHASE_STEP;
+    if (signs & PLIM_STACK_LOADS)
+        return PLIM_PHASE_LOAD;
     if (signs & PLIM_STACK_IS_EMPTY || (!t->is_training && !t->has_modules))
         return PLIM_PHASE_MAX_;
     return at <= t->loaded_at && t->moment.step == 0 ? PLIM_PHASE_LOAD : PLIM_PHASE_FORWARD;
@@ -220,13 +225,14 @@ static bool may_be_gradient(const struct teller *t, uint32_t id)
 
 /*
  * The workspace of a cuBLAS handle, which PyTorch up to 2.8 or so takes from its allocator and keeps: ":4096:2:16:8",
- * of KiB (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize()).
+ * of KiB, and on Hopper and newer ":4096:8" (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize()).
  */
 static bool is_workspace(const struct teller *t, uint32_t id)
 {
     const struct plim_step_shape *shape = t->history->shape;
     static const struct plim_step_point any = { { 0 } };
-    return plim_step_size_bytes(shape, allocation(t, id)->size, &any) == (4096 * 2 + 16 * 8) * PLIM_KIB;
+    const uint64_t bytes = plim_step_size_bytes(shape, allocation(t, id)->size, &any);
+    return bytes == (4096 * 2 + 16 * 8) * PLIM_KIB || bytes == 4096 * 8 * PLIM_KIB;
 }
 
 /* Held through all of the step that follows: no activation, but data, a cache, a buffer of a library, a leak. */
@@ -247,6 +253,8 @@ static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
         return PLIM_PILLAR_GRADIENTS;
     if (t->signs[id] & PLIM_STACK_GATHERS_WEIGHTS)
         return PLIM_PILLAR_WEIGHTS;
+    if (t->signs[id] & PLIM_STACK_IN_CACHE && !t->is_training) /* in training it is kept for the backward pass */
+        return PLIM_PILLAR_KV_CACHE;
     switch (allocation(t, id)->phase) {
     case PLIM_PHASE_FORWARD:
     case PLIM_PHASE_EVALUATE:

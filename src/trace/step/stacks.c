@@ -2,6 +2,7 @@
 #include "trace/step/parts.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <string.h>
 
@@ -48,6 +49,10 @@ static const struct {
     { "torch/nn/modules/module.py", "load_state_dict", PLIM_STACK_LOADS },
     { "torch/nn/modules/module.py", "to_empty", PLIM_STACK_LOADS },
     { "transformers/modeling_utils.py", "from_pretrained", PLIM_STACK_LOADS },
+    { "transformers/core_model_loading.py", NULL, PLIM_STACK_LOADS },
+    { "accelerate/utils/modeling.py", "set_module_tensor_to_device", PLIM_STACK_LOADS },
+    { "safetensors/torch.py", "load_file", PLIM_STACK_LOADS },
+    { "torch/serialization.py", "load", PLIM_STACK_LOADS },
     { NULL, "reset_parameters", PLIM_STACK_LOADS },
 };
 
@@ -72,13 +77,29 @@ static bool is_without_grad(const char *file, const char *function)
             strstr(function, "no_grad") || strstr(function, "inference_mode"));
 }
 
+/* By data/frames.csv: the caches of generation. */
+static bool is_cache(const char *file, const char *function)
+{
+    enum { FILE_NAME, FUNCTION, WORK, READ_BY };
+    const struct plim_table *table = &plim_frames_table;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const char *name = plim_table_cell(table, row, FUNCTION), *work = plim_table_cell(table, row, WORK);
+        if ((!strcmp(work, "kv") || !strcmp(work, "pool")) && strstr(plim_table_cell(table, row, READ_BY), "trace") &&
+            (!*name || !strcmp(name, function)) && strstr(file, plim_table_cell(table, row, FILE_NAME)))
+            return true;
+    }
+    return false;
+}
+
 static uint16_t signs_of(const char *file, const char *function)
 {
     static const char *const roots[] = { "<module>", "_run_module_as_main", "_bootstrap" };
-    unsigned found = (makes_layer(file, function) ? PLIM_STACK_LOADS : 0U) |
+    unsigned found = (is_cache(file, function) ? PLIM_STACK_IN_CACHE : 0U) |
+                     (makes_layer(file, function) ? PLIM_STACK_LOADS : 0U) |
                      (is_without_grad(file, function) ? PLIM_STACK_WITHOUT_GRAD : 0U);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (!strcmp(function, signs[i].function) && (!signs[i].file || ends_with(file, signs[i].file)))
+        if ((!signs[i].function || !strcmp(function, signs[i].function)) &&
+            (!signs[i].file || ends_with(file, signs[i].file)))
             found |= signs[i].sign;
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
         if (!strcmp(function, roots[i]))

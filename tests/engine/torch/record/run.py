@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
-KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate", "kept", "real")
+HERE = os.path.dirname(os.path.abspath(__file__))
+KINDS = ("plain", "sgd", "checkpoint", "frozen", "scaler", "accumulate", "evaluate", "kept", "inference", "ranks", "real")
 TIMEOUT_S = 300
 
 
@@ -56,40 +56,49 @@ def held(track: dict, sizes: list[int], pillar: str | None) -> tuple[int, int]:
 def record(plimsoll: str, python: str, kind: str, folder: str) -> tuple[dict, dict]:
     step = os.path.join(folder, f"{kind}.step")
     environment = dict(os.environ, TMPDIR=folder)
-    rehearsal, record = [plimsoll, "rehearse", "--card", "RTX 4090", "--until", "exit", "-q"], ["--record", step, "--"]
+    card = "2x RTX 4090" if kind == "ranks" else "RTX 4090"
+    rehearsal, record = [plimsoll, "rehearse", "--card", card, "--until", "exit", "-q"], ["--record", step, "--"]
+    program = [python, "-W", "ignore", os.path.join(HERE, "ranks.py" if kind == "ranks" else "train.py")]
     if kind == "real":
-        command = [*rehearsal, "--", plimsoll, "trace", *record, python, "-W", "ignore", PROGRAM, "plain"]
+        command = [*rehearsal, "--", plimsoll, "trace", *record, *program, "plain"]
     else:
-        command = [*rehearsal, *record, python, "-W", "ignore", PROGRAM, kind]
+        command = [*rehearsal, *record, *program, kind]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     demand(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
     demand(not any("plimsoll" in name for name in os.listdir(folder)), f"left behind: {os.listdir(folder)}")
     shown = subprocess.run([plimsoll, "trace", step, "--json"], capture_output=True, text=True, check=True)
     os.remove(step)
-    return json.loads(done.stdout), json.loads(shown.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()], json.loads(shown.stdout)
 
 
-def check(said: dict, step: dict, kind: str) -> None:
+def check(said: list[dict], step: dict, kind: str) -> None:
     shape = step["shapes"][0]
-    demand(len(shape["tracks"]) == 1, "one process, one device")
-    track = shape["tracks"][0]
+    demand(len(shape["tracks"]) == len(said), "a track for each process")
+    for rank, track in enumerate(shape["tracks"]):
+        demand((track["rank"], track["device"]) == (rank, rank), "ranks in order, each on its card")
+        check_track(next(one for one in said if one.get("rank", 0) == rank), step, shape, track, kind)
+
+
+def check_track(said: dict, step: dict, shape: dict, track: dict, kind: str) -> None:
     sizes = sizes_of(shape, track)
     allocations = track["allocations"]
     unknown = held(track, sizes, None)[1]
-    demand(unknown == said["kept"], f"{unknown} bytes are for nothing known, expected {said['kept']}")
+    demand(unknown == said.get("kept", 0), f"{unknown} bytes are for nothing known, expected {said.get('kept', 0)}")
     demand(None not in allocations["phase"], "a phase is unknown")
     demand(None not in allocations["site"], "a line is unknown")
-    for pillar, number in (("weights", 0), ("optimizer", 0), ("gradients", 1)):
+    is_training = kind != "inference"
+    for pillar, number in (("weights", int(not is_training)), ("optimizer", 0), ("gradients", 1)):
         found = held(track, sizes, pillar)[number]
         demand(found == said[pillar], f"{pillar}: {found} bytes, the program has {said[pillar]}")
     recorded = track["recorded"][0]
     demand(recorded == {"allocated_bytes": said["allocated_peak"], "reserved_bytes": said["reserved_peak"]},
            f"peaks {recorded}, the program has {said}")
-    demand({mark["step"] for mark in track["marks"]} == {0, 1, 2, 3}, "three steps, and what follows")
-    phases = {"load", "forward", "backward", "step"} | ({"evaluate"} if kind == "evaluate" else set())
+    n_steps = 3 if is_training else 0
+    demand({mark["step"] for mark in track["marks"]} == set(range(n_steps + 1)), "three steps, and what follows")
+    phases = {"load", "forward"} | ({"backward", "step"} if is_training else set()) | ({"evaluate"} if kind == "evaluate" else set())
     demand(set(allocations["phase"]) == phases, f"phases {set(allocations['phase'])}")
     files = {os.path.basename(step["sites"][site]["file"] or "") for site in allocations["site"] if site is not None}
-    demand(files == {"train.py"}, f"sites in {files}")
+    demand(files == {"ranks.py" if kind == "ranks" else "train.py"}, f"sites in {files}")
 
 
 def main() -> int:

@@ -54,6 +54,14 @@ def evaluate(model: nn.Module) -> float:
     return look()
 
 
+def infer() -> None:
+    """Nothing of it is there when Python ends."""
+    model = Model().cuda().eval()
+    evaluate(model)
+    print(json.dumps({"weights": held([*model.parameters(), *model.buffers()]), "gradients": 0, "optimizer": 0,
+                      "allocated_peak": torch.cuda.max_memory_allocated(), "reserved_peak": torch.cuda.max_memory_reserved()}))
+
+
 def main() -> tuple:
     model = Model().cuda()
     if KIND == "frozen":
@@ -84,4 +92,4 @@ def main() -> tuple:
     return model, optimizer
 
 
-KEPT = main()
+KEPT = infer() if KIND == "inference" else main()
