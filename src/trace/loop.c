@@ -90,10 +90,23 @@ static void sort_frames(struct finder *f)
 
 /* --- walking inwards --- */
 
+/* Autograd's own threads compute again what checkpoints left out: their loops go over layers. */
+static bool is_of_autograd(const struct finder *f, const struct plim_trace_stack *stack)
+{
+    for (uint32_t k = stack->n; k > 0; k--) {
+        const uint32_t frame = f->trace->stack_frames[stack->first + k - 1];
+        const char *file = plim_trace_words(f->trace, f->trace->frames[frame].file);
+        if (f->kinds[frame] != FRAME_NATIVE)
+            return ends_with(file, "torch/utils/checkpoint.py") || strstr(file, "torch/autograd/");
+    }
+    return false;
+}
+
 static void begin(struct finder *f)
 {
     for (size_t i = 0; i < f->trace->n_stacks; i++) {
-        f->walks[i].next = f->trace->stacks[i].n;
+        const struct plim_trace_stack *stack = &f->trace->stacks[i];
+        f->walks[i].next = is_of_autograd(f, stack) ? UINT32_MAX : stack->n;
         f->walks[i].callers = 0;
     }
 }
