@@ -237,6 +237,8 @@ static const struct {
     BAD("{\"segments\": [1, ", PLIM_E_TRUNCATED, "the JSON text ends"),
     BAD(" {\"segments\": [NaN, null, true, 1e5, -3, 99999999999999999999999]} {", PLIM_E_CORRUPT, "expected the end"),
     BAD(" [\"segments\", 1, 2]", PLIM_E_UNSUPPORTED, "something else than segments"),
+    BAD("[] ]", PLIM_E_CORRUPT, "expected the end"), /* found by fuzzing: an empty list on an empty stack */
+    BAD(HEAD ").", PLIM_E_UNSUPPORTED, "neither segments nor a history"),
     BAD("[[1, 2]]", PLIM_E_UNSUPPORTED, "something else than segments"),
     BAD("[{\"name\": \"s\", \"base64\": \"gAJ9cQ", PLIM_E_CORRUPT, "the base64 is damaged: it ends early"),
     BAD("[{\"name\": \"s\", \"base64\": \"gAJ$$$$\"}]", PLIM_E_CORRUPT, "a letter that is none of it"),

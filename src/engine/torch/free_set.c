@@ -14,7 +14,7 @@ static inline size_t is_before(uint64_t bytes, uint64_t address, uint64_t than_b
 }
 
 /* The first entry of a leaf that is not before (bytes, address). */
-static size_t search_leaf(const struct plim_free_leaf *leaf, uint64_t bytes, uint64_t address)
+static inline size_t search_leaf(const struct plim_free_leaf *leaf, uint64_t bytes, uint64_t address)
 {
     const struct plim_free_entry *from = leaf->entries;
     size_t n = leaf->n;
@@ -28,7 +28,7 @@ static size_t search_leaf(const struct plim_free_leaf *leaf, uint64_t bytes, uin
 }
 
 /* The first leaf whose last entry is not before (bytes, address). */
-static size_t search_leaves(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
+static inline size_t search_leaves(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
 {
     const struct plim_free_branch *from = set->branches;
     size_t n = set->n_leaves;
@@ -41,12 +41,18 @@ static size_t search_leaves(const struct plim_free_set *set, uint64_t bytes, uin
     return (size_t)(from - set->branches) + is_before(from->bytes, from->address, bytes, address);
 }
 
-struct plim_free_place plim_free_set_from(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
+static inline struct plim_free_place search(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
 {
     struct plim_free_place place = { search_leaves(set, bytes, address), 0 };
     if (place.leaf < set->n_leaves)
         place.index = search_leaf(set->branches[place.leaf].leaf, bytes, address);
     return place;
+}
+
+/* The best fit is looked for from address 0 on: then sizes alone are compared. */
+struct plim_free_place plim_free_set_from(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
+{
+    return address ? search(set, bytes, address) : search(set, bytes, 0);
 }
 
 static void note_last(struct plim_free_branch *branch)

@@ -163,6 +163,8 @@ int plim_trace_json_read(struct plim_cursor *cursor, struct plim_trace_objects *
     int result;
     plim_json_init(&m.json, *cursor, reterr);
     objects->read_at = &m.json.c.at;
+    if (!PLIM_TRACE_GROW(objects, m.stack, 0, m.stack_room)) /* an empty stack has a place, too */
+        return no_room(&m);
     do
         result = read_value(&m);
     while (result > 0);

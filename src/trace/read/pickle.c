@@ -424,7 +424,8 @@ int plim_pickle_read(struct plim_cursor *cursor, struct plim_trace_objects *obje
                      struct plim_error *reterr)
 {
     struct machine m = { .c = cursor, .objects = objects, .reterr = reterr };
-    const int result = run(&m, ret_top);
+    const bool has_stack = PLIM_TRACE_GROW(objects, m.stack, 0, m.stack_room); /* an empty one has a place, too */
+    const int result = has_stack ? run(&m, ret_top) : no_room(&m);
     plim_free(m.stack);
     plim_free(m.memo);
     return result;
