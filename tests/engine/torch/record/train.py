@@ -85,7 +85,7 @@ def main() -> tuple:
     if KIND == "evaluate":
         evaluate(model)
     states = [value for state in optimizer.state.values() for value in state.values() if torch.is_tensor(value)]
-    kept = held([data])
+    kept = held([data, *(getattr(scaler, name, None) for name in ("_scale", "_growth_tracker"))])
     print(json.dumps({"kept": kept, "weights": held([*model.parameters(), *model.buffers()]), "gradients": gradients,
                       "optimizer": held(states), "allocated_peak": torch.cuda.max_memory_allocated(),
                       "reserved_peak": torch.cuda.max_memory_reserved()}))
