@@ -5,7 +5,7 @@
 /*
  * Every limit on input, in one place. A limit is at least an order of magnitude above the largest real input known,
  * and low enough that no input makes us allocate more than 64 MiB. Snapshots of memory and recorded steps are the
- * exceptions: what is kept of a snapshot is a part of its size, a step takes at most 16 times its size beside that.
+ * exceptions: what is kept of a snapshot is a part of its size, a step takes at most 24 times its size and 32 MiB.
  */
 
 #include <stdint.h>
