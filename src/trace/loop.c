@@ -16,7 +16,10 @@ enum {
 
 enum frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_WORK, FRAME_MODULE };
 
-/* How far a stack has been walked from outside; at its end, or at the call of a module, it is over. */
+/*
+ * How far a stack has been walked from outside. It is over at its end, and at the call of a module, of an optimizer or
+ * of the backward pass: these have loops of their own, over layers and parameters.
+ */
 struct walk {
     uint64_t callers; /* hash of the lines so far */
     uint32_t next;    /* frames that are left; UINT32_MAX: over */
@@ -122,7 +125,7 @@ static uint32_t frame_at(const struct finder *f, uint32_t stack)
     if (!walk->next || walk->next == UINT32_MAX)
         return PLIM_TRACE_NO_STACK;
     const uint32_t frame = f->trace->stack_frames[s->first + walk->next - 1];
-    return f->kinds[frame] == FRAME_MODULE ? PLIM_TRACE_NO_STACK : frame;
+    return f->kinds[frame] >= FRAME_WORK ? PLIM_TRACE_NO_STACK : frame;
 }
 
 /* False: all stacks are over. */

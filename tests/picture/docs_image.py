@@ -15,7 +15,7 @@ import tempfile
 import browser
 
 HERE = pathlib.Path(__file__).resolve().parent
-WIDTH, HEIGHT = 1280, 820
+WIDTH, HEIGHT = 1280, 800
 
 
 def main():
