@@ -126,13 +126,15 @@ def children_have_it_too(place: Place) -> None:
 
 @case
 def a_look_for_torch_is_no_import(place: Place) -> None:
-    text = "import importlib.util; importlib.util.find_spec('torch'); importlib.util.find_spec('torch'); import torch; print(len(torch.hooks))"
+    text = ("import importlib.util; importlib.util.find_spec('torch'); importlib.util.find_spec('torch'); import torch; "
+            "print(len(torch.hooks))")
     demand(place.run(text), "0 2", "hooks")
 
 
 @case
 def torch_keeps_its_loader(place: Place) -> None:
-    text = "import torch, sys; print(type(torch.__loader__).__name__, vars(torch.__loader__).keys() & {'exec_module'}, sum('_Finder' in type(f).__name__ for f in sys.meta_path))"
+    text = ("import torch, sys; print(type(torch.__loader__).__name__, vars(torch.__loader__).keys() & {'exec_module'}, "
+            "sum('_Finder' in type(f).__name__ for f in sys.meta_path))")
     demand(place.run(text), "0 SourceFileLoader set() 0", "loader, and no finder any more")
 
 
@@ -155,7 +157,7 @@ def the_history_begins_with_cuda_and_is_written_at_exit(place: Place) -> None:
     demand(place.run(text), "0 [(('all',), ['context', 'max_entries', 'stacks']), 'observer']", "calls")
     marks = place.written(".marks")
     demand(len(marks), 1, "marks")
-    demand("card A card of two lines" in place.read(marks[0]).replace(" 1073741824 ", " card "), True, "a line for each thing")
+    demand(" 1073741824 A card of two lines\n" in place.read(marks[0]), True, "a line for each thing")
     demand(place.read(marks[0]).endswith("mark end 0\nat 0 1 0\nend\n"), True, place.read(marks[0]))
 
 
@@ -168,14 +170,16 @@ def what_it_stumbles_over_is_noted_and_not_said(place: Place) -> None:
 
 @case
 def an_older_torch_is_noted(place: Place) -> None:
-    place.put("torch/__init__.py", "import types\n__version__ = '1.13'\n_C = types.SimpleNamespace(_cuda_init=0)\nversion = types.SimpleNamespace(cuda='11.7')")
+    place.put("torch/__init__.py", "import types\n__version__ = '1.13'\n_C = types.SimpleNamespace(_cuda_init=0)\n"
+              "version = types.SimpleNamespace(cuda='11.7')")
     demand(place.run("import torch; print(1)"), "0 1", "the program")
     demand("keeps no history" in place.read("notes"), True, "notes")
 
 
 @case
 def a_program_that_records_itself_gets_its_history(place: Place) -> None:
-    text = "import torch; torch.use_cuda(); del torch.calls[:]; torch.cuda.memory._record_memory_history('state', max_entries=5); print(torch.calls)"
+    text = ("import torch; torch.use_cuda(); del torch.calls[:]; "
+            "torch.cuda.memory._record_memory_history('state', max_entries=5); print(torch.calls)")
     demand(place.run(text), "0 [((None,), []), (('state',), ['max_entries'])]", "ours is taken back before")
     demand([name.rsplit("-", 1)[1] for name in place.written(".marks")], ["own.marks"], "what was recorded until then")
 

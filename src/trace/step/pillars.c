@@ -224,15 +224,21 @@ static bool may_be_gradient(const struct teller *t, uint32_t id)
 }
 
 /*
- * The workspace of a cuBLAS handle, which PyTorch up to 2.8 or so takes from its allocator and keeps: ":4096:2:16:8",
- * of KiB, and on Hopper and newer ":4096:8" (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize()).
+ * The workspaces of cuBLAS and cuBLASLt, which PyTorch up to 2.10 or so takes from its allocator in a matrix product
+ * and keeps: ":4096:2:16:8" of KiB and 1 MiB; on Hopper and newer 32 MiB each (aten/src/ATen/cuda/CublasHandlePool.cpp,
+ * parseChosenWorkspaceSize(), parseCUDABlasLtWorkspaceSize()).
  */
 static bool is_workspace(const struct teller *t, uint32_t id)
 {
-    const struct plim_step_shape *shape = t->history->shape;
+    static const uint64_t sizes_kib[] = { 4096 * 2 + 16 * 8, 1024, 4096 * 8 };
     static const struct plim_step_point any = { { 0 } };
-    const uint64_t bytes = plim_step_size_bytes(shape, allocation(t, id)->size, &any);
-    return bytes == (4096 * 2 + 16 * 8) * PLIM_KIB || bytes == 4096 * 8 * PLIM_KIB;
+    const uint64_t bytes = plim_step_size_bytes(t->history->shape, allocation(t, id)->size, &any);
+    if (!(t->signs[id] & (PLIM_STACK_IN_MODULE | PLIM_STACK_IS_EMPTY)))
+        return false;
+    for (size_t i = 0; i < sizeof sizes_kib / sizeof *sizes_kib; i++)
+        if (bytes == sizes_kib[i] * PLIM_KIB)
+            return true;
+    return false;
 }
 
 /* Held through all of the step that follows: no activation, but data, a cache, a buffer of a library, a leak. */
