@@ -226,9 +226,12 @@ static void test_work_areas(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct plim_step_work_area area = {
-            .points = points, .bytes = rows[i].bytes, .n_points = COUNT(points), .n_variables = 1, .usual = { 1 }
-        };
+        const struct plim_step_work_area area = { .points = points,
+                                                  .bytes = rows[i].bytes,
+                                                  .n_points = COUNT(points),
+                                                  .n_variables = 1,
+                                                  .usual = {
+                                                      .n_terms = 1, .denominator = 1, .term = { { 1, { 1 } } } } };
         struct plim_step_form form;
         struct plim_error error = { 0 };
         assert_int_equal(plim_step_work_area_find(&area, &form, &error), 0);

@@ -207,6 +207,15 @@ static void choose_products(struct search *s)
 
 /* --- the search --- */
 
+/* One of several curves through few points, which goes up and down: it says nothing of other points. */
+static bool is_wild(const struct found *found)
+{
+    bool has_minus = false;
+    for (uint32_t i = 0; i < found->form.n_terms; i++)
+        has_minus = has_minus || found->form.term[i].coefficient < 0;
+    return has_minus && found->form.n_terms == PLIM_STEP_FORM_TERMS && found->n_solved > 1;
+}
+
 static bool has_constant(const struct plim_step_basis *basis, const uint64_t *bytes, struct plim_step_form *ret_form)
 {
     for (size_t i = 1; i < basis->n_points; i++)
@@ -236,7 +245,7 @@ void plim_step_former_find(const struct plim_step_former *former, const uint64_t
         search.found.n_solved = 0;
         try_level(&search, level);
     }
-    if (search.found.n == 0) {
+    if (search.found.n == 0 || is_wild(&search.found)) {
         plim_step_form_above(search.basis, bytes, ret_form);
         return;
     }

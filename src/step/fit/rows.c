@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "step/fit/form.h"
+#include "step/fit/wide.h"
 #include "step/fit/work_area.h"
 #include "step/size.h"
 
@@ -134,9 +135,10 @@ struct forms {
     struct plim_step_shape *shape;
     const struct plim_step_fit *fit;
     const struct rows *rows;
-    size_t *n_users; /* [row]: allocations of that size */
+    size_t *n_users;             /* [row]: allocations of that size */
+    struct plim_step_form *bare; /* [row], of zeros where it is of no use */
     size_t terms_room;
-    uint8_t usual[PLIM_STEP_MAX_VARIABLES];
+    struct plim_step_form usual;
     size_t n_usual;
 };
 
@@ -150,21 +152,43 @@ static bool is_regular(const struct forms *f, size_t row)
     return true;
 }
 
-/* The product with which most allocations grow. */
+/* Without the factor that all terms share. */
+static struct plim_step_form bare(const struct plim_step_form *form)
+{
+    struct plim_step_form own = { .n_terms = form->n_terms, .denominator = 1 };
+    plim_wide common = 0;
+    for (uint32_t i = 0; i < form->n_terms; i++)
+        common = plim_wide_gcd(common, form->term[i].coefficient);
+    for (uint32_t i = 0; i < form->n_terms; i++) {
+        own.term[i] = form->term[i];
+        own.term[i].coefficient = (int64_t)(form->term[i].coefficient / common);
+    }
+    return own;
+}
+
+/*
+ * The formula with which most allocations grow, but for a factor: B S, or B S^2 + 256 B where pictures are cut into
+ * patches of 16 x 16 and one more. A term without variables is none of a batch.
+ */
 static void learn_usual(struct forms *f, size_t row, const struct plim_step_form *form)
 {
     static const uint8_t none[PLIM_STEP_MAX_VARIABLES];
-    if (form->n_terms != 1 || !form->meets_all || !memcmp(form->term[0].power, none, sizeof none))
+    bool is_usable = form->meets_all && form->n_terms < PLIM_STEP_FORM_TERMS && form->term[0].coefficient > 0 &&
+                     !memcmp(form->rounding, none, sizeof none);
+    for (uint32_t i = 0; i < form->n_terms; i++)
+        is_usable = is_usable && memcmp(form->term[i].power, none, sizeof none) != 0;
+    if (!is_usable)
         return;
-    size_t n = 0; /* with the rows before it of the same product */
-    for (size_t i = 0; i <= row; i++) {
-        const struct plim_step_size *size = &f->shape->sizes[i];
-        if (size->n_terms == 1 && !memcmp(f->shape->terms[size->first_term].power, form->term[0].power, sizeof none))
-            n += f->n_users[i];
-    }
+    const struct plim_step_form own = bare(form);
+    f->bare[row] = own;
+    size_t n = 0; /* with the rows before it that grow like it */
+    for (size_t i = 0; i <= row; i++)
+        n += f->bare[i].n_terms == own.n_terms && !memcmp(f->bare[i].term, own.term, own.n_terms * sizeof *own.term)
+                 ? f->n_users[i]
+                 : 0;
     if (n > f->n_usual) {
         f->n_usual = n;
-        memcpy(f->usual, form->term[0].power, sizeof none);
+        f->usual = own;
     }
 }
 
@@ -195,9 +219,12 @@ static int fit_work_areas(struct forms *f, struct plim_error *reterr)
                                         .n_points = f->shape->n_points,
                                         .n_variables = f->fit->n_variables,
                                         .n_threads = f->fit->n_threads };
-    memcpy(area.usual, f->usual, sizeof area.usual);
-    for (uint32_t k = 0; f->n_usual == 0 && k < area.n_variables; k++)
-        area.usual[k] = 1;
+    area.usual = f->usual;
+    if (f->n_usual == 0) {
+        area.usual = (struct plim_step_form){ .n_terms = 1, .denominator = 1, .term = { { .coefficient = 1 } } };
+        for (uint32_t k = 0; k < area.n_variables; k++)
+            area.usual.term[0].power[k] = 1;
+    }
     int result = 0;
     for (size_t i = 0; result == 0 && i < f->rows->n; i++) {
         struct plim_step_form form;
@@ -219,9 +246,11 @@ static int fit_rows(const struct plim_step_fit *fit, const struct rows *rows, st
     if (rows->n == 0)
         return 0;
     forms.n_users = plim_alloc(rows->n, sizeof *forms.n_users);
+    forms.bare = plim_alloc(rows->n, sizeof *forms.bare);
     shape->sizes = plim_alloc(rows->n, sizeof *shape->sizes);
-    if (!forms.n_users || !shape->sizes) {
+    if (!forms.n_users || !forms.bare || !shape->sizes) {
         plim_free(forms.n_users);
+        plim_free(forms.bare);
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
     shape->n_sizes = rows->n;
@@ -232,6 +261,7 @@ static int fit_rows(const struct plim_step_fit *fit, const struct rows *rows, st
     if (result == 0)
         result = fit_work_areas(&forms, reterr);
     plim_free(forms.n_users);
+    plim_free(forms.bare);
     return result;
 }
 

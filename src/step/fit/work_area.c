@@ -25,14 +25,11 @@ struct stairs {
     uint64_t most_parts;        /* 0: no end was seen */
 };
 
-static uint64_t product_at(const struct plim_step_work_area *area, size_t point)
+/* What the program grows with: rows of a batch, in most. */
+static uint64_t usual_at(const struct plim_step_work_area *area, size_t point)
 {
-    bool is_inside = true;
-    plim_wide value = 1;
-    for (uint32_t i = 0; i < area->n_variables; i++)
-        for (uint32_t k = 0; k < area->usual[i]; k++)
-            value = plim_wide_times(value, (plim_wide)area->points[point].value[i], &is_inside);
-    return is_inside && plim_wide_bits(value) <= 62 ? (uint64_t)value : UINT64_MAX;
+    const uint64_t value = plim_step_form_bytes(&area->usual, &area->points[point]);
+    return value >> 62 ? UINT64_MAX : value;
 }
 
 /* The number in (low, high] with the most zeros at its end: where a program would draw a line. */
@@ -46,13 +43,13 @@ static uint64_t roundest(uint64_t low, uint64_t high)
     return high;
 }
 
-/* Values of the product: the largest without the allocation, the smallest with it. */
+/* Values of the usual formula: the largest without the allocation, the smallest with it. */
 static void find_limits(const struct plim_step_work_area *area, uint64_t *ret_without, uint64_t *ret_with)
 {
     *ret_without = 0;
     *ret_with = UINT64_MAX;
     for (size_t i = 0; i < area->n_points; i++) {
-        const uint64_t product = product_at(area, i);
+        const uint64_t product = usual_at(area, i);
         if (area->bytes[i] == 0 && product > *ret_without)
             *ret_without = product;
         if (area->bytes[i] && product < *ret_with)
@@ -68,7 +65,7 @@ static bool find_width(const struct plim_step_work_area *area, uint64_t part_byt
 {
     uint64_t low = 1, high = UINT64_MAX; /* low <= width < high */
     for (size_t i = 0; i < area->n_points; i++) {
-        const uint64_t parts = area->bytes[i] / part_bytes, product = product_at(area, i);
+        const uint64_t parts = area->bytes[i] / part_bytes, product = usual_at(area, i);
         if (parts == 0 || product == UINT64_MAX || (has_end && parts == most))
             continue;
         const uint64_t least = (product + parts - 1) / parts;
@@ -78,13 +75,71 @@ static bool find_width(const struct plim_step_work_area *area, uint64_t part_byt
     }
     for (size_t i = 0; has_end && i < area->n_points; i++) /* the end of the stairs is not before them */
         if (area->bytes[i] / part_bytes == most) {
-            const uint64_t end = (product_at(area, i) + most - 2) / (most > 1 ? most - 1 : 1);
+            const uint64_t end = (usual_at(area, i) + most - 2) / (most > 1 ? most - 1 : 1);
             high = end < high ? end : high;
         }
     *ret_width = high > low ? roundest(low - 1, high - 1) : 0;
     return high > low && high != UINT64_MAX;
 }
 
+static uint64_t semaphores_of(const struct plim_step_work_area *area)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; area->semaphore_bytes && i < area->n_points; i++) {
+        if (area->semaphore_bytes[i] && bytes && area->semaphore_bytes[i] != bytes)
+            return 0;
+        bytes = area->semaphore_bytes[i] ? area->semaphore_bytes[i] : bytes;
+    }
+    return bytes;
+}
+
+/* Whether areas with steps of this width are taken where they were, and only there. */
+static bool is_line_right(const struct plim_step_work_area *area, uint64_t width)
+{
+    uint64_t without, with;
+    const plim_wide line = (plim_wide)width * VALUES / LEAST_PARTS;
+    find_limits(area, &without, &with);
+    return line >= (plim_wide)without && line < (plim_wide)with;
+}
+
+static bool are_multiples(const struct plim_step_work_area *area, uint64_t part_bytes, uint64_t *ret_most)
+{
+    *ret_most = 0;
+    for (size_t i = 0; i < area->n_points; i++) {
+        if (area->bytes[i] % part_bytes)
+            return false;
+        *ret_most = area->bytes[i] / part_bytes > *ret_most ? area->bytes[i] / part_bytes : *ret_most;
+    }
+    return true;
+}
+
+/*
+ * Of a reduction: a part has 4 bytes for each output, and a block as many outputs as it has threads side by side: width
+ * x width x blocks side by side x 4 bytes. The width, 32 to 128, says how many threads a block has: 512 in all, shared
+ * by the 1, 2 or 4 outputs of a thread. One recording is enough.
+ */
+static bool find_reduction(const struct plim_step_work_area *area, struct stairs *ret_stairs)
+{
+    const uint64_t blocks = semaphores_of(area) / SEMAPHORE_BYTES;
+    if (blocks == 0 || blocks >> 24 || area->n_threads == 0)
+        return false;
+    for (uint64_t vector = 4; vector > 0; vector /= 2) {
+        const uint64_t width = WARP * vector, grid = area->n_threads / (MOST_THREADS / vector);
+        struct stairs stairs = { .part_bytes = ELEMENT_BYTES * width * width * blocks,
+                                 .most_parts = (grid + blocks - 1) / blocks };
+        uint64_t most;
+        if (!are_multiples(area, stairs.part_bytes, &most) || most > stairs.most_parts)
+            continue;
+        if (find_width(area, stairs.part_bytes, stairs.most_parts, true, &stairs.width) &&
+            is_line_right(area, stairs.width)) {
+            *ret_stairs = stairs;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of anything that grows in steps of one size. */
 static bool find_stairs(const struct plim_step_work_area *area, struct stairs *ret_stairs)
 {
     uint64_t part_bytes = 0, largest = 0;
@@ -104,63 +159,36 @@ static bool find_stairs(const struct plim_step_work_area *area, struct stairs *r
     return true;
 }
 
-static uint64_t semaphores_of(const struct plim_step_work_area *area)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; area->semaphore_bytes && i < area->n_points; i++) {
-        if (area->semaphore_bytes[i] && bytes && area->semaphore_bytes[i] != bytes)
-            return 0;
-        bytes = area->semaphore_bytes[i] ? area->semaphore_bytes[i] : bytes;
-    }
-    return bytes;
-}
-
-/*
- * The parts that fill the card. A part has 4 bytes for each output, and its block as many outputs as it has threads
- * side by side: width x width x blocks side by side x 4 bytes, of which the width, 32 to 128, says how many threads a
- * block has: 512 in all, shared by the 1, 2 or 4 outputs of a thread.
- */
-static uint64_t parts_of_card(const struct plim_step_work_area *area, const struct stairs *stairs)
-{
-    const uint64_t blocks = semaphores_of(area) / SEMAPHORE_BYTES;
-    if (blocks == 0 || area->n_threads == 0)
-        return 0;
-    for (uint64_t vector = 1; vector <= 4; vector *= 2) {
-        const uint64_t width = WARP * vector, n_threads = MOST_THREADS / vector;
-        if (stairs->part_bytes == ELEMENT_BYTES * width * width * blocks) {
-            const uint64_t grid = area->n_threads / n_threads;
-            return (grid + blocks - 1) / blocks;
-        }
-    }
-    return 0;
-}
-
 /* --- forms --- */
 
-static void set_product(const struct plim_step_work_area *area, int64_t coefficient, uint32_t denominator,
-                        struct plim_step_form *form)
+/* over / under of the usual formula; false: too large. */
+static bool set_usual(const struct plim_step_work_area *area, uint64_t over, uint64_t under,
+                      struct plim_step_form *form)
 {
-    *form = (struct plim_step_form){ .n_terms = 1, .denominator = denominator };
-    form->term[0].coefficient = coefficient;
-    memcpy(form->term[0].power, area->usual, sizeof area->usual);
+    const uint64_t common = (uint64_t)plim_wide_gcd((plim_wide)over, (plim_wide)under);
+    bool is_inside = under / common <= UINT32_MAX && over >> 62 == 0;
+    *form = (struct plim_step_form){ .n_terms = area->usual.n_terms, .denominator = (uint32_t)(under / common) };
+    for (uint32_t i = 0; i < area->usual.n_terms; i++) {
+        const plim_wide product =
+            plim_wide_times((plim_wide)area->usual.term[i].coefficient, (plim_wide)(over / common), &is_inside);
+        is_inside = is_inside && plim_wide_bits(product) <= 60;
+        form->term[i] = area->usual.term[i];
+        form->term[i].coefficient = is_inside ? (int64_t)product : 0;
+    }
+    return is_inside;
 }
 
 static bool write_stairs(const struct plim_step_work_area *area, const struct stairs *stairs,
                          struct plim_step_form *ret_form)
 {
-    const uint64_t common = (uint64_t)plim_wide_gcd((plim_wide)stairs->part_bytes, (plim_wide)stairs->width);
-    uint64_t without, with, parts = stairs->most_parts ? stairs->most_parts : parts_of_card(area, stairs);
-    if (stairs->width / common > UINT32_MAX || stairs->part_bytes > UINT64_MAX >> 24)
+    uint64_t without, with;
+    if (stairs->part_bytes >> 40 || !set_usual(area, stairs->part_bytes, stairs->width, ret_form))
         return false;
-    set_product(area, (int64_t)(stairs->part_bytes / common), (uint32_t)(stairs->width / common), ret_form);
     ret_form->multiple_bytes = stairs->part_bytes;
-    ret_form->most_bytes = parts * stairs->part_bytes;
+    ret_form->most_bytes = stairs->most_parts * stairs->part_bytes;
     find_limits(area, &without, &with);
-    const plim_wide line =
-        (plim_wide)stairs->width * VALUES / LEAST_PARTS; /* of the product, beyond which it is taken */
-    const uint64_t least = stairs->part_bytes * VALUES / LEAST_PARTS + 1;
-    if (line >= (plim_wide)without && line < (plim_wide)with)
-        ret_form->least_bytes = least;
+    if (is_line_right(area, stairs->width))
+        ret_form->least_bytes = stairs->part_bytes * VALUES / LEAST_PARTS + 1;
     else if (without < with)
         ret_form->least_bytes =
             (uint64_t)((plim_wide)stairs->part_bytes * (plim_wide)roundest(without, with) / (plim_wide)stairs->width);
@@ -171,7 +199,7 @@ static bool write_stairs(const struct plim_step_work_area *area, const struct st
 static void write_constant(const struct plim_step_work_area *area, uint64_t bytes, struct plim_step_form *ret_form)
 {
     uint64_t without, with;
-    set_product(area, 1, 1, ret_form);
+    (void)set_usual(area, 1, 1, ret_form);
     find_limits(area, &without, &with);
     ret_form->least_bytes = without < with ? roundest(without, with) : 0;
     ret_form->multiple_bytes = UINT64_C(1) << 62;
@@ -215,30 +243,24 @@ static void draw_line(const struct plim_step_work_area *area, struct plim_step_f
     form->least_bytes = without < with ? without + 1 : 0;
 }
 
-/* Made once, and large: with the product with which the program grows. */
+/* Made once, and large: with the program. */
 static void write_single(const struct plim_step_work_area *area, uint64_t bytes, struct plim_step_form *ret_form)
 {
     uint64_t without, with;
     find_limits(area, &without, &with);
-    const uint64_t common = (uint64_t)plim_wide_gcd((plim_wide)bytes, (plim_wide)with);
-    if (with == UINT64_MAX || with == 0 || with / common > UINT32_MAX) {
+    if (with == UINT64_MAX || with == 0 || !set_usual(area, bytes, with, ret_form))
         write_constant(area, bytes, ret_form);
-        return;
-    }
-    set_product(area, (int64_t)(bytes / common), (uint32_t)(with / common), ret_form);
-    draw_line(area, ret_form);
+    else
+        draw_line(area, ret_form);
 }
 
 static int write_several(const struct plim_step_work_area *area, size_t n_made, struct plim_step_form *ret_form,
                          struct plim_error *reterr)
 {
     struct stairs stairs;
-    const bool has_stairs = find_stairs(area, &stairs);
-    if (has_stairs && parts_of_card(area, &stairs) && write_stairs(area, &stairs, ret_form))
-        return 0; /* those of a reduction: they end where the card is full, which no recording may show */
     const int result = write_usual(area, n_made, ret_form, reterr);
     const bool is_simple = ret_form->meets_all && ret_form->n_terms == 1;
-    if (result == 0 && (is_simple || !has_stairs || !write_stairs(area, &stairs, ret_form)))
+    if (result == 0 && (is_simple || !find_stairs(area, &stairs) || !write_stairs(area, &stairs, ret_form)))
         draw_line(area, ret_form);
     return result;
 }
@@ -248,6 +270,7 @@ int plim_step_work_area_find(const struct plim_step_work_area *area, struct plim
 {
     enum { ONE_BLOCK = 512 };
     struct plim_step_form form = { 0 };
+    struct stairs stairs;
     uint64_t bytes = 0;
     size_t n_made = 0;
     bool is_one = true;
@@ -257,7 +280,9 @@ int plim_step_work_area_find(const struct plim_step_work_area *area, struct plim
             bytes = area->bytes[i];
             n_made++;
         }
-    if (!is_one) {
+    if (find_reduction(area, &stairs) && write_stairs(area, &stairs, &form)) {
+        /* it ends where the card is full, which no recording may show */
+    } else if (!is_one) {
         const int result = write_several(area, n_made, &form, reterr);
         if (result < 0)
             return result;

@@ -4,7 +4,7 @@
 
 /*
  * The form of an allocation that a program makes for some sizes only: a work area of PyTorch's reductions, a copy, a
- * part of a sort. It has a size from some value of a product of variables on, and often grows in steps.
+ * part of a sort. It has a size from some value of what the program grows with on, and often grows in steps.
  */
 
 #include "step/fit/form.h"
@@ -16,8 +16,8 @@ struct plim_step_work_area {
     const uint64_t *semaphore_bytes; /* of the allocation after it, where both are made at the same points; else NULL */
     size_t n_points;
     uint32_t n_variables;
-    uint8_t usual[PLIM_STEP_MAX_VARIABLES]; /* powers of the product with which most of the program grows */
-    uint32_t n_threads;                     /* that the card can have at work at once; 0: unknown */
+    struct plim_step_form usual; /* the formula with which most of the program grows: whole numbers without a divisor */
+    uint32_t n_threads;          /* that the card can have at work at once; 0: unknown */
 };
 
 PLIM_MUST_CHECK int plim_step_work_area_find(const struct plim_step_work_area *area, struct plim_step_form *ret_form,
