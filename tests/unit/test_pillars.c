@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* What allocations are for: a training of three steps by hand, with what lives longer than a step. */
+/* What allocations are for, and when: a training of two steps by hand, with what lives longer than a step. */
 #include "base/mem.h"
 #include "trace/step/parts.h"
 #include "unit.h"
 
-enum { IN_LOOP, IN_MODEL, NO_STACK }; /* stacks */
-enum { WEIGHTS, DATA, WORKSPACE, FIRST_ACTIVATION, FIRST_GRADIENT, STATE, ACTIVATION, LAST_ACTIVATION, N };
-enum { AT_WEIGHTS = 100, AT_GRADIENT = 300, AT_STATE = 400 };
+enum { IN_LOOP, IN_MODEL, IN_HOOK, EVALUATES, CALLS_BACKWARD, NO_STACK }; /* stacks */
+enum { WEIGHTS, DATA, WORKSPACE, FIRST_ACTIVATION, LOSS, FIRST_GRADIENT, STATE, ACTIVATION, EVALUATED, N };
+enum { AT_WEIGHTS = 100, AT_GRADIENT = 300, AT_STATE = 400, LOSS_SITE = 7 };
 
-static char text[] = "\0train.py\0<module>\0torch/nn/modules/module.py\0_call_impl";
-static struct plim_trace_frame frames[] = { { 1, 10, 5 }, { 19, 46, 1 } };
-static uint32_t stack_frames[] = { 0, 1, 0 };
-static struct plim_trace_stack stacks[] = { { 0, 1 }, { 1, 2 }, { 0, 0 } };
+static char text[] =
+    "\0train.py\0<module>\0torch/nn/modules/module.py\0_call_impl\0torch/utils/_contextlib.py\0decorate_context\0"
+    "torch/_tensor.py\0backward";
+enum { LOOP, CALL, WITHOUT_GRAD, BACKWARD }; /* frames */
+static struct plim_trace_frame frames[] = {
+    [LOOP] = { 1, 10, 5 },
+    [CALL] = { 19, 46, 1 },
+    [WITHOUT_GRAD] = { 57, 84, 1 },
+    [BACKWARD] = { 101, 118, 1 },
+};
+/* From the innermost on. */
+static uint32_t stack_frames[] = {
+    LOOP, CALL, LOOP, WITHOUT_GRAD, CALL, LOOP, CALL, WITHOUT_GRAD, LOOP, BACKWARD, LOOP
+};
+static struct plim_trace_stack stacks[] = {
+    [IN_LOOP] = { 0, 1 },   [IN_MODEL] = { 1, 2 },       [IN_HOOK] = { 3, 3 },
+    [EVALUATES] = { 6, 3 }, [CALLS_BACKWARD] = { 9, 2 }, [NO_STACK] = { 0, 0 },
+};
 static struct plim_memory_trace trace = {
     .stacks = stacks,
     .n_stacks = COUNT(stacks),
@@ -28,23 +42,26 @@ static struct plim_step_event events[] = {
     { DATA, 0, 0, PLIM_STEP_TAKE },
     { WORKSPACE, 0, 0, PLIM_STEP_TAKE },
     { FIRST_ACTIVATION, 0, 0, PLIM_STEP_TAKE },
+    { LOSS, 0, 0, PLIM_STEP_TAKE },
     { FIRST_GRADIENT, 0, 0, PLIM_STEP_TAKE },
     { FIRST_ACTIVATION, 0, 0, PLIM_STEP_GIVE },
-    { STATE, 0, 0, PLIM_STEP_TAKE }, /* 6: the optimizer's first step */
+    { LOSS, 0, 0, PLIM_STEP_GIVE },
+    { STATE, 0, 0, PLIM_STEP_TAKE }, /* 8: the optimizer's first step */
     { FIRST_GRADIENT, 0, 0, PLIM_STEP_GIVE },
-    { ACTIVATION, 0, 0, PLIM_STEP_TAKE }, /* 8: its second is here, without an event */
-    { ACTIVATION, 0, 0, PLIM_STEP_GIVE }, /* held into the next turn, as the loss of a loop is */
-    { LAST_ACTIVATION, 0, 0, PLIM_STEP_TAKE },
+    { ACTIVATION, 0, 0, PLIM_STEP_TAKE },
+    { EVALUATED, 0, 0, PLIM_STEP_TAKE },  /* 11: behind the second step, which took nothing */
+    { ACTIVATION, 0, 0, PLIM_STEP_GIVE }, /* held into the next turn, as the output of a loop is */
 };
 static struct plim_step_life lives[N] = {
     [WEIGHTS] = { AT_WEIGHTS, 0, COUNT(events), IN_LOOP },
     [DATA] = { 200, 1, COUNT(events), IN_LOOP },
-    [WORKSPACE] = { 250, 2, COUNT(events), IN_MODEL },
-    [FIRST_ACTIVATION] = { 500, 3, 5, IN_MODEL },
-    [FIRST_GRADIENT] = { AT_GRADIENT, 4, 7, NO_STACK },
-    [STATE] = { AT_STATE, 6, COUNT(events), IN_LOOP },
-    [ACTIVATION] = { 600, 8, 9, IN_MODEL },
-    [LAST_ACTIVATION] = { 700, 10, COUNT(events), IN_MODEL },
+    [WORKSPACE] = { 250, 2, COUNT(events), IN_HOOK },
+    [FIRST_ACTIVATION] = { 500, 3, 6, IN_MODEL },
+    [LOSS] = { 550, 4, 7, CALLS_BACKWARD },
+    [FIRST_GRADIENT] = { AT_GRADIENT, 5, 9, NO_STACK },
+    [STATE] = { AT_STATE, 8, COUNT(events), IN_LOOP },
+    [ACTIVATION] = { 600, 10, 12, IN_MODEL },
+    [EVALUATED] = { 700, 11, COUNT(events), EVALUATES },
 };
 static uint64_t addresses[] = { AT_WEIGHTS, AT_GRADIENT, AT_STATE };
 static struct plim_trace_mark marks[] = {
@@ -54,7 +71,7 @@ static struct plim_trace_mark marks[] = {
     { .kind = PLIM_TRACE_AFTER_STEP, .step = 1 },
     { .kind = PLIM_TRACE_END, .step = 2 },
 };
-static const size_t places[] = { 6, 7, 9, 9, COUNT(events) };
+static const size_t places[] = { 8, 9, 11, 11, COUNT(events) };
 static const struct plim_trace_marks all_marks = { marks, COUNT(marks), addresses, COUNT(addresses), false };
 static struct plim_step_term terms[] = { { 4096, { 0 } }, { 8519680, { 0 } } };
 static struct plim_step_size sizes[] = { { .n_terms = 1, .denominator = 1 },
@@ -73,34 +90,43 @@ static void tell(struct plim_step_track *track)
     assert_non_null(track->allocations);
     for (uint32_t id = 0; id < N; id++)
         track->allocations[id] =
-            (struct plim_step_allocation){ id == WORKSPACE, PLIM_STEP_NO_SITE, PLIM_PILLAR_MAX_, PLIM_PHASE_MAX_ };
+            (struct plim_step_allocation){ id == WORKSPACE, id == LOSS ? LOSS_SITE : PLIM_STEP_NO_SITE,
+                                           PLIM_PILLAR_MAX_, PLIM_PHASE_MAX_ };
     assert_true(plim_step_tell_pillars(&history));
 }
 
-static void test_pillars(void **state)
+static void test_told(void **state)
 {
-    static const uint8_t expected[N] = {
-        [WEIGHTS] = PLIM_PILLAR_WEIGHTS,
-        [DATA] = PLIM_PILLAR_MAX_, /* through all steps, and nobody's */
-        [WORKSPACE] = PLIM_PILLAR_ACTIVATIONS,
-        [FIRST_ACTIVATION] = PLIM_PILLAR_ACTIVATIONS,
-        [FIRST_GRADIENT] = PLIM_PILLAR_GRADIENTS,
-        [STATE] = PLIM_PILLAR_OPTIMIZER,
-        [ACTIVATION] = PLIM_PILLAR_ACTIVATIONS,
-        [LAST_ACTIVATION] = PLIM_PILLAR_ACTIVATIONS, /* the recording is too short to tell more */
+    static const struct {
+        uint8_t pillar, phase;
+    } expected[N] = {
+        [WEIGHTS] = { PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD },
+        [DATA] = { PLIM_PILLAR_MAX_, PLIM_PHASE_FORWARD },             /* held through all steps, and nobody's */
+        [WORKSPACE] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD }, /* by a hook that records no gradients */
+        [FIRST_ACTIVATION] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD },
+        [LOSS] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_BACKWARD },
+        [FIRST_GRADIENT] = { PLIM_PILLAR_GRADIENTS, PLIM_PHASE_BACKWARD },
+        [STATE] = { PLIM_PILLAR_OPTIMIZER, PLIM_PHASE_STEP },
+        [ACTIVATION] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD },
+        [EVALUATED] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_EVALUATE }, /* too short a recording to tell more */
     };
     struct plim_step_track track;
     (void)state;
     tell(&track);
-    for (uint32_t id = 0; id < N; id++)
-        if (track.allocations[id].pillar != expected[id])
-            fail_msg("allocation %u: pillar %u, expected %u", id, track.allocations[id].pillar, expected[id]);
+    for (uint32_t id = 0; id < N; id++) {
+        const struct plim_step_allocation *told = &track.allocations[id];
+        if (told->pillar != expected[id].pillar || told->phase != expected[id].phase)
+            fail_msg("allocation %u: pillar %u in phase %u, expected %u in %u", id, told->pillar, told->phase,
+                     expected[id].pillar, expected[id].phase);
+        const bool has_line = id == LOSS || id == FIRST_GRADIENT; /* that of the line which waits for it */
+        assert_int_equal(told->site, has_line ? LOSS_SITE : PLIM_STEP_NO_SITE);
+    }
     plim_free(track.allocations);
     plim_free(track.marks);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_pillars) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_told) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
