@@ -12,7 +12,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "cli"))
 import run as cli_run  # noqa: E402 - tests/cli/run.py: what cases there are
 
-SUITES = ("unit", "cli", "faults", "terminal", "remote", "docs", "explain", "receipts", "build")
+SUITES = ("unit", "cli", "faults", "terminal", "remote", "docs", "explain", "receipts", "picture", "build")
 
 
 class Wrong(Exception):
@@ -183,7 +183,7 @@ def suite_files(suite: Suite) -> list[pathlib.Path]:
         return [path for path in sorted((tests / "cli").glob("*.cases"))
                 if any(cli_run.is_called(case, suite.name) for case in cli_run.read_cases(path))]
     pattern = {"terminal": "cli/terminal.py", "remote": "remote/*.py", "faults": "faults/*.*", "docs": "docs/*.py", "explain": "explain/*.py",
-               "receipts": "data/receipts-*.txt", "build": "mutants/*.py"}
+               "receipts": "data/receipts-*.txt", "picture": "picture/*.py", "build": "mutants/*.py"}
     return sorted(tests.glob(pattern[suite.kind]))
 
 

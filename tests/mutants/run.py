@@ -17,7 +17,7 @@ The lists are *.mutants, one for a folder of src/. A mutant is a block of lines:
                                                  cli NAME         the cases of tests/cli whose name contains NAME
                                                  cli FILE.cases   all cases of a file
                                                  faults CASE...   these cases of tests/faults, --all their calls
-                                                 terminal, remote, docs, explain, receipts   these suites
+                                                 terminal, remote, docs, explain, receipts, picture   these suites
                                                  build            the compiler (a static assertion)
                                                  sanitized ...    the same with AddressSanitizer and UBSan
     alone                                        it may signal any process: only in a pid namespace of its own
@@ -62,7 +62,7 @@ BUILDS = {
 }
 TEST_NAMES = {"cli": "cli command line", "remote": "cli models on servers", "faults": "cli calls that fail", "terminal": "cli terminal",
               "docs": "docs examples of README, docs and manual", "explain": "explain logs of the field",
-              "receipts": "receipts recorded receipts"}
+              "receipts": "receipts recorded receipts", "picture": "picture data in the page of a trace"}
 CONFINE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
 
 
