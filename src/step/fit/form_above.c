@@ -77,10 +77,12 @@ void plim_step_form_above(const struct plim_step_basis *basis, const uint64_t *b
     for (size_t i = 0; i < basis->n_products; i++)
         if (basis->grid[0].divisor[i] > 0)
             try_product(basis, i, bytes, &best, &product);
-    *ret_form = (struct plim_step_form){ .n_terms = product ? 2 : 1, .denominator = DENOMINATOR };
-    ret_form->term[0].coefficient = up(product ? best.constant : best.slope);
+    *ret_form = (struct plim_step_form){ .denominator = DENOMINATOR };
+    if (product == 0 || best.constant > 0)
+        ret_form->term[ret_form->n_terms++].coefficient = up(product ? best.constant : best.slope);
     if (product) {
-        ret_form->term[1].coefficient = up(best.slope);
-        memcpy(ret_form->term[1].power, basis->power[product], sizeof ret_form->term[1].power);
+        struct plim_step_term *term = &ret_form->term[ret_form->n_terms++];
+        term->coefficient = up(best.slope);
+        memcpy(term->power, basis->power[product], sizeof term->power);
     }
 }

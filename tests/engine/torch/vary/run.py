@@ -5,9 +5,8 @@
 
     run.py --plimsoll P --python VENV/bin/python [--all]
 
-Short: four recordings, one other size. --all: three values of each variable, a batch of one, five other sizes.
-Exit status: 0 all of it holds, 1 it does not, 77
-PyTorch is not there (skipped).
+Short: four recordings, one other size. --all: three values of each variable, a batch of one, four other sizes, and sums that
+take work areas. Exit status: 0 all of it holds, 1 it does not, 77 PyTorch is not there (skipped).
 """
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ def told(options: argparse.Namespace, step: str, batch: int, length: int) -> dic
 
 def record(options: argparse.Namespace, folder: str) -> str:
     step = os.path.join(folder, "run.step")
-    values = ["--vary", "B=1,2,3", "--vary", "S=32,64,96"] if options.all else ["--vary", "B=2,3", "--vary", "S=32,64"]
+    values = ["--vary", "B=1,2,3", "--vary", "S=128,256,384"] if options.all else ["--vary", "B=2,3", "--vary", "S=32,64"]
     run([options.plimsoll, "rehearse", "--card", CARD, "-q", "--log", os.devnull, "--record", step, *values, "--",
          options.python, PROGRAM, "{B}", "{S}"])
     if os.path.exists(step + ".parts"):
@@ -61,7 +60,7 @@ def main() -> int:
     if not os.access(options.python, os.X_OK):
         print(f"skipped: there is no {options.python}")
         return 77
-    points = [(1, 80), (2, 80), (3, 48), (12, 96), (3, 384)] if options.all else [(8, 160)]
+    points = [(1, 192), (3, 192), (12, 256), (3, 1536)] if options.all else [(5, 160)]
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         step = record(options, folder)
