@@ -387,11 +387,19 @@ class _Recorder:
             self.is_complete = True
 
     def snapshot(self):
-        ask = self.torch._C._cuda_memorySnapshot
+        """PyTorch asks torch._inductor for stacks of compiled code, and so imports it, which takes seconds, leaves a
+        folder behind, and is in vain where the program compiled nothing."""
+        torch, ask = self.torch, self.torch._C._cuda_memorySnapshot
+        stand_in = None
+        if "_inductor" not in torch.__dict__ and "torch._inductor" not in sys.modules:
+            stand_in = torch._inductor = type(sys)("torch._inductor")
         try:
             return ask(None)
         except TypeError:  # 2.5 and older
             return ask()
+        finally:
+            if stand_in is not None and torch.__dict__.get("_inductor") is stand_in:
+                del torch._inductor
 
     def rank(self):
         distributed = sys.modules.get("torch.distributed")

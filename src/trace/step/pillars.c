@@ -19,7 +19,7 @@ struct teller {
     uint16_t *signs;             /* of allocations */
     size_t loaded_at;            /* the event of the last weight that no module made when it was called */
     struct moment moment;
-    bool is_training, has_modules;
+    bool is_training, has_steps /* of an optimizer */, has_modules;
 };
 
 static struct plim_step_allocation *allocation(const struct teller *t, uint32_t id)
@@ -79,9 +79,11 @@ static void find_loaded(struct teller *t)
     for (size_t i = 0; i < t->history->marks->n_marks; i++)
         if (t->history->marks->marks[i].kind == PLIM_TRACE_BEFORE_STEP) {
             first_step = t->history->places[i];
-            t->is_training = true;
+            t->is_training = t->has_steps = true;
             break;
         }
+    for (uint32_t id = 0; id < track->n_allocations; id++)
+        t->is_training = t->is_training || t->signs[id] & PLIM_STACK_CALLS_BACKWARD;
     for (uint32_t id = 0; id < track->n_allocations; id++) {
         const unsigned signs = t->signs[id];
         const bool is_made = !(signs & (PLIM_STACK_IN_MODULE | PLIM_STACK_IN_BACKWARD | PLIM_STACK_IS_EMPTY));
@@ -220,7 +222,8 @@ static bool may_be_gradient(const struct teller *t, uint32_t id)
     const struct plim_step_life *life = &t->history->lives[id];
     const struct plim_step_track *track = t->history->track;
     const size_t next = find_mark(track, life->taken_at, 0); /* that of the next phase */
-    return t->history->marks->are_cut && next < track->n_marks && life->given_at > track->marks[next].event;
+    return (t->history->marks->are_cut || !t->has_steps) && next < track->n_marks &&
+           life->given_at > track->marks[next].event;
 }
 
 /*
