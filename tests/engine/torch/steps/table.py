@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""
+What recorded steps predict for sizes that were not recorded, beside what PyTorch took there: the table of docs/accuracy.md.
+
+    table.py --plimsoll PROGRAM --data FOLDER [--page docs/accuracy.md] [--check] [NAME...]
+
+FOLDER has NAME.step, truths.csv and largest.csv (record.py writes them). Without --page the rows of each size are printed; with
+--check the page must have this table already.
+"""
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import csv
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import design
+import program
+import record
+
+BEGIN, END = "<!-- steps:begin -->", "<!-- steps:end -->"
+
+
+@dataclass
+class Row:
+    name: str
+    batch: int
+    length: int
+    is_between: bool
+    errors: tuple[float, float] | None  # of allocated and reserved, of the truth; None: refused
+    said: str  # by the program: its answer's source, or why it refuses
+
+
+def fit(a: argparse.Namespace, name: str, *arguments: str) -> tuple[dict, str]:
+    command = [a.plimsoll, "fit", f"{a.data}/{name}.step", "--json", *arguments]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    return json.loads(done.stdout) if done.stdout else {}, done.stderr.split("\n")[0]
+
+
+def predicted(a: argparse.Namespace, key: tuple[str, int, int], truth: tuple[int, int]) -> Row:
+    name, batch, length = key
+    answer, error = fit(a, name, "--card", record.CARD, "--set", f"B={batch}", "--set", f"S={length}")
+    step, sizes = answer.get("step") or {}, design.drawn(name)
+    is_between = batch <= sizes.batches[-1] and length <= sizes.lengths[-1]
+    said = (step.get("allocated_peak_bytes"), step.get("reserved_peak_bytes"))
+    errors = None if None in said else tuple(mine / true - 1 for mine, true in zip(said, truth))
+    return Row(name, batch, length, is_between, errors, step.get("source", error or answer.get("refusal") or "no figures"))
+
+
+def largest(a: argparse.Namespace) -> list[tuple[dict, int | None]]:
+    """What --max says beside what `rehearse --find` found."""
+    path = pathlib.Path(a.data, "largest.csv")
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if pathlib.Path(a.data, row["name"] + ".step").exists()]
+    answers = [fit(a, row["name"], "--card", row["card"], "--set", f"S={row['S']}", "--max", "B")[0] for row in rows]
+    return [(row, ((answer.get("step") or {}).get("largest") or {}).get("value")) for row, answer in zip(rows, answers)]
+
+
+# --- the page ---
+
+def percent(x: float) -> str:
+    return f"{100 * x:+.2f} %" if abs(x) >= 0.00005 else "0"
+
+
+def worst(errors: list[float]) -> float:
+    return max(errors, key=abs)
+
+
+def cells(rows: list[Row]) -> list[str]:
+    errors = [row.errors for row in rows if row.errors]
+    return [percent(worst([e[i] for e in errors])) if errors else "refused" for i in range(2)]
+
+
+def figures(rows: list[Row], what: str) -> list[str]:
+    errors, n_refused = [row.errors for row in rows if row.errors], sum(not row.errors for row in rows)
+    lines = []
+    for i, name in enumerate(("allocated", "reserved")):
+        of = [e[i] for e in errors]
+        if of:
+            lines.append(f"| {what} | {name} | {len(of)} | {n_refused} | {100 * statistics.median(map(abs, of)):.2f} % | {percent(min(*of, 0))} |"
+                         f" {percent(max(*of, 0))} | {sum(abs(e) < 0.0001 for e in of)} |")
+    return lines
+
+
+def text(rows: list[Row], found: list[tuple[dict, int | None]]) -> str:
+    between, beyond = [row for row in rows if row.is_between], [row for row in rows if not row.is_between]
+    names = list(dict.fromkeys(row.name for row in rows))
+    n_equal = sum(int(row["largest"]) == mine for row, mine in found)
+    lines = [
+        f"{len(names)} programs that train ([program.py](../tests/engine/torch/steps/program.py)), recorded at small sizes with `--vary`, and what the step",
+        "says of sizes that were not recorded, beside PyTorch's own peaks in a rehearsal there. *Between*: inside the recorded range. *Beyond*: a batch of",
+        "four times the largest recorded, or a text of four times its length, or a picture of four times its points. The sizes were drawn before any ran.",
+        "",
+        "| sizes | peak | predicted | refused | median error | lowest | highest | below 0.01 % |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *figures(between, "between"), *figures(beyond, "beyond"), "",
+    ]
+    if found:
+        lines += [f"The largest batch that fits, by `--max B`, is that of `rehearse --find` in {n_equal} of {len(found)} searches.", ""]
+    lines += ["Worst error of a program, of two or three sizes each:", "",
+              "| program | between: allocated | reserved | beyond: allocated | reserved | refused |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name in names:
+        mine = [row for row in rows if row.name == name]
+        n_refused = sum(not row.errors for row in mine)
+        lines.append(f"| {name} | {' | '.join(cells([r for r in mine if r.is_between]) + cells([r for r in mine if not r.is_between]))} | {n_refused or ''} |")
+    return "\n".join([BEGIN, *lines, END])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option in ("--plimsoll", "--data"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("--page")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("names", nargs="*")
+    a = parser.parse_args()
+    truths = {key: truth for key, truth in record.read_truths(f"{a.data}/truths.csv").items()
+              if key[0] in (a.names or program.PROGRAMS) and pathlib.Path(a.data, key[0] + ".step").exists()}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        rows = list(pool.map(lambda item: predicted(a, *item), truths.items()))
+    if not a.page:
+        for row in rows:
+            print(f"{row.name} B={row.batch} S={row.length}", "between" if row.is_between else "beyond",
+                  *map(percent, row.errors or ()), row.said)
+        for row, mine in largest(a):
+            print(row["name"], row["card"], f"S={row['S']}", "largest", row["largest"], "said", mine)
+        sys.exit(0)
+    page = pathlib.Path(a.page).read_text(encoding="utf-8")
+    new = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: text(rows, largest(a)), page, flags=re.S)
+    if a.check and new != page:
+        sys.exit(f"{a.page} has another table: write it with --page {a.page}")
+    pathlib.Path(a.page).write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
