@@ -85,8 +85,9 @@ def figures(rows: list[Row], what: str) -> list[str]:
     for i, name in enumerate(("allocated", "reserved")):
         of = [e[i] for e in errors]
         if of:
-            lines.append(f"| {what} | {name} | {len(of)} | {n_refused} | {100 * statistics.median(map(abs, of)):.2f} % | {percent(min(*of, 0))} |"
-                         f" {percent(max(*of, 0))} | {sum(abs(e) < 0.0001 for e in of)} |")
+            row = [what, name, str(len(of)), str(n_refused), f"{100 * statistics.median(map(abs, of)):.2f} %", percent(min(*of, 0)),
+                   percent(max(*of, 0)), str(sum(abs(e) < 0.0001 for e in of))]
+            lines.append(f"| {' | '.join(row)} |")
     return lines
 
 
@@ -95,9 +96,10 @@ def text(rows: list[Row], found: list[tuple[dict, int | None]]) -> str:
     names = list(dict.fromkeys(row.name for row in rows))
     n_equal = sum(int(row["largest"]) == mine for row, mine in found)
     lines = [
-        f"{len(names)} programs that train ([program.py](../tests/engine/torch/steps/program.py)), recorded at small sizes with `--vary`, and what the step",
-        "says of sizes that were not recorded, beside PyTorch's own peaks in a rehearsal there. *Between*: inside the recorded range. *Beyond*: a batch of",
-        "four times the largest recorded, or a text of four times its length, or a picture of four times its points. The sizes were drawn before any ran.",
+        f"{len(names)} programs that train ([program.py](../tests/engine/torch/steps/program.py)), recorded at small sizes with `--vary`, and what",
+        "the step says of sizes that were not recorded, beside PyTorch's own peaks in a rehearsal there. *Between*: inside the recorded range.",
+        "*Beyond*: a batch of four times the largest recorded, or a text of four times its length, or a picture of four times its points.",
+        "The sizes were drawn before any ran.",
         "",
         "| sizes | peak | predicted | refused | median error | lowest | highest | below 0.01 % |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -110,7 +112,8 @@ def text(rows: list[Row], found: list[tuple[dict, int | None]]) -> str:
     for name in names:
         mine = [row for row in rows if row.name == name]
         n_refused = sum(not row.errors for row in mine)
-        lines.append(f"| {name} | {' | '.join(cells([r for r in mine if r.is_between]) + cells([r for r in mine if not r.is_between]))} | {n_refused or ''} |")
+        errors = cells([row for row in mine if row.is_between]) + cells([row for row in mine if not row.is_between])
+        lines.append(f"| {name} | {' | '.join(errors)} | {n_refused or ''} |")
     return "\n".join([BEGIN, *lines, END])
 
 
