@@ -55,7 +55,7 @@ static void test_differ(void **state)
 
 /* --- a program with reductions --- */
 
-enum { N_LAYERS = 60, PLACE = 7, N_OUTPUTS = 4096, N_BLOCKS = 32, N_CARD_THREADS = 148 * 2048 };
+enum { N_LAYERS = 60, PLACE = 7, N_OUTPUTS = 4000, N_BLOCKS = 32, N_CARD_THREADS = 148 * 2048 };
 
 /* Reduce.cuh for sums over rows of 4 byte numbers, four outputs to a thread: blocks of 32 x 4 threads. */
 static uint64_t scratch_of(uint64_t rows)

@@ -102,38 +102,43 @@ static bool is_line_right(const struct plim_step_work_area *area, uint64_t width
     return line >= (plim_wide)without && line < (plim_wide)with;
 }
 
-static bool are_multiples(const struct plim_step_work_area *area, uint64_t part_bytes, uint64_t *ret_most)
+static void sum_up(const struct plim_step_work_area *area, uint64_t *ret_common, uint64_t *ret_largest)
 {
-    *ret_most = 0;
+    *ret_common = *ret_largest = 0;
     for (size_t i = 0; i < area->n_points; i++) {
-        if (area->bytes[i] % part_bytes)
-            return false;
-        *ret_most = area->bytes[i] / part_bytes > *ret_most ? area->bytes[i] / part_bytes : *ret_most;
+        *ret_common = (uint64_t)plim_wide_gcd((plim_wide)*ret_common, (plim_wide)area->bytes[i]);
+        *ret_largest = area->bytes[i] > *ret_largest ? area->bytes[i] : *ret_largest;
     }
-    return true;
 }
 
 /*
- * Of a reduction: a part has 4 bytes for each output, and a block as many outputs as it has threads side by side: width
- * x width x blocks side by side x 4 bytes. The width, 32 to 128, says how many threads a block has: 512 in all, shared
- * by the 1, 2 or 4 outputs of a thread. One recording is enough.
+ * Of a reduction: a part has 4 bytes for each output and each of the threads side by side in a block; these are 32 to
+ * 128, of 512 in all that are shared by the 1, 2 or 4 outputs of a thread; and the blocks side by side, of which the
+ * semaphores tell, have the outputs between them. One recording is enough.
  */
 static bool find_reduction(const struct plim_step_work_area *area, struct stairs *ret_stairs)
 {
+    enum { MOST_TRIES = 4096 };
     const uint64_t blocks = semaphores_of(area) / SEMAPHORE_BYTES;
+    uint64_t common, largest;
+    sum_up(area, &common, &largest);
     if (blocks == 0 || blocks >> 24 || area->n_threads == 0)
         return false;
     for (uint64_t vector = 4; vector > 0; vector /= 2) {
-        const uint64_t width = WARP * vector, grid = area->n_threads / (MOST_THREADS / vector);
-        struct stairs stairs = { .part_bytes = ELEMENT_BYTES * width * width * blocks,
-                                 .most_parts = (grid + blocks - 1) / blocks };
-        uint64_t most;
-        if (!are_multiples(area, stairs.part_bytes, &most) || most > stairs.most_parts)
-            continue;
-        if (find_width(area, stairs.part_bytes, stairs.most_parts, true, &stairs.width) &&
-            is_line_right(area, stairs.width)) {
-            *ret_stairs = stairs;
-            return true;
+        const uint64_t width = WARP * vector, unit = ELEMENT_BYTES * width,
+                       grid = area->n_threads / (MOST_THREADS / vector);
+        const uint64_t outputs = common / unit, first = (outputs + width * blocks - 1) / (width * blocks);
+        for (uint64_t k = first; common % unit == 0 && k < first + MOST_TRIES && k <= outputs; k++) {
+            if (k * width * (blocks - 1) >= outputs)
+                break;
+            struct stairs stairs = { .part_bytes = unit * (outputs / k), .most_parts = (grid + blocks - 1) / blocks };
+            if (outputs % k || largest / stairs.part_bytes > stairs.most_parts)
+                continue;
+            if (find_width(area, stairs.part_bytes, stairs.most_parts, true, &stairs.width) &&
+                is_line_right(area, stairs.width)) {
+                *ret_stairs = stairs;
+                return true;
+            }
         }
     }
     return false;
@@ -142,11 +147,8 @@ static bool find_reduction(const struct plim_step_work_area *area, struct stairs
 /* Of anything that grows in steps of one size. */
 static bool find_stairs(const struct plim_step_work_area *area, struct stairs *ret_stairs)
 {
-    uint64_t part_bytes = 0, largest = 0;
-    for (size_t i = 0; i < area->n_points; i++) {
-        part_bytes = (uint64_t)plim_wide_gcd((plim_wide)part_bytes, (plim_wide)area->bytes[i]);
-        largest = area->bytes[i] > largest ? area->bytes[i] : largest;
-    }
+    uint64_t part_bytes, largest;
+    sum_up(area, &part_bytes, &largest);
     struct stairs stairs = { .part_bytes = part_bytes };
     if (part_bytes == largest)
         return false;
