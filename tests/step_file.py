@@ -167,7 +167,7 @@ def everything() -> dict:
     track = {"streams": 2, "pools": 2, "pool_retries": [1, 0], "end": "memory", "starts_late": True, "recorded": [(1 << 30, None)],
              "capacity_bytes": 1 << 31, "allocations": [(0, 0, None, "backward"), (0, None, "weights", None)],
              "marks": [(1, 0, "load"), (9, 2, None)], "events": events}
-    shapes = [{"points": [{"B": b, "S": 128}], "errors": (0.25, 1e-9), "sizes": [size], "tracks": [track | {"rank": rank} for rank in (0, 1)]}
-              for b in (1, 5)]
+    tracks = [track | {"rank": rank, "device": rank} for rank in (0, 1)]
+    shapes = [{"points": [{"B": b, "S": 128}], "errors": (0.25, 1e-9), "sizes": [size], "tracks": tracks} for b in (1, 5)]
     return {"torch_version": "2.5.1", "alloc_conf": "expandable_segments:True", "variables": ["B", "S"], "sites": [("a.py", "f", 3)],
             "shapes": shapes}

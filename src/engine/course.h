@@ -56,6 +56,7 @@ struct plim_course {
     double error;         /* the figures may be off by this part; 0: they are replayed at a recorded point */
 
     uint32_t rank, device, n_tracks; /* the one that decides, of so many */
+    uint32_t n_devices;              /* fewer than tracks: ranks share a card */
     /* The need: the replay on this card, or with the least memory with which it runs. */
     uint64_t allocated_peak_bytes, reserved_peak_bytes, requested_peak_bytes;
     uint64_t room_bytes; /* of the card, for PyTorch */

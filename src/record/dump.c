@@ -59,7 +59,7 @@ static bool read_device(struct reader *r, const char *text)
         !take_number(&text, &d.allocated_peak_bytes) || !take_number(&text, &d.reserved_bytes) ||
         !take_number(&text, &d.reserved_peak_bytes) || !take_number(&text, &d.card_bytes))
         return false;
-    d.device = (uint32_t)number;
+    d.device = d.card = (uint32_t)number;
     d.marks.are_cut = dump->n_dropped > 0;
     snprintf(d.card_name, sizeof d.card_name, "%s", text);
     if (!dump->devices)
@@ -67,6 +67,25 @@ static bool read_device(struct reader *r, const char *text)
     r->is_out_of_memory = r->is_out_of_memory || !dump->devices;
     if (dump->devices)
         dump->devices[dump->n_devices++] = d;
+    return true;
+}
+
+static struct plim_record_device *device_of(const struct plim_record_dump *dump, uint64_t number)
+{
+    for (size_t i = 0; i < dump->n_devices; i++)
+        if (dump->devices[i].device == number)
+            return &dump->devices[i];
+    return NULL;
+}
+
+static bool read_card(const struct plim_record_dump *dump, const char *text)
+{
+    uint64_t number, card;
+    struct plim_record_device *device;
+    if (!take_number(&text, &number) || !take_number(&text, &card) || card > UINT32_MAX ||
+        !(device = device_of(dump, number)))
+        return false;
+    device->card = (uint32_t)card;
     return true;
 }
 
@@ -84,14 +103,6 @@ static bool read_mark(struct reader *r, const char *text)
     r->mark = (struct plim_trace_mark){ .step = (uint32_t)step, .kind = (uint8_t)kind };
     memset(r->is_placed, 0, sizeof r->is_placed);
     return true;
-}
-
-static struct plim_record_device *device_of(const struct plim_record_dump *dump, uint64_t number)
-{
-    for (size_t i = 0; i < dump->n_devices; i++)
-        if (dump->devices[i].device == number)
-            return &dump->devices[i];
-    return NULL;
 }
 
 static bool read_place(struct reader *r, const char *text)
@@ -192,6 +203,8 @@ static bool read_line(struct reader *r, const char *text)
         return read_addresses(r, offsetof(struct plim_trace_mark, states), text);
     if (take_word(&text, "device"))
         return read_device(r, text);
+    if (take_word(&text, "card"))
+        return read_card(r->dump, text);
     if (!strcmp(text, "end"))
         return r->has_end = true;
     return read_about(r, text);

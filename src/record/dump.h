@@ -18,6 +18,7 @@ enum {
 
 struct plim_record_device {
     uint32_t device; /* as PyTorch numbers them */
+    uint32_t card;   /* as the machine does: processes that share one have the same */
     char card_name[PLIM_RECORD_NAME_BYTES];
     uint64_t card_bytes;
     uint64_t allocated_bytes, reserved_bytes;           /* when it was written */

@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "record/absence.h"
 #include "record/dumps.h"
 #include "trace/snapshot.h"
@@ -20,8 +21,8 @@ static enum plim_step_end end_of(const char *kind)
 }
 
 /*
- * The history says what the peak was; PyTorch's own counts say whether it is right. A peak that the program set back is
- * lower than the history's, and one that is not in the history is higher: then what was held at the end has to agree.
+ * The history says what the peaks were; PyTorch's own counts say whether it is right. Peaks that the program set back
+ * are lower than the history's. Those that are not in the history are higher, and stay so: no replay has them.
  */
 static bool settle_peaks(const struct plim_record_dump *dump, const struct plim_record_device *device,
                          const struct plim_trace_step_figures *figures, struct plim_step_peaks *recorded)
@@ -30,7 +31,10 @@ static bool settle_peaks(const struct plim_record_dump *dump, const struct plim_
     const bool is_met = figures->allocated_bytes == device->allocated_bytes &&
                         figures->reserved_bytes == device->reserved_bytes &&
                         (!has_peak || figures->allocated_peak_bytes >= device->allocated_peak_bytes);
-    recorded->allocated_bytes = is_met ? figures->allocated_peak_bytes : device->allocated_peak_bytes;
+    recorded->allocated_bytes = device->allocated_peak_bytes;
+    if (is_met)
+        recorded->allocated_bytes = plim_max_u64(recorded->allocated_bytes, figures->allocated_peak_bytes);
+    recorded->reserved_bytes = plim_max_u64(recorded->reserved_bytes, device->reserved_peak_bytes);
     return is_met;
 }
 
@@ -59,6 +63,7 @@ static int add_tracks(const struct plim_record_dump *dump, struct plim_memory_tr
         if (result < 0)
             return result;
         struct plim_step_track *track = &step->shapes->tracks[step->shapes->n_tracks - 1];
+        track->device = device->card;
         recorded->is_met &= settle_peaks(dump, device, &figures, track->recorded);
         recorded->n_events += track->n_events;
         recorded->starts_late |= track->starts_late;

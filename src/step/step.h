@@ -113,7 +113,8 @@ enum plim_step_end {
     PLIM_STEP_END_MAX_
 };
 
-/* One device of one rank. Memory that is held before the first event is taken by events at the beginning. */
+/* One device of one rank; tracks of one device number share a card. Memory that is held before the first event is taken
+ * by events at the beginning. */
 struct plim_step_track {
     uint32_t rank, device;
     uint16_t n_streams, n_pools; /* >= 1; their product is at most PLIM_TORCH_MAX_HEAPS */

@@ -54,6 +54,7 @@ static inline struct plim_step_track *hand_track(struct plim_step_shape *shape)
     const uint32_t rank = (uint32_t)shape->n_tracks;
     HAND_ADD(shape->tracks, shape->n_tracks,
              (struct plim_step_track){ .rank = rank,
+                                       .device = rank,
                                        .n_streams = 1,
                                        .n_pools = 1,
                                        .outside_bytes = PLIM_STEP_UNKNOWN_BYTES,

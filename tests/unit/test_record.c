@@ -173,6 +173,8 @@ static void test_wrong_marks(void **state)
                                            "at 7 1 2\nend\n",
                                            "weights 1 x\nend\n",
                                            "device 99 1 1 1 1 1 name\nend\n",
+                                           "card 7 1\nend\n",
+                                           "card 0\nend\n",
                                            "snapshot ../1-1-exit.pickle.gz\nend\n",
                                            "nonsense\nend\n",
                                            "number 99999999999999999999999\nend\n" };
@@ -190,6 +192,32 @@ static void test_wrong_marks(void **state)
         const int length = snprintf(changed, sizeof changed, "%.*s%s", (int)(n - strlen("end\n")), text, endings[i]);
         assert_int_equal(read_with(&folder, changed, (size_t)length, &error), PLIM_E_CORRUPT);
     }
+    plim_record_folder_remove(&folder);
+}
+
+/* The number that the machine gives a device counts; peaks that PyTorch had and the history has not stay. */
+static void test_card(void **state)
+{
+    struct plim_record_folder folder = { .path = "/tmp/plim-test-XXXXXX" };
+    struct plim_step step;
+    struct plim_recorded recorded;
+    struct plim_error error = { 0 };
+    char changed[1 << 14];
+    size_t n;
+    const char *text = read_marks(&n), *end = strstr(text, "mark end");
+    (void)state;
+    assert_non_null(mkdtemp(folder.path));
+    assert_non_null(end);
+    const int length = snprintf(changed, sizeof changed,
+                                "kind exit\nnumber 1\nsnapshot 1-1-exit.pickle.gz\nwhole 0\npeak 0\n"
+                                "device 0 406528 999588224 25165824 1025165824 25254363136 card\ncard 0 5\n%s",
+                                end);
+    put(folder.path, "1-1-exit.marks", changed, (size_t)length);
+    assert_int_equal(plim_record_step(&folder, &step, &recorded, &error), 0);
+    assert_int_equal(step.shapes->tracks->device, 5);
+    assert_int_equal(step.shapes->tracks->recorded->allocated_bytes, 999588224);
+    assert_int_equal(step.shapes->tracks->recorded->reserved_bytes, 1025165824);
+    plim_step_done(&step);
     plim_record_folder_remove(&folder);
 }
 
@@ -275,9 +303,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real),          cmocka_unit_test(test_phases), cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_wrong_marks),   cmocka_unit_test(test_choice), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_real),        cmocka_unit_test(test_phases),        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_wrong_marks), cmocka_unit_test(test_card),          cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,69 @@ static void test_devices(void **state)
     plim_step_done(&step);
 }
 
+/* Ranks 0 and 2 share a card: each of them has less room, and a context of its own. */
+static void test_shared_card(void **state)
+{
+    struct plim_step step = { .n_variables = 0 };
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    struct plim_course course;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 0, 0);
+    for (int rank = 0; rank < 3; rank++) {
+        static const int64_t mib[] = { 400, 800, 600 };
+        const uint32_t size = hand_size(shape, mib[rank] * (int64_t)PLIM_MIB, 0);
+        struct plim_step_track *track = hand_track(shape);
+        track->device = rank == 1 ? 1 : 0;
+        hand_take(track, size, PLIM_STEP_NO_SITE, PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD);
+        add_recorded(track, (uint64_t)mib[rank] * PLIM_MIB, (uint64_t)mib[rank] * PLIM_MIB, 1);
+    }
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    const struct plim_machine one = budget_of(8 * PLIM_GIB, 1), two = budget_of(8 * PLIM_GIB, 2),
+                              small = budget_of(PLIM_GIB + PLIM_GIB / 2, 2);
+    bill_of(engine, &setup, &one, &bill);
+    const struct plim_line *others = line_of(&bill, "other ranks");
+    assert_int_equal(line_of(&bill, "parameters")->bytes, 600 * PLIM_MIB);
+    assert_true(others->bytes > 400 * PLIM_MIB + line_of(&bill, "CUDA context")->bytes);
+    assert_true(others->low_bytes == 0 && others->high_bytes > others->bytes && others->basis == PLIM_BASIS_FORMULA);
+    assert_int_equal(engine->type->course(engine, &setup, &one, &bill, &course, NULL), 0);
+    assert_int_equal(course.n_tracks, 3);
+    assert_int_equal(course.n_devices, 2);
+    bill_of(engine, &setup, &two, &bill);
+    assert_int_equal(bill.n_devices, 3); /* with the host */
+    assert_int_equal(bill.limiting_device, 0);
+    assert_int_equal(bill.device[1].line[0].bytes, 800 * PLIM_MIB);
+    bill_of(engine, &setup, &small, &bill); /* each alone would fit */
+    assert_int_not_equal(bill.verdict, PLIM_VERDICT_FITS);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
+/* PyTorch had more reserved than the recording's requests come to: the bill has it, and nothing is exact. */
+static void test_missing(void **state)
+{
+    struct plim_step step;
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    (void)state;
+    make(&step, true)->recorded->reserved_bytes += 100 * PLIM_MIB;
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    bill_of(engine, &setup, &machine, &bill);
+    assert_int_equal(line_of(&bill, "not in the recording")->bytes, 100 * PLIM_MIB);
+    assert_int_equal(line_of(&bill, "parameters")->basis, PLIM_BASIS_FORMULA);
+    assert_non_null(bill.caveat);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 /* --- the largest value --- */
 
 static void test_largest(void **state)
@@ -295,8 +358,9 @@ static void test_not_monotonic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_basis),   cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_largest),       cmocka_unit_test(test_not_monotonic),
+        cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),       cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

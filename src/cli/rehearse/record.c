@@ -49,7 +49,8 @@ static void fill_outside(const struct plim_rehearsal *rehearsal, struct plim_ste
             n_tracks += is_here;
             reserved_bytes += is_here ? shape->tracks[k].recorded->reserved_bytes : 0;
         }
-        track->outside_bytes = held_bytes > reserved_bytes ? (held_bytes - reserved_bytes) / n_tracks : 0;
+        if (held_bytes >= reserved_bytes) /* else the peaks of its processes were at other times: nothing is known */
+            track->outside_bytes = (held_bytes - reserved_bytes) / n_tracks;
     }
 }
 

@@ -99,6 +99,19 @@ static void add_overhead(const struct writer *w)
     plim_bill_add_card(w->card, w->device);
 }
 
+/* What the recording knows of, but has no requests of. */
+static void add_unseen(const struct writer *w)
+{
+    const struct plim_overhead_band others = plim_torch_others_band(w->engine, w->card, w->track);
+    const uint64_t missing_bytes = w->engine->scene.checks[w->track].missing_bytes;
+    struct plim_line *line =
+        plim_bill_add(w->device, PLIM_PILLAR_ACTIVATIONS, "not in the recording", PLIM_BASIS_FORMULA, missing_bytes);
+    plim_line_because(line, "PyTorch had so much more reserved than the replay of the recording", NULL, 0);
+    line = plim_bill_add_band(w->device, PLIM_PILLAR_OTHERS, "other ranks", PLIM_BASIS_FORMULA, others.bytes,
+                              others.low_bytes, others.high_bytes);
+    plim_line_because(line, "of this job on the same card, if all have their peaks at the same time", NULL, 0);
+}
+
 /* --- one device --- */
 
 static int add_track(struct writer *w, struct plim_error *reterr)
@@ -115,9 +128,10 @@ static int add_track(struct writer *w, struct plim_error *reterr)
         return result;
     w->error = plim_torch_error_of(w->engine);
     w->is_recorded =
-        w->error == 0 && w->engine->scene.is_equal[w->track] && !plim_torch_is_other_card(w->engine, w->card);
+        w->error == 0 && w->engine->scene.checks[w->track].is_equal && !plim_torch_is_other_card(w->engine, w->card);
     add_pillars(w);
     add_unused(w);
+    add_unseen(w);
     add_overhead(w);
     return 0;
 }
@@ -140,7 +154,7 @@ static const char *caveat_of(const struct writer *w)
         return "the recording begins in the middle of the program: what PyTorch held free then is not known";
     if (!recorded || recorded->reserved_bytes == PLIM_STEP_UNKNOWN_BYTES)
         return "the peaks that PyTorch counted itself were not recorded";
-    if (!scene->is_equal[w->track])
+    if (!scene->checks[w->track].is_equal)
         return "the replay of the recording does not have the peaks that PyTorch had";
     if (w->card->vendor != PLIM_VENDOR_NVIDIA && w->card->vendor != PLIM_VENDOR_UNKNOWN)
         return "the rules are those of PyTorch's allocator for CUDA";
@@ -193,31 +207,39 @@ static int write_settings(struct plim_torch *engine, const struct plim_torch_wis
 
 static int check_cards(const struct plim_torch *engine, const struct plim_machine *machine, struct plim_error *reterr)
 {
-    const size_t n_tracks = engine->scene.choice.shape->n_tracks;
+    const uint32_t n_places = engine->scene.n_places;
     if (machine->n_cards == 0)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a recorded step runs on a GPU: name a card");
-    if (machine->n_cards == 1 || machine->n_cards >= n_tracks)
+    if (machine->n_cards == 1 || machine->n_cards >= n_places)
         return 0;
-    const int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the step uses %zu devices, there are %u cards",
-                               n_tracks, machine->n_cards);
+    const int code = plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "the step uses %u devices, there are %u cards",
+                               n_places, machine->n_cards);
     plim_error_hint(reterr, "name one card, for all of them, or one for each");
     return code;
 }
 
-/* The device of the track that needs most, when one card stands for all. */
-static int write_worst(struct writer *w, struct plim_bill *bill, const char **ret_caveat, struct plim_error *reterr)
+/* A device of the bill: the track of it that needs most. */
+static int write_worst(struct writer *w, const struct plim_machine *machine, uint32_t number, struct plim_bill *bill,
+                       const char **ret_caveat, struct plim_error *reterr)
 {
-    struct plim_device_bill *worst = plim_alloc(1, sizeof *worst), *device = &bill->device[0];
+    struct plim_device_bill *worst = plim_alloc(1, sizeof *worst), *device = &bill->device[number];
     const struct plim_device_bill empty = *device;
     int result = worst ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    struct plim_torch_need most = { .never_runs = false };
+    bool is_first = true;
+    w->card = &machine->card[number];
+    w->device = device;
     for (size_t i = 0; i < w->engine->scene.choice.shape->n_tracks && result == 0; i++) {
+        if (plim_torch_device_of(w->engine, machine, i) != number)
+            continue;
         *device = empty;
         w->track = i;
-        w->device = device;
         result = add_track(w, reterr);
-        if (result == 0 && (i == 0 || device->need_bytes > worst->need_bytes)) {
+        if (result == 0 && (is_first || plim_torch_need_is_more(&w->need, &most))) {
             *worst = *device;
+            most = w->need;
             *ret_caveat = caveat_of(w);
+            is_first = false;
         }
         if (result == 0 && w->need.never_runs)
             refuse(bill);
@@ -245,26 +267,17 @@ int plim_torch_bill(struct plim_engine *base, const struct plim_setup *setup, co
         result = write_settings(engine, w.wish, bill, reterr);
     if (result < 0)
         return result;
-    const size_t n_tracks = engine->scene.choice.shape->n_tracks;
-    const bool is_for_all = machine->n_cards < n_tracks;
-    plim_bill_add_devices(bill, machine, is_for_all ? 1 : (uint32_t)n_tracks);
-    w.card = &machine->card[0];
-    if (is_for_all)
-        result = write_worst(&w, bill, &caveat, reterr);
-    for (size_t i = 0; !is_for_all && i < n_tracks && result == 0; i++) {
-        w.track = i;
-        w.card = &machine->card[i];
-        w.device = &bill->device[i];
-        result = add_track(&w, reterr);
-        if (result == 0 && !caveat)
-            caveat = caveat_of(&w);
-        if (result == 0 && w.need.never_runs)
-            refuse(bill);
+    const uint32_t n_devices = machine->n_cards < engine->scene.n_places ? 1 : engine->scene.n_places;
+    plim_bill_add_devices(bill, machine, n_devices);
+    for (uint32_t i = 0; i < n_devices && result == 0; i++) {
+        const char *own = NULL;
+        result = write_worst(&w, machine, i, bill, &own, reterr);
+        caveat = caveat ? caveat : own;
     }
     if (result < 0)
         return result;
     bill->caveat = caveat;
-    for (size_t i = 0; i < n_tracks; i++)
+    for (size_t i = 0; i < engine->scene.choice.shape->n_tracks; i++)
         bill->is_at_least |= engine->scene.choice.shape->tracks[i].end == PLIM_STEP_END_MEMORY;
     return 0;
 }

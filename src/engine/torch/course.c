@@ -105,19 +105,22 @@ static int find_track(struct plim_torch *engine, const struct plim_torch_wish *w
                       struct plim_error *reterr)
 {
     const size_t n_tracks = engine->scene.choice.shape->n_tracks;
-    const bool is_for_all = machine->n_cards < n_tracks;
+    const uint32_t limiting = bill->limiting_device < bill->n_devices ? bill->limiting_device : 0;
+    bool is_first = true;
     int result = 0;
     for (size_t i = 0; i < n_tracks && result == 0; i++) {
         struct plim_torch_room room;
         struct plim_torch_need need;
-        if (!is_for_all && i != bill->limiting_device && !(i == 0 && bill->limiting_device >= n_tracks))
+        const uint32_t device = plim_torch_device_of(engine, machine, i);
+        if (device != limiting)
             continue;
-        result = plim_torch_room_of(engine, wish, i, plim_torch_card_of(engine, machine, i), &room, reterr);
+        result = plim_torch_room_of(engine, wish, i, &machine->card[device], &room, reterr);
         if (result == 0)
             result = plim_torch_need_of(engine, i, &room, &need, reterr);
-        if (result == 0 && (!is_for_all || i == 0 || plim_torch_need_is_more(&need, ret_need))) {
+        if (result == 0 && (is_first || plim_torch_need_is_more(&need, ret_need))) {
             *ret_track = i;
             *ret_need = need;
+            is_first = false;
         }
     }
     return result;
@@ -155,10 +158,11 @@ int plim_torch_course(struct plim_engine *base, const struct plim_setup *setup, 
     course->command = plim_step_text(engine->step, engine->step->command);
     course->settings = plim_bill_setting(bill, plim_torch_options[PLIM_TORCH_ALLOC_CONF].key)->text;
     course->source = (enum plim_course_source)engine->scene.choice.source;
-    course->is_replay_equal = engine->scene.is_equal[track];
+    course->is_replay_equal = engine->scene.checks[track].is_equal;
     course->error = plim_torch_error_of(engine);
     course->rank = tape->track->rank;
     course->device = tape->track->device;
+    course->n_devices = engine->scene.n_places;
     course->n_tracks = (uint32_t)engine->scene.choice.shape->n_tracks;
     course->binding_event = moment.event;
     course->binding_step = moment.step;

@@ -47,13 +47,22 @@ enum {
 };
 extern const struct plim_option plim_torch_options[PLIM_TORCH_N_ROWS];
 
+/* What is found out about a track before it is billed. */
+struct plim_torch_check {
+    uint32_t place;         /* of its card among those of the job */
+    bool is_equal;          /* the recording, replayed as it was made, has the recorded peaks */
+    uint64_t missing_bytes; /* ... or has so much less reserved than PyTorch had */
+    uint64_t peak_bytes;    /* reserved with memory enough; of all tracks where some share a card, else 0 */
+};
+
 /* The step at one point: its requests, and what PyTorch made of them when it was recorded. */
 struct plim_torch_scene {
     bool is_made;
     struct plim_step_point point;
     struct plim_step_choice choice;
-    struct plim_torch_tape *tapes; /* [n_tracks of the shape] */
-    bool *is_equal;                /* the recording, replayed as it was made, has the recorded peaks */
+    struct plim_torch_tape *tapes;   /* [n_tracks of the shape] */
+    struct plim_torch_check *checks; /* [n_tracks] */
+    uint32_t n_places;               /* cards of the job */
 };
 
 struct plim_torch {
@@ -85,6 +94,7 @@ void plim_torch_scene_done(struct plim_torch_scene *scene);
 struct plim_torch_room {
     struct plim_torch_conditions conditions;
     uint64_t worst_capacity_bytes; /* at the high end of what else takes memory */
+    uint64_t taken_bytes;          /* by what else takes memory */
     bool are_recorded;             /* the settings are those of the recording */
 };
 
@@ -98,6 +108,9 @@ struct plim_torch_need {
     bool never_runs;                /* with any memory, as the memory fraction does not allow it */
 };
 
+/* What the other tracks of its card take, if all peaks come at the same time; at least nothing. */
+struct plim_overhead_band plim_torch_others_band(const struct plim_torch *engine, const struct plim_card *card,
+                                                 size_t track);
 /* What libraries take beside PyTorch's allocator. */
 struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engine, const struct plim_card *card,
                                                   const struct plim_step_track *track);
@@ -109,9 +122,8 @@ int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_
 int plim_torch_need_of(const struct plim_torch *engine, size_t track, const struct plim_torch_room *room,
                        struct plim_torch_need *ret_need, struct plim_error *reterr);
 bool plim_torch_need_is_more(const struct plim_torch_need *need, const struct plim_torch_need *than);
-/* The card of a track: one for each, or for all of them the first. */
-const struct plim_card *plim_torch_card_of(const struct plim_torch *engine, const struct plim_machine *machine,
-                                           size_t track);
+/* The device of a bill that a track belongs to: one for each card of the job, or for all of them the first. */
+uint32_t plim_torch_device_of(const struct plim_torch *engine, const struct plim_machine *machine, size_t track);
 int plim_torch_bill(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                     struct plim_bill *ret_bill, struct plim_error *reterr);
 /* The part by which figures at the scene's point may be off. */

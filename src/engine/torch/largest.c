@@ -29,7 +29,7 @@ static int run_all(struct search *s, bool *ret_runs)
     for (size_t i = 0; i < s->engine->scene.choice.shape->n_tracks && *ret_runs; i++) {
         struct plim_torch_room room;
         struct plim_torch_result r;
-        const struct plim_card *card = plim_torch_card_of(s->engine, s->machine, i);
+        const struct plim_card *card = &s->machine->card[plim_torch_device_of(s->engine, s->machine, i)];
         int result = plim_torch_room_of(s->engine, s->wish, i, card, &room, s->err);
         if (result == 0)
             result = plim_torch_tape_replay(&s->engine->scene.tapes[i], &room.conditions, &r, s->err);

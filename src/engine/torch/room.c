@@ -8,11 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-const struct plim_card *plim_torch_card_of(const struct plim_torch *engine, const struct plim_machine *machine,
-                                           size_t track)
+uint32_t plim_torch_device_of(const struct plim_torch *engine, const struct plim_machine *machine, size_t track)
 {
-    const bool is_for_all = machine->n_cards < engine->scene.choice.shape->n_tracks;
-    return &machine->card[is_for_all ? 0 : track];
+    return machine->n_cards < engine->scene.n_places ? 0 : engine->scene.checks[track].place;
 }
 
 static int read_settings(const char *conf, struct plim_torch_settings *settings, struct plim_error *reterr)
@@ -50,16 +48,38 @@ struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engin
     return (struct plim_overhead_band){ here, plim_min_u64(bytes, here), plim_max_u64(bytes, here) };
 }
 
+/* Each has a context of its own. */
+struct plim_overhead_band plim_torch_others_band(const struct plim_torch *engine, const struct plim_card *card,
+                                                 size_t track)
+{
+    const struct plim_torch_check *checks = engine->scene.checks;
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band();
+    struct plim_overhead_band sum = { 0, 0, 0 };
+    for (size_t i = 0; i < shape->n_tracks; i++) {
+        if (i == track || checks[i].place != checks[track].place)
+            continue;
+        const struct plim_overhead_band outside = plim_torch_outside_band(engine, card, &shape->tracks[i]);
+        const uint64_t bytes = checks[i].peak_bytes, slack = (uint64_t)((double)bytes * plim_torch_error_of(engine));
+        sum.bytes = plim_bytes_sum(sum.bytes, bytes + context.bytes + kernels.bytes + outside.bytes);
+        sum.high_bytes = plim_bytes_sum(sum.high_bytes,
+                                        bytes + slack + context.high_bytes + kernels.high_bytes + outside.high_bytes);
+    }
+    return sum;
+}
+
 /* What other than PyTorch's allocator takes of a card. */
-static void add_up(const struct plim_torch *engine, const struct plim_card *card, const struct plim_step_track *track,
-                   uint64_t *ret_bytes, uint64_t *ret_high_bytes)
+static void add_up(const struct plim_torch *engine, const struct plim_card *card, size_t track, uint64_t *ret_bytes,
+                   uint64_t *ret_high_bytes)
 {
     const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
-                                    outside = plim_torch_outside_band(engine, card, track);
-    const uint64_t fixed_bytes = card->others_bytes;
-    *ret_bytes = card->reserved_bytes + fixed_bytes + context.bytes + kernels.bytes + outside.bytes;
-    *ret_high_bytes =
-        card->reserved_high_bytes + fixed_bytes + context.high_bytes + kernels.high_bytes + outside.high_bytes;
+                                    outside = plim_torch_outside_band(engine, card,
+                                                                      &engine->scene.choice.shape->tracks[track]),
+                                    others = plim_torch_others_band(engine, card, track);
+    const uint64_t fixed_bytes = card->others_bytes + engine->scene.checks[track].missing_bytes;
+    *ret_bytes = card->reserved_bytes + fixed_bytes + context.bytes + kernels.bytes + outside.bytes + others.bytes;
+    *ret_high_bytes = card->reserved_high_bytes + fixed_bytes + context.high_bytes + kernels.high_bytes +
+                      outside.high_bytes + others.high_bytes;
 }
 
 static uint64_t rest_of(uint64_t total_bytes, uint64_t taken_bytes)
@@ -82,7 +102,8 @@ int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_
     if (read_settings(engine->step->alloc_conf, &recorded, NULL) < 0 ||
         memcmp(&recorded, &room.conditions.settings, sizeof recorded) != 0)
         room.are_recorded = false;
-    add_up(engine, card, &engine->scene.choice.shape->tracks[track], &bytes, &high_bytes);
+    add_up(engine, card, track, &bytes, &high_bytes);
+    room.taken_bytes = bytes;
     room.conditions.capacity_bytes = card->total_bytes ? rest_of(card->total_bytes, bytes) : UINT64_MAX;
     room.conditions.card_bytes = card->total_bytes ? rest_of(card->total_bytes, card->reserved_bytes) : UINT64_MAX;
     room.worst_capacity_bytes = card->total_bytes ? rest_of(card->total_low_bytes, high_bytes) : UINT64_MAX;
@@ -139,5 +160,8 @@ double plim_torch_error_of(const struct plim_torch *engine)
 
 bool plim_torch_need_is_more(const struct plim_torch_need *need, const struct plim_torch_need *than)
 {
-    return need->least.reserved_peak_bytes > than->least.reserved_peak_bytes;
+    const uint64_t own = need->least.reserved_peak_bytes, other = than->least.reserved_peak_bytes;
+    const uint64_t sum = plim_bytes_sum(own, need->room.taken_bytes),
+                   less = plim_bytes_sum(other, than->room.taken_bytes);
+    return sum != less ? sum > less : own > other;
 }

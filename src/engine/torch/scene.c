@@ -2,6 +2,8 @@
 /* A step at one point, kept for the next question about it. */
 #include "engine/torch/engine.h"
 
+#include "base/numbers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -61,28 +63,64 @@ void plim_torch_scene_done(struct plim_torch_scene *scene)
     for (size_t i = 0; scene->tapes && i < scene->choice.shape->n_tracks; i++)
         plim_torch_tape_done(&scene->tapes[i]);
     plim_free(scene->tapes);
-    plim_free(scene->is_equal);
+    plim_free(scene->checks);
     *scene = (struct plim_torch_scene){ .is_made = false };
 }
 
+static int replay_as_recorded(const struct plim_step *step, const struct plim_torch_tape *tape, uint64_t capacity_bytes,
+                              struct plim_torch_result *ret_result, struct plim_error *reterr)
+{
+    struct plim_torch_conditions conditions = { .capacity_bytes = capacity_bytes, .card_bytes = step->card_bytes };
+    plim_torch_settings_init(&conditions.settings);
+    if (plim_torch_settings_parse(&conditions.settings, step->alloc_conf, NULL) < 0)
+        plim_torch_settings_init(&conditions.settings);
+    return plim_torch_tape_replay(tape, &conditions, ret_result, reterr);
+}
+
 /* Does the recording, replayed as it was made, have the peaks that PyTorch had? */
-static int compare(const struct plim_step *step, const struct plim_torch_scene *scene, size_t track, bool *ret_is_equal,
-                   struct plim_error *reterr)
+static int compare(const struct plim_step *step, const struct plim_torch_scene *scene, size_t track,
+                   struct plim_torch_check *check, struct plim_error *reterr)
 {
     const struct plim_step_track *t = &scene->choice.shape->tracks[track];
     const struct plim_step_peaks *recorded =
         scene->choice.source == PLIM_STEP_RECORDED && t->recorded ? &t->recorded[scene->choice.point] : NULL;
-    struct plim_torch_conditions conditions = { .capacity_bytes = t->capacity_bytes, .card_bytes = step->card_bytes };
     struct plim_torch_result r;
-    *ret_is_equal = false;
-    plim_torch_settings_init(&conditions.settings);
-    if (!recorded || plim_torch_settings_parse(&conditions.settings, step->alloc_conf, NULL) < 0)
+    if (!recorded)
         return 0;
-    const int result = plim_torch_tape_replay(&scene->tapes[track], &conditions, &r, reterr);
-    if (result == 0)
-        *ret_is_equal = !r.n_ooms && r.allocated_peak_bytes == recorded->allocated_bytes &&
-                        r.reserved_peak_bytes == recorded->reserved_bytes;
-    return result;
+    const int result = replay_as_recorded(step, &scene->tapes[track], t->capacity_bytes, &r, reterr);
+    if (result < 0)
+        return result;
+    check->is_equal = !r.n_ooms && r.allocated_peak_bytes == recorded->allocated_bytes &&
+                      r.reserved_peak_bytes == recorded->reserved_bytes;
+    if (recorded->reserved_bytes != PLIM_STEP_UNKNOWN_BYTES && recorded->reserved_bytes > r.reserved_peak_bytes)
+        check->missing_bytes = plim_min_u64(recorded->reserved_bytes - r.reserved_peak_bytes, PLIM_MOST_BYTES);
+    return 0;
+}
+
+/* --- cards: processes of a job may share one --- */
+
+static void find_places(struct plim_torch_scene *scene)
+{
+    const struct plim_step_shape *shape = scene->choice.shape;
+    for (size_t i = 0; i < shape->n_tracks; i++) {
+        size_t same = 0; /* the first track of this card */
+        while (shape->tracks[same].device != shape->tracks[i].device)
+            same++;
+        scene->checks[i].place = same < i ? scene->checks[same].place : scene->n_places++;
+    }
+}
+
+static int find_peaks(const struct plim_step *step, struct plim_torch_scene *scene, struct plim_error *reterr)
+{
+    const size_t n_tracks = scene->choice.shape->n_tracks;
+    for (size_t i = 0; i < n_tracks && scene->n_places < n_tracks; i++) {
+        struct plim_torch_result r;
+        const int result = replay_as_recorded(step, &scene->tapes[i], UINT64_MAX, &r, reterr);
+        if (result < 0)
+            return result;
+        scene->checks[i].peak_bytes = plim_bytes_sum(r.reserved_peak_bytes, scene->checks[i].missing_bytes);
+    }
+    return 0;
 }
 
 static int fill(const struct plim_step *step, struct plim_torch_scene *scene, struct plim_error *reterr)
@@ -90,15 +128,18 @@ static int fill(const struct plim_step *step, struct plim_torch_scene *scene, st
     const struct plim_step_shape *shape = scene->choice.shape;
     int result = 0;
     scene->tapes = plim_alloc(shape->n_tracks + 1, sizeof *scene->tapes);
-    scene->is_equal = plim_alloc(shape->n_tracks + 1, sizeof *scene->is_equal);
-    if (!scene->tapes || !scene->is_equal)
+    scene->checks = plim_alloc(shape->n_tracks + 1, sizeof *scene->checks);
+    if (!scene->tapes || !scene->checks)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < shape->n_tracks && result == 0; i++) {
         result = plim_torch_tape_make(step, shape, &shape->tracks[i], &scene->point, &scene->tapes[i], reterr);
         if (result == 0)
-            result = compare(step, scene, i, &scene->is_equal[i], reterr);
+            result = compare(step, scene, i, &scene->checks[i], reterr);
     }
-    return result;
+    if (result < 0)
+        return result;
+    find_places(scene);
+    return find_peaks(step, scene, reterr);
 }
 
 int plim_torch_scene_make(struct plim_torch *engine, const struct plim_step_point *point, struct plim_error *reterr)

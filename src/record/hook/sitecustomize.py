@@ -413,6 +413,13 @@ class _Recorder:
                 return int(os.environ[name])
         return None
 
+    def card_of(self, device):
+        """The number that the machine gives a device: each process of a job may see a card of its own as number 0."""
+        try:
+            return int(self.torch.cuda._get_nvml_device_index(device))
+        except Exception:
+            return device
+
     def write(self, name, put, mode):
         path = os.path.join(_FOLDER, name)
         with open(path + ".part", mode) as file:
@@ -457,6 +464,7 @@ class _Recorder:
             lines.append("device %d %d %d %d %d %d %s" % (
                 device, row["allocated"], row["allocated_peak"], row["reserved"], row["reserved_peak"],
                 properties.total_memory, properties.name))
+            lines.append("card %d %d" % (device, self.card_of(device)))
         for mark in self.marks:
             lines.append("mark %s %d" % (mark["kind"], mark["step"]))
             lines.extend("at %d %d %d" % tuple(place) for place in mark["at"])

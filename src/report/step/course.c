@@ -17,11 +17,13 @@ void plim_report_course_head(FILE *out, const struct plim_answer *answer)
 {
     const struct plim_course *course = answer->course;
     char text[TEXT_BYTES];
-    if (course->n_tracks > 1)
-        snprintf(text, sizeof text, "a recorded step of %u devices%s%.250s", course->n_tracks,
-                 *course->command ? ": " : "", course->command);
-    else
-        snprintf(text, sizeof text, "a recorded step%s%.250s", *course->command ? ": " : "", course->command);
+    char of[64] = "";
+    if (course->n_devices < course->n_tracks)
+        snprintf(of, sizeof of, " of %u ranks on %u device%s", course->n_tracks, course->n_devices,
+                 course->n_devices == 1 ? "" : "s");
+    else if (course->n_tracks > 1)
+        snprintf(of, sizeof of, " of %u devices", course->n_tracks);
+    snprintf(text, sizeof text, "a recorded step%s%s%.250s", of, *course->command ? ": " : "", course->command);
     plim_print(out, "  ");
     plim_print_wrapped(out, text, 2, 2);
 }
@@ -51,8 +53,8 @@ static void print_peak(FILE *out, const struct plim_course *course)
     plim_size_text(reserved, course->reserved_peak_bytes);
     snprintf(text, sizeof text, "Peak: %s; PyTorch allocates up to %s and reserves %s.", place, allocated, reserved);
     if (course->n_tracks > 1)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " Of %u devices rank %u needs most.",
-                 course->n_tracks, course->rank);
+        snprintf(text + strlen(text), sizeof text - strlen(text), " Of %u %s rank %u needs most.", course->n_tracks,
+                 course->n_devices < course->n_tracks ? "ranks" : "devices", course->rank);
     plim_print(out, "\n");
     plim_print_wrapped(out, text, 0, 0);
 }

@@ -28,8 +28,8 @@ static json_t *phases_json(const struct plim_course *course)
     json_t *list = json_array();
     for (unsigned i = 0; list && i < PLIM_PHASE_MAX_; i++)
         if (course->phases[i].is_there)
-            json_array_append_new(list, json_pack("{s:o, s:i, s:o, s:o}", "phase", phase_name_json((enum plim_phase)i),
-                                                  "step", (int)course->phases[i].step, "allocated_peak_bytes",
+            json_array_append_new(list, json_pack("{s:o, s:I, s:o, s:o}", "phase", phase_name_json((enum plim_phase)i),
+                                                  "step", (json_int_t)course->phases[i].step, "allocated_peak_bytes",
                                                   bytes(course->phases[i].allocated_bytes), "reserved_peak_bytes",
                                                   bytes(course->phases[i].reserved_bytes)));
     return list;
@@ -37,10 +37,10 @@ static json_t *phases_json(const struct plim_course *course)
 
 static json_t *site_json(const struct plim_course_site *site)
 {
-    return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "file", plim_text_or_null_json(site->file), "line",
+    return json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "file", plim_text_or_null_json(site->file), "line",
                      *site->file ? json_integer(site->line) : json_null(), "function",
-                     plim_text_or_null_json(site->function), "allocations", (int)site->n, "bytes", bytes(site->bytes),
-                     "pillar",
+                     plim_text_or_null_json(site->function), "allocations", (json_int_t)site->n, "bytes",
+                     bytes(site->bytes), "pillar",
                      site->pillar < PLIM_PILLAR_MAX_ ? plim_text_json(plim_pillar_name(site->pillar)) : json_null(),
                      "phase", phase_name_json(site->phase));
 }
@@ -79,16 +79,16 @@ json_t *plim_course_json(const struct plim_course *course)
         [PLIM_COURSE_RECORDED] = "recorded", [PLIM_COURSE_BETWEEN] = "between", [PLIM_COURSE_BEYOND] = "beyond"
     };
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:s, s:b, s:o, s:i, s:i, s:i}", "command", plim_text_or_null_json(course->command),
+        "{s:o, s:o, s:o, s:s, s:b, s:o, s:I, s:I, s:I}", "command", plim_text_or_null_json(course->command),
         "alloc_conf", plim_text_json(course->settings), "variables", variables_json(course), "source",
         sources[course->source], "replay_equals_recording", course->is_replay_equal, "error", json_real(course->error),
-        "rank", (int)course->rank, "device", (int)course->device, "tracks", (int)course->n_tracks);
+        "rank", (json_int_t)course->rank, "device", (json_int_t)course->device, "tracks", (json_int_t)course->n_tracks);
     json_object_set_new(object, "allocated_peak_bytes", bytes(course->allocated_peak_bytes));
     json_object_set_new(object, "reserved_peak_bytes", bytes(course->reserved_peak_bytes));
     json_object_set_new(object, "requested_peak_bytes", bytes(course->requested_peak_bytes));
     json_object_set_new(object, "retries", bytes(course->n_retries));
-    json_t *peak = json_pack("{s:o, s:i, s:o}", "phase", phase_name_json(course->binding_phase), "step",
-                             (int)course->binding_step, "event", bytes(course->binding_event));
+    json_t *peak = json_pack("{s:o, s:I, s:o}", "phase", phase_name_json(course->binding_phase), "step",
+                             (json_int_t)course->binding_step, "event", bytes(course->binding_event));
     json_object_set_new(object, "peak", peak);
     json_object_set_new(object, "room_bytes", bytes_or_null(course->room_bytes));
     json_object_set_new(object, "oom", oom_json(course));
