@@ -92,6 +92,13 @@ static int add_process(const char *folder, const struct plim_record_dump *dump, 
 
 /* --- the step --- */
 
+void plim_record_cut(struct plim_step *step)
+{
+    for (size_t i = 0; i < step->shapes->n_tracks; i++)
+        if (step->shapes->tracks[i].end == PLIM_STEP_END_EXIT)
+            step->shapes->tracks[i].end = PLIM_STEP_END_UNKNOWN;
+}
+
 uint32_t plim_record_text(struct plim_step *step, const char *text)
 {
     const size_t n = strlen(text) + 1, first = step->text_bytes ? step->text_bytes : 1;

@@ -34,6 +34,9 @@ PLIM_MUST_CHECK int plim_record_step(const struct plim_record_folder *folder, st
 PLIM_MUST_CHECK int plim_record_snapshots(const struct plim_record_folder *folder, const char *path, size_t *ret_n,
                                           struct plim_error *reterr);
 
+/* The program was interrupted or failed: that its end is in the recording says nothing. */
+void plim_record_cut(struct plim_step *step);
+
 /* Adds a text to a step and returns its place; 0, which is "", when memory ran out. */
 uint32_t plim_record_text(struct plim_step *step, const char *text);
 

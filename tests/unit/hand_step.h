@@ -55,6 +55,7 @@ static inline struct plim_step_track *hand_track(struct plim_step_shape *shape)
     HAND_ADD(shape->tracks, shape->n_tracks,
              (struct plim_step_track){ .rank = rank,
                                        .device = rank,
+                                       .end = PLIM_STEP_END_EXIT,
                                        .n_streams = 1,
                                        .n_pools = 1,
                                        .outside_bytes = PLIM_STEP_UNKNOWN_BYTES,

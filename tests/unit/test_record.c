@@ -215,6 +215,9 @@ static void test_card(void **state)
     put(folder.path, "1-1-exit.marks", changed, (size_t)length);
     assert_int_equal(plim_record_step(&folder, &step, &recorded, &error), 0);
     assert_int_equal(step.shapes->tracks->device, 5);
+    assert_int_equal(step.shapes->tracks->end, PLIM_STEP_END_EXIT);
+    plim_record_cut(&step);
+    assert_int_equal(step.shapes->tracks->end, PLIM_STEP_END_UNKNOWN);
     assert_int_equal(step.shapes->tracks->recorded->allocated_bytes, 999588224);
     assert_int_equal(step.shapes->tracks->recorded->reserved_bytes, 1025165824);
     plim_step_done(&step);

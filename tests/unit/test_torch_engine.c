@@ -106,6 +106,25 @@ static void test_basis(void **state)
     }
 }
 
+/* A program that was stopped while it was recorded may need more later. */
+static void test_stopped(void **state)
+{
+    struct plim_step step;
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    (void)state;
+    make(&step, true)->end = PLIM_STEP_END_UNKNOWN;
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    bill_of(engine, &setup, &machine, &bill);
+    assert_non_null(bill.caveat);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 /* Where a recording ends for want of memory, more memory shows nothing. */
 static void test_end_of_memory(void **state)
 {
@@ -358,9 +377,9 @@ static void test_not_monotonic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),       cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
+        cmocka_unit_test(test_stopped),  cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
+        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_devices),  cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/recorded.h"
+#include "rehearse/end/end.h"
 #include "step/file.h"
 
 #include <stdio.h>
@@ -70,6 +71,8 @@ int plim_rehearse_record_take(const struct plim_rehearse_options *o, const struc
     snprintf(ret_step->card_name, sizeof ret_step->card_name, "%s", o->machine.card[0].name);
     ret_step->card_bytes = o->machine.card[0].total_bytes;
     fill_outside(rehearsal, ret_step->shapes);
+    if (!plim_end_is_good(plim_end_of(rehearsal)))
+        plim_record_cut(ret_step);
     return 0;
 }
 

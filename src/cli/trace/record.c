@@ -68,13 +68,15 @@ static bool is_snapshot(const char *path)
     return n > 7 && !strcmp(path + n - 7, ".pickle");
 }
 
-static int write_step(const struct recording *r, struct plim_error *reterr)
+static int write_step(const struct recording *r, int status, struct plim_error *reterr)
 {
     struct plim_step step;
     struct plim_recorded recorded;
     int result = plim_record_step(&r->folder, &step, &recorded, reterr);
     if (result < 0)
         return result;
+    if (status)
+        plim_record_cut(&step);
     char *command = plim_record_command(r->arguments);
     step.command = command ? plim_record_text(&step, command) : 0;
     plim_free(command);
@@ -107,7 +109,7 @@ static int run(struct recording *r)
         plim_cli_fail(&error);
         return error.code == PLIM_E_NOT_FOUND ? PLIM_EXIT_NOT_FOUND : PLIM_EXIT_CANNOT_RUN;
     }
-    result = is_snapshot(r->path) ? write_snapshot(r, &error) : write_step(r, &error);
+    result = is_snapshot(r->path) ? write_snapshot(r, &error) : write_step(r, status, &error);
     if (result < 0)
         plim_cli_fail(&error);
     return result == 0 || result == PLIM_E_NOT_FOUND ? status : PLIM_EXIT_OURS;

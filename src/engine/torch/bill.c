@@ -150,6 +150,8 @@ static const char *caveat_of(const struct writer *w)
         return "this point lies beyond the recorded ones";
     if (scene->choice.source == PLIM_STEP_BETWEEN)
         return "this point was not recorded: its sizes follow from those that were";
+    if (track->end == PLIM_STEP_END_UNKNOWN)
+        return "the recording ends before the program does";
     if (track->starts_late)
         return "the recording begins in the middle of the program: what PyTorch held free then is not known";
     if (!recorded || recorded->reserved_bytes == PLIM_STEP_UNKNOWN_BYTES)
