@@ -2,7 +2,45 @@
 #include "cli/recorded.h"
 
 #include "base/units.h"
+#include "cli/answer_file.h"
 #include "report/print.h"
+#include "step/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool plim_cli_is_snapshot(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 7 && !strcmp(path + n - 7, ".pickle");
+}
+
+/* A file with another beginning than a recorded step's: a program that was named in the wrong place. */
+static bool is_of_others(const char *path)
+{
+    unsigned char magic[PLIM_STEP_MAGIC_BYTES];
+    FILE *file = plim_cli_is_snapshot(path) ? NULL : fopen(path, "re");
+    const size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return n && (n < sizeof magic || memcmp(magic, plim_step_magic, sizeof magic) != 0);
+}
+
+bool plim_cli_can_record(const char *path)
+{
+    struct stat status;
+    const bool is_there = stat(path, &status) == 0;
+    const char *reason = !strcmp(path, "--")                      ? "--record needs a file in front of --"
+                         : !plim_answer_file_can_be_written(path) ? strerror(errno)
+                         : is_there && !S_ISREG(status.st_mode)   ? "not a file"
+                         : is_there && is_of_others(path)         ? "the file there is no recorded step"
+                                                                  : NULL;
+    if (reason)
+        plim_print(stderr, "plimsoll: cannot write the recording: %s (%s)\n", reason, path);
+    return !reason;
+}
 
 void plim_cli_say_recorded(const char *path, const struct plim_step *step, const struct plim_recorded *recorded,
                            const char *card)

@@ -6,6 +6,7 @@
 #include "cli/check_input.h"
 #include "cli/help.h"
 #include "cli/libraries.h"
+#include "cli/recorded.h"
 #include "cli/rehearse/options.h"
 #include "cli/rehearse/record.h"
 #include "cli/rehearse/run.h"
@@ -302,13 +303,12 @@ static int rehearse(struct plim_rehearse_options *o, struct plim_rehearsal *rehe
         result = plim_command_check(path, &error);
     if (result < 0)
         return plim_rehearse_fail(&error);
-    const char *const files[] = { o->receipt_path, o->record_path };
-    for (size_t i = 0; i < 2; i++)
-        if (files[i] && !plim_answer_file_can_be_written(files[i])) {
-            plim_print(stderr, "plimsoll: cannot write the %s: %s (%s)\n", i ? "recording" : "receipt", strerror(errno),
-                       files[i]);
-            return PLIM_EXIT_OURS;
-        }
+    if (o->receipt_path && !plim_answer_file_can_be_written(o->receipt_path)) {
+        plim_print(stderr, "plimsoll: cannot write the receipt: %s (%s)\n", strerror(errno), o->receipt_path);
+        return PLIM_EXIT_OURS;
+    }
+    if (o->record_path && !plim_cli_can_record(o->record_path))
+        return PLIM_EXIT_OURS;
     o->launch.path = path;
     o->launch.libraries = folder;
     o->launch.environment = environ;

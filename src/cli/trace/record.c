@@ -2,7 +2,6 @@
 #include "cli/trace/record.h"
 
 #include "base/mem.h"
-#include "cli/answer_file.h"
 #include "cli/cli.h"
 #include "cli/recorded.h"
 #include "cli/rehearse/options.h"
@@ -11,7 +10,6 @@
 #include "report/print.h"
 #include "step/file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +53,7 @@ static int parse(int argc, char **argv, struct recording *r)
         return usage("%s needs a file", "--record");
     if (i == argc)
         return usage("no command to record%s", "");
-    if (!plim_answer_file_can_be_written(r->path)) {
-        plim_print(stderr, "plimsoll: cannot write the recording: %s (%s)\n", strerror(errno), r->path);
-        return PLIM_EXIT_OURS;
-    }
-    return 0;
-}
-
-static bool is_snapshot(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 7 && !strcmp(path + n - 7, ".pickle");
+    return plim_cli_can_record(r->path) ? 0 : PLIM_EXIT_OURS;
 }
 
 static int write_step(const struct recording *r, int status, struct plim_error *reterr)
@@ -109,7 +97,7 @@ static int run(struct recording *r)
         plim_cli_fail(&error);
         return error.code == PLIM_E_NOT_FOUND ? PLIM_EXIT_NOT_FOUND : PLIM_EXIT_CANNOT_RUN;
     }
-    result = is_snapshot(r->path) ? write_snapshot(r, &error) : write_step(r, status, &error);
+    result = plim_cli_is_snapshot(r->path) ? write_snapshot(r, &error) : write_step(r, status, &error);
     if (result < 0)
         plim_cli_fail(&error);
     return result == 0 || result == PLIM_E_NOT_FOUND ? status : PLIM_EXIT_OURS;
