@@ -81,7 +81,7 @@ def record(a: argparse.Namespace, name: str, step: pathlib.Path) -> bool:
     if done.returncode or not step.exists():
         print(f"{name}: not recorded: {done.stderr[-600:]}", flush=True)
         return False
-    os.remove(str(step) + ".log")
+    pathlib.Path(str(step) + ".log").unlink(missing_ok=True)
     step.write_bytes(neutral(step.read_bytes()))
     return True
 
