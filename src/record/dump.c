@@ -2,6 +2,7 @@
 #include "record/dump.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -34,6 +35,13 @@ static bool take_number(const char **text, uint64_t *ret_number)
     *ret_number = strtoull(*text, &end, 10);
     *text = *end == ' ' ? end + 1 : end;
     return !errno && (*end == ' ' || *end == '\0');
+}
+
+static bool take_fraction(const char *text, double *ret_fraction)
+{
+    const char *end = "x";
+    *ret_fraction = plim_decimal(text, &end);
+    return *end == '\0' && *ret_fraction > 0 && *ret_fraction <= 1;
 }
 
 static void *with_room(struct reader *r, void *array, size_t size, size_t n, size_t *room)
@@ -178,6 +186,8 @@ static bool read_about(struct reader *r, const char *text)
         return true;
     if (take_word(&text, "rank") && take_number(&text, &number) && number < UINT32_MAX)
         return dump->rank = (int64_t)number, true;
+    if (take_word(&text, "fraction"))
+        return take_fraction(text, &dump->fraction);
     if (take_word(&text, "pid") && take_number(&text, &number))
         return dump->pid = (int64_t)number, true;
     if (take_word(&text, "whole") && take_number(&text, &number))

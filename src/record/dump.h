@@ -31,6 +31,7 @@ struct plim_record_dump {
     char torch_version[32], alloc_conf[256];
     char snapshot[PLIM_RECORD_NAME_BYTES]; /* a file of the same folder */
     char kind[16];                         /* why it was written: "steps", "exit", "memory", "peak", "own" */
+    double fraction;                       /* of the card's memory that the process may have; 0: no limit */
     int64_t pid;
     int64_t rank; /* -1: unknown */
     uint64_t number, n_dropped;

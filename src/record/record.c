@@ -73,6 +73,24 @@ static int add_tracks(const struct plim_record_dump *dump, struct plim_memory_tr
     return 0;
 }
 
+/*
+ * The settings that the environment had, unless the program changed them: then those of the history (NULL: it has
+ * none). The fraction is PyTorch's own answer; no history has it.
+ */
+static void describe_settings(const struct plim_record_dump *dump, const struct plim_torch_settings *settings,
+                              struct plim_step *step)
+{
+    struct plim_torch_settings said, had;
+    plim_torch_settings_init(&said);
+    const bool is_read = plim_torch_settings_parse(&said, dump->alloc_conf, NULL) == 0;
+    had = settings ? *settings : said;
+    if (dump->fraction > 0)
+        had.fraction = dump->fraction;
+    if ((is_read && plim_torch_settings_are_equal(&said, &had)) ||
+        !plim_torch_settings_text(&had, step->alloc_conf, sizeof step->alloc_conf))
+        snprintf(step->alloc_conf, sizeof step->alloc_conf, "%s", dump->alloc_conf);
+}
+
 static int add_process(const char *folder, const struct plim_record_dump *dump, struct plim_step *step,
                        struct plim_recorded *recorded, struct plim_error *reterr)
 {
@@ -84,6 +102,8 @@ static int add_process(const char *folder, const struct plim_record_dump *dump, 
     if (result < 0)
         return result;
     result = plim_snapshot_settings(&trace, &settings, reterr);
+    if (result == 0 && !step->n_shapes)
+        describe_settings(dump, trace.has_settings ? &settings : NULL, step);
     if (result == 0)
         result = add_tracks(dump, &trace, &settings, step, recorded, reterr);
     plim_snapshot_done(&trace);
@@ -134,7 +154,6 @@ static void describe(const struct plim_record_dump *dump, struct plim_step *step
     const struct plim_record_device *device = dump->devices;
     const size_t n = strcspn(dump->torch_version, "+"); /* 2.15.0+cu130 */
     snprintf(step->torch_version, sizeof step->torch_version, "%.*s", (int)n, dump->torch_version);
-    snprintf(step->alloc_conf, sizeof step->alloc_conf, "%s", dump->alloc_conf);
     snprintf(step->card_name, sizeof step->card_name, "%s", device->card_name);
     step->card_bytes = device->card_bytes;
 }

@@ -152,7 +152,7 @@ struct plim_step_shape {
 
 struct plim_step {
     char torch_version[32]; /* "2.15.0"; "" unknown */
-    char alloc_conf[256];   /* PYTORCH_CUDA_ALLOC_CONF of the recording */
+    char alloc_conf[256];   /* the settings of the recording, as PYTORCH_CUDA_ALLOC_CONF has them */
     char card_name[160];    /* on which it was recorded */
     uint64_t card_bytes;    /* of that card; 0 unknown */
     uint32_t command;       /* text: as recorded, with {B} for variables */

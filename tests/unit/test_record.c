@@ -175,6 +175,8 @@ static void test_wrong_marks(void **state)
                                            "device 99 1 1 1 1 1 name\nend\n",
                                            "card 7 1\nend\n",
                                            "card 0\nend\n",
+                                           "fraction 1.5\nend\n",
+                                           "fraction 0x\nend\n",
                                            "snapshot ../1-1-exit.pickle.gz\nend\n",
                                            "nonsense\nend\n",
                                            "number 99999999999999999999999\nend\n" };
@@ -210,11 +212,14 @@ static void test_card(void **state)
     assert_non_null(end);
     const int length = snprintf(changed, sizeof changed,
                                 "kind exit\nnumber 1\nsnapshot 1-1-exit.pickle.gz\nwhole 0\npeak 0\n"
-                                "device 0 406528 999588224 25165824 1025165824 25254363136 card\ncard 0 5\n%s",
+                                "device 0 406528 999588224 25165824 1025165824 25254363136 card\ncard 0 5\nfraction "
+                                "0.25\nconf max_split_size_mb:99\n%s",
                                 end);
     put(folder.path, "1-1-exit.marks", changed, (size_t)length);
     assert_int_equal(plim_record_step(&folder, &step, &recorded, &error), 0);
     assert_int_equal(step.shapes->tracks->device, 5);
+    /* the history has the settings that counted, whatever the environment said; the fraction is PyTorch's answer */
+    assert_string_equal(step.alloc_conf, "per_process_memory_fraction:0.25");
     assert_int_equal(step.shapes->tracks->end, PLIM_STEP_END_EXIT);
     plim_record_cut(&step);
     assert_int_equal(step.shapes->tracks->end, PLIM_STEP_END_UNKNOWN);

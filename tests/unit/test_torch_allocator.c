@@ -264,6 +264,35 @@ static void test_rounding(void **state)
     }
 }
 
+static void test_text_of_settings(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "expandable_segments:True",
+        "expandable_segments:True,max_split_size_mb:128",
+        "max_split_size_mb:512,garbage_collection_threshold:0.85,per_process_memory_fraction:0.3",
+        "max_non_split_rounding_mb:40,large_segment_size_mb:64",
+        "roundup_power2_divisions:4",
+        "roundup_power2_divisions:[1:8,2:8,4:8,8:8,16:4,32:0,64:2,128:2,256:1,512:1,1024:1,2048:1,4096:1,8192:1,16384:"
+        "1,"
+        "32768:16]",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct plim_torch_settings settings, again;
+        char text[256], short_text[8];
+        plim_torch_settings_init(&settings);
+        plim_torch_settings_init(&again);
+        assert_int_equal(plim_torch_settings_parse(&settings, texts[i], NULL), 0);
+        assert_true(plim_torch_settings_text(&settings, text, sizeof text));
+        assert_string_equal(text, texts[i]);
+        assert_int_equal(plim_torch_settings_text(&settings, short_text, sizeof short_text), i == 0);
+        assert_int_equal(plim_torch_settings_are_equal(&settings, &again), i == 0);
+        assert_int_equal(plim_torch_settings_parse(&again, text, NULL), 0);
+        assert_true(plim_torch_settings_are_equal(&settings, &again));
+    }
+}
+
 static void test_settings_that_pytorch_refuses(void **state)
 {
     static const char *const bad[] = {
@@ -369,10 +398,15 @@ static void test_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),      cmocka_unit_test(test_other_settings),
-        cmocka_unit_test(test_late_returns), cmocka_unit_test(test_block_before),
-        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_settings_that_pytorch_refuses),
-        cmocka_unit_test(test_free_set),     cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_other_settings),
+        cmocka_unit_test(test_late_returns),
+        cmocka_unit_test(test_block_before),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_text_of_settings),
+        cmocka_unit_test(test_settings_that_pytorch_refuses),
+        cmocka_unit_test(test_free_set),
+        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,11 @@ void plim_torch_settings_init(struct plim_torch_settings *settings);
 PLIM_MUST_CHECK int plim_torch_settings_parse(struct plim_torch_settings *settings, const char *text,
                                               struct plim_error *reterr);
 
+bool plim_torch_settings_are_equal(const struct plim_torch_settings *a, const struct plim_torch_settings *b);
+
+/* The text that makes these of the defaults; false: it has no room. */
+bool plim_torch_settings_text(const struct plim_torch_settings *settings, char *ret_text, size_t size);
+
 /* The bytes of the block that a request gets. */
 uint64_t plim_torch_round(const struct plim_torch_settings *settings, uint64_t requested_bytes);
 

@@ -420,6 +420,13 @@ class _Recorder:
         except Exception:
             return device
 
+    def fraction(self, device):
+        """Of the card's memory, that this process may have: a program sets it, and no history tells."""
+        try:
+            return float(self.torch.cuda.get_per_process_memory_fraction(device))
+        except Exception:  # 2.7 and older cannot be asked
+            return 1.0
+
     def write(self, name, put, mode):
         path = os.path.join(_FOLDER, name)
         with open(path + ".part", mode) as file:
@@ -465,6 +472,9 @@ class _Recorder:
                 device, row["allocated"], row["allocated_peak"], row["reserved"], row["reserved_peak"],
                 properties.total_memory, properties.name))
             lines.append("card %d %d" % (device, self.card_of(device)))
+        fraction = min([self.fraction(device) for device in counts])
+        if 0 < fraction < 1:
+            lines.append("fraction %.9f" % fraction)
         for mark in self.marks:
             lines.append("mark %s %d" % (mark["kind"], mark["step"]))
             lines.extend("at %d %d %d" % tuple(place) for place in mark["at"])
