@@ -25,6 +25,20 @@ bool plim_answer_file_can_be_written(const char *path)
     return errno == ENOENT && *path && access(*folder ? folder : "/", W_OK | X_OK) == 0;
 }
 
+bool plim_answer_file_is_replaceable(const char *path, const void *begin, size_t n_begin)
+{
+    unsigned char found[128];
+    struct stat status;
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return true;
+    FILE *in = n_begin <= sizeof found ? fopen(path, "re") : NULL;
+    const bool is_same = in && fread(found, 1, n_begin, in) == n_begin && !memcmp(found, begin, n_begin);
+    if (in)
+        fclose(in);
+    errno = EEXIST;
+    return is_same;
+}
+
 /* Writes and closes it; errno is of the first failure. */
 static bool write_stream(FILE *out, const struct plim_answer_writer *writer)
 {

@@ -5,6 +5,7 @@
 /* A file that an option names, such as that of --receipt: the whole answer, or what was there before. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* Writes it; false: errno says why. */
@@ -16,6 +17,12 @@ struct plim_answer_writer {
 /* Checked before the answer is made, which may take an hour. Nothing is created or opened: the path may be a pipe.
  * Sets errno. */
 bool plim_answer_file_can_be_written(const char *path);
+
+/*
+ * False, and errno is EEXIST, for a file that begins otherwise than answers of the kind do: a program or a snapshot
+ * whose name was given by mistake is not written over.
+ */
+bool plim_answer_file_is_replaceable(const char *path, const void *begin, size_t n_begin);
 
 /*
  * Write it. Pipes, devices and files in a folder that takes no new ones are written as they are; to a file that our

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recorded.h"
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "cli/answer_file.h"
+#include "cli/fit/machine.h"
 #include "report/print.h"
 #include "step/file.h"
 
@@ -17,15 +19,13 @@ bool plim_cli_is_snapshot(const char *path)
     return n > 7 && !strcmp(path + n - 7, ".pickle");
 }
 
-/* A file with another beginning than a recorded step's: a program that was named in the wrong place. */
+/* A file with another beginning than a recording's: a program that was named in the wrong place. */
 static bool is_of_others(const char *path)
 {
-    unsigned char magic[PLIM_STEP_MAGIC_BYTES];
-    FILE *file = plim_cli_is_snapshot(path) ? NULL : fopen(path, "re");
-    const size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
-    if (file)
-        fclose(file);
-    return n && (n < sizeof magic || memcmp(magic, plim_step_magic, sizeof magic) != 0);
+    static const unsigned char pickle[] = { 0x80 };
+    return !(plim_cli_is_snapshot(path)
+                 ? plim_answer_file_is_replaceable(path, pickle, sizeof pickle)
+                 : plim_answer_file_is_replaceable(path, plim_step_magic, PLIM_STEP_MAGIC_BYTES));
 }
 
 bool plim_cli_can_record(const char *path)
@@ -35,11 +35,34 @@ bool plim_cli_can_record(const char *path)
     const char *reason = !strcmp(path, "--")                      ? "--record needs a file in front of --"
                          : !plim_answer_file_can_be_written(path) ? strerror(errno)
                          : is_there && !S_ISREG(status.st_mode)   ? "not a file"
-                         : is_there && is_of_others(path)         ? "the file there is no recorded step"
-                                                                  : NULL;
+                         : !is_there || !is_of_others(path)       ? NULL
+                         : plim_cli_is_snapshot(path)             ? "the file there is no snapshot"
+                                                                  : "the file there is no recorded step";
     if (reason)
         plim_print(stderr, "plimsoll: cannot write the recording: %s (%s)\n", reason, path);
     return !reason;
+}
+
+/* Cards of `rehearse`, "RTX 4090" or "8GiB, 8GiB", as options of `fit`. */
+static void say_cards(const char *cards)
+{
+    char card[64];
+    uint64_t bytes;
+    for (const char *at = cards; *at;) {
+        const size_t n = strcspn(at, ",");
+        snprintf(card, sizeof card, "%.*s", (int)(n < sizeof card ? n : sizeof card - 1), at);
+        plim_print(stderr, plim_cli_is_card_size(card, &bytes) ? " --budget %s" : " --card \"%s\"", card);
+        at += n + strspn(at + n, ", ");
+    }
+}
+
+void plim_cli_say_question(const char *path, const char *card)
+{
+    const char *words[] = { "plimsoll", "fit", path, NULL };
+    char *command = plim_record_command((char *const *)words);
+    plim_print(stderr, "%s", command ? command : "plimsoll fit");
+    plim_free(command);
+    say_cards(card);
 }
 
 void plim_cli_say_recorded(const char *path, const struct plim_step *step, const struct plim_recorded *recorded,
@@ -63,8 +86,10 @@ void plim_cli_say_recorded(const char *path, const struct plim_step *step, const
     if (shape->n_tracks > 1)
         plim_print(stderr, "%zu device%s of %zu process%s, ", n_devices, n_devices == 1 ? "" : "s",
                    recorded->n_processes, recorded->n_processes == 1 ? "" : "es");
-    plim_print(stderr, "%zu requests and returns, peak %s reserved; ask: plimsoll fit %s --card \"%s\"\n",
-               recorded->n_events, plim_size_text(size, reserved_bytes), path, card ? card : "RTX 3090");
+    plim_print(stderr, "%zu requests and returns, peak %s reserved; ask: ", recorded->n_events,
+               plim_size_text(size, reserved_bytes));
+    plim_cli_say_question(path, card ? card : "RTX 3090");
+    plim_print(stderr, "\n");
     if (recorded->starts_late)
         plim_print(stderr, "  it begins late: the run was longer than the history that PyTorch keeps\n");
     if (recorded->notes[0])

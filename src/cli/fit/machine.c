@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/fit/machine.h"
 
+#include "base/units.h"
 #include "engine/type.h"
 
 #include <stdlib.h>
@@ -32,6 +33,12 @@ static unsigned long take_count(const char **text)
         return 1;
     *text = p + 1 + strspn(p + 1, " ");
     return n;
+}
+
+bool plim_cli_is_card_size(const char *text, uint64_t *ret_bytes)
+{
+    const char last = *text ? text[strlen(text) - 1] : '0';
+    return (last < '0' || last > '9') && plim_size_parse(text, ret_bytes) && *ret_bytes > 0;
 }
 
 int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct plim_notes *notes,

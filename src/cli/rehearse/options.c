@@ -104,8 +104,7 @@ static int add_card(struct plim_rehearse_options *a, const char *text)
     struct plim_error error = { 0 };
     uint64_t size;
     const size_t n = strlen(a->card);
-    const char last = *text ? text[strlen(text) - 1] : '0'; /* a number alone is a name: 4060 */
-    if ((last < '0' || last > '9') && plim_size_parse(text, &size) && size > 0) {
+    if (plim_cli_is_card_size(text, &size)) {
         if (a->machine.n_cards == PLIM_MAX_DEVICES)
             return usage("too many cards: %s", text);
         plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);

@@ -2,6 +2,7 @@
 #include "cli/rehearse/varied.h"
 
 #include "base/units.h"
+#include "cli/recorded.h"
 #include "report/print.h"
 #include "step/fit/fit.h"
 
@@ -103,7 +104,8 @@ void plim_rehearse_varied_text(const struct plim_rehearse_options *o, const stru
         plim_print(stderr, "  where memory ran out: take smaller values, or a --card with more of it\n");
     for (size_t i = 0; i < step->n_shapes; i++)
         print_shape(vary, plan, step, i);
-    plim_print(stderr, "ask: plimsoll fit %s --card \"%s\"", o->record_path, o->card);
+    plim_print(stderr, "ask: ");
+    plim_cli_say_question(o->record_path, o->card);
     for (uint32_t i = 0; i < vary->n_variables; i++)
         plim_print(stderr, " --set %s=%llu", vary->variable[i].name,
                    2 * (unsigned long long)vary->value[i][vary->n_values[i] - 1]);
