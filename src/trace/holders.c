@@ -34,7 +34,58 @@ static bool is_pytorch(const char *file)
     return false;
 }
 
-static bool is_own(const char *file) { return ends_with(file, ".py") && !is_pytorch(file); }
+/* A cell of a notebook and what is typed have a name in angle brackets; so has what PyTorch compiles, which is not own.
+ */
+static bool is_typed(const char *file)
+{
+    static const char *const names[] = { "<ipython-input-", "<stdin>", "<string>" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(file, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static bool is_python(const char *file) { return ends_with(file, ".py") || is_typed(file); }
+static bool is_own(const char *file) { return is_python(file) && !is_pytorch(file); }
+
+/*
+ * How much a frame of C++ says: a node of autograd and the operator that it runs tell where in the backward pass memory
+ * is taken, the allocator and what walks the stack tell nothing.
+ */
+static unsigned weight_of(const char *name)
+{
+    static const char node[] = "torch::autograd::generated::", operator[] = "at::_ops::";
+    static const char *const nothing[] = {
+        "??", "torch::unwind", "torch::CapturedTraceback", "torch::cuda::", "c10::", "at::detail::", "at::TensorBase"
+    };
+    if (!strncmp(name, node, sizeof node - 1) && strstr(name, "::apply("))
+        return 3;
+    if (!strncmp(name, operator, sizeof operator- 1))
+        return 2;
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        if (!strncmp(name, nothing[i], strlen(nothing[i])))
+            return 0;
+    return 1;
+}
+
+/* Of a stack without Python, such as autograd's threads have. */
+static uint32_t native_frame_of(const struct plim_memory_trace *trace, const struct plim_trace_stack *s)
+{
+    uint32_t best = trace->stack_frames[s->first];
+    unsigned most = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const uint32_t frame = trace->stack_frames[s->first + i];
+        const unsigned weight = weight_of(trace->text + trace->frames[frame].name);
+        best = weight > most ? frame : best;
+        most = weight > most ? weight : most;
+    }
+    return best;
+}
+
+bool plim_trace_frame_is_python(const struct plim_memory_trace *trace, uint32_t frame)
+{
+    return is_python(trace->text + trace->frames[frame].file);
+}
 
 uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack)
 {
@@ -50,7 +101,7 @@ uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t sta
         if (python == PLIM_TRACE_NO_STACK && ends_with(file, ".py"))
             python = frame;
     }
-    return python != PLIM_TRACE_NO_STACK ? python : trace->stack_frames[s->first];
+    return python != PLIM_TRACE_NO_STACK ? python : native_frame_of(trace, s);
 }
 
 uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t stack)
@@ -72,7 +123,7 @@ uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t st
 
 /* An allocation and its line: frames of one line are one, a snapshot writes a frame for each address of code. */
 struct row {
-    uint64_t line; /* the file and the number; UINT64_MAX: no stack */
+    uint64_t line; /* the file and the number, or the function of C++; UINT64_MAX: no stack */
     struct plim_trace_site site;
 };
 
@@ -141,10 +192,21 @@ static void follow(const struct plim_trace_entry *entries, const struct plim_tra
     }
 }
 
+/* Functions of C++ are one by name: of a library without line numbers each address is a line. FNV-1a. */
+static uint64_t function_of(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+    return hash >> 1 | (uint64_t)1 << 63;
+}
+
 static uint64_t line_of(const struct plim_memory_trace *trace, uint32_t frame)
 {
     if (frame == PLIM_TRACE_NO_STACK)
         return UINT64_MAX;
+    if (!plim_trace_frame_is_python(trace, frame))
+        return function_of(trace->text + trace->frames[frame].name);
     return (uint64_t)trace->frames[frame].file << 32 | trace->frames[frame].line;
 }
 

@@ -17,10 +17,13 @@ PLIM_MUST_CHECK int plim_trace_sites_find(const struct plim_memory_trace *trace,
                                           struct plim_trace_site **ret_sites, size_t *ret_n, struct plim_error *reterr);
 
 /*
- * The frame that stands for a stack: the innermost of Python that is not PyTorch's own, else the innermost.
+ * The frame that stands for a stack: the innermost of Python that is not PyTorch's own, else the innermost of
+ * Python, else the node of autograd or the operator in C++.
  * PLIM_TRACE_NO_STACK for a stack without frames.
  */
 uint32_t plim_trace_frame_of(const struct plim_memory_trace *trace, uint32_t stack);
+/* Of Python; else of C++, whose lines are addresses. */
+bool plim_trace_frame_is_python(const struct plim_memory_trace *trace, uint32_t frame);
 /* The next frame outwards that is of Python and not PyTorch's own; PLIM_TRACE_NO_STACK: there is none. */
 uint32_t plim_trace_caller_of(const struct plim_memory_trace *trace, uint32_t stack);
 

@@ -257,12 +257,22 @@ int plim_snapshot_read(struct plim_cursor *cursor, struct plim_memory_trace *ret
     return result;
 }
 
+/* A file that is missing or empty: the hint is for models elsewhere. */
+static int hint_of_snapshots(int result, struct plim_error *reterr)
+{
+    if (reterr && (result == PLIM_E_NOT_FOUND || result == PLIM_E_TRUNCATED)) {
+        *reterr->hint = '\0';
+        plim_error_hint(reterr, "torch.cuda.memory._dump_snapshot('snapshot.pickle') writes one");
+    }
+    return result;
+}
+
 int plim_snapshot_open(const char *path, struct plim_memory_trace *ret_trace, struct plim_error *reterr)
 {
     struct plim_file file;
     int result = plim_file_open(path, &file, reterr);
     if (result < 0)
-        return result;
+        return hint_of_snapshots(result, reterr);
     if (file.file_bytes > PLIM_MAX_TRACE_FILE_BYTES) {
         result = plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "a snapshot of more than 64 GiB");
     } else {

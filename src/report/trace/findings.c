@@ -5,11 +5,29 @@
 #include "report/columns.h"
 #include "report/paint.h"
 #include "report/print.h"
+#include "trace/holders.h"
 #include "trace/snapshot.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SITE_WIDTH = 56 };
+
+/* "AddmmBackward0 (autograd)" of torch::autograd::generated::AddmmBackward0::apply(...), else a name without arguments.
+ */
+static void print_function(FILE *out, const char *name)
+{
+    static const char node[] = "torch::autograd::generated::", operator[] = "at::_ops::";
+    char line[512];
+    const bool is_node = !strncmp(name, node, sizeof node - 1);
+    const bool is_operator = !strncmp(name, operator, sizeof operator- 1);
+    name += is_node ? sizeof node - 1 : is_operator ? sizeof operator- 1 : 0;
+    snprintf(line, sizeof line, "%.*s (%s)", (int)strcspn(name, is_node || is_operator ? ":(" : "("), name,
+             is_node       ? "autograd"
+             : is_operator ? "operator"
+                           : "C++");
+    plim_print_last(out, line, SITE_WIDTH);
+}
 
 void plim_report_trace_frame(FILE *out, const struct plim_memory_trace *trace, uint32_t frame)
 {
@@ -19,6 +37,10 @@ void plim_report_trace_frame(FILE *out, const struct plim_memory_trace *trace, u
         return;
     }
     const struct plim_trace_frame *f = &trace->frames[frame];
+    if (!plim_trace_frame_is_python(trace, frame)) {
+        print_function(out, plim_trace_words(trace, f->name));
+        return;
+    }
     snprintf(line, sizeof line, "%s:%u %s", plim_trace_words(trace, f->file), f->line,
              plim_trace_words(trace, f->name));
     plim_print_last(out, line, SITE_WIDTH);

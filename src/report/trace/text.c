@@ -170,11 +170,18 @@ static void print_answer(FILE *out, const struct plim_trace_answer *answer, cons
         plim_print(out, "the replay does not meet the recorded run: no setting was tried\n");
     else if (answer->question->settings || answer->question->capacity_bytes)
         plim_print(out, "%s%s%s\n", plim_paint(style, best ? PLIM_GREEN : PLIM_RED),
-                   best ? "it does not run out" : "it runs out", plim_paint(style, PLIM_PLAIN));
+                   !best               ? "under these conditions memory runs out"
+                   : analysis->has_oom ? "under these conditions the request that failed is met"
+                                       : "under these conditions memory does not run out",
+                   plim_paint(style, PLIM_PLAIN));
     else if (analysis->n_trials && best)
-        plim_print(out, "it would have got past this request with\n  PYTORCH_CUDA_ALLOC_CONF=%s\n", best);
+        plim_print(out, "this request would have been met with\n  PYTORCH_CUDA_ALLOC_CONF=%s\n", best);
     else if (analysis->n_trials)
-        plim_print(out, "none of these settings gets past it\n");
+        plim_print(out, "none of these settings meets this request\n");
+    else if (!analysis->has_oom)
+        plim_print(out, "memory did not run out: at most %s in use, %s reserved\n",
+                   size(missing, analysis->replay.result.allocated_peak_bytes),
+                   size(room, analysis->replay.result.reserved_peak_bytes));
 }
 
 void plim_report_trace_text(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)

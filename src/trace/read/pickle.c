@@ -105,7 +105,8 @@ static int refuse_name(struct machine *m, bool is_on_stack)
         }
     }
     plim_fail(m->reterr, PLIM_E_UNSUPPORTED, m->at, "the pickle wants to import '%s': a snapshot is data only", name);
-    plim_error_hint(m->reterr, "it was not imported; do not open this file with Python unless you trust its source");
+    plim_error_hint(m->reterr, "it was not imported: a saved model wants such things, and so does a harmful file; "
+                               "torch.cuda.memory._dump_snapshot('snapshot.pickle') writes a snapshot");
     return PLIM_E_UNSUPPORTED;
 }
 
