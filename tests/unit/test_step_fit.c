@@ -121,6 +121,31 @@ static void test_nearest_above(void **state)
     }
 }
 
+/* Small sizes that follow nothing stay small: no high power of a variable is written with too large a coefficient. */
+static void test_nearest_above_is_near(void **state)
+{
+    static const uint64_t s[3] = { 512, 1024, 2048 };
+    uint64_t seed = random_seed();
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct plim_step_point points[N_DESIGN], far;
+        uint64_t bytes[N_DESIGN], most = 0;
+        design(points, s);
+        for (size_t i = 0; i < N_DESIGN; i++) {
+            bytes[i] = 1000 + random_below(&seed, 300);
+            most = bytes[i] > most ? bytes[i] : most;
+        }
+        const struct plim_step_form form = form_at(points, N_DESIGN, 2, bytes);
+        for (size_t i = 0; i < N_DESIGN && !form.meets_all; i++)
+            if (value_of(&form, &points[i]) > 2 * most)
+                fail_msg("round %d, point %zu: %llu for %llu", round, i,
+                         (unsigned long long)value_of(&form, &points[i]), (unsigned long long)bytes[i]);
+        far = points[0];
+        far.value[1] = 4 * s[2];
+        assert_true(form.meets_all || value_of(&form, &far) < 1000 * most);
+    }
+}
+
 static struct plim_step_form draw_form(uint64_t *seed)
 {
     struct plim_step_form form = { .n_terms = 1 + (uint32_t)random_below(seed, 2), .denominator = 1 };
@@ -430,11 +455,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_by_hand), cmocka_unit_test(test_too_few_points),
-        cmocka_unit_test(test_nearest_above), cmocka_unit_test(test_forms_at_random),
-        cmocka_unit_test(test_fit),           cmocka_unit_test(test_returns_in_any_order),
-        cmocka_unit_test(test_other_orders),  cmocka_unit_test(test_two_shapes),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_forms_by_hand),        cmocka_unit_test(test_too_few_points),
+        cmocka_unit_test(test_nearest_above),        cmocka_unit_test(test_nearest_above_is_near),
+        cmocka_unit_test(test_forms_at_random),      cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_returns_in_any_order), cmocka_unit_test(test_other_orders),
+        cmocka_unit_test(test_two_shapes),           cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

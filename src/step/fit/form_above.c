@@ -15,6 +15,15 @@ struct line {
     double excess;          /* the largest part by which it is above a size */
 };
 
+/* A number as it will be written, rounded up: a slope of a millionth is not one of a thousandth, of a fourth power. */
+static double written(double value)
+{
+    const double scaled = value * (1 + 1e-12) * DENOMINATOR;
+    return (scaled >= 0x1p52 ? 0x1p52 : (double)((int64_t)scaled + 1)) / DENOMINATOR;
+}
+
+static int64_t numerator(double written_value) { return (int64_t)(written_value * DENOMINATOR); }
+
 /* Where the line is below a size it is of no use: an excess above all. */
 static void rate(struct line *line, const struct plim_step_basis *basis, const plim_wide *column, double divisor,
                  const uint64_t *bytes)
@@ -48,6 +57,7 @@ static void try_product(const struct plim_step_basis *basis, size_t product, con
     for (size_t i = 0; i < basis->n_points; i++)
         if (column[i] > 0 && (double)bytes[i] / ((double)column[i] * divisor) > line.slope)
             line.slope = (double)bytes[i] / ((double)column[i] * divisor);
+    line.slope = written(line.slope);
     rate(&line, basis, column, divisor, bytes);
     keep_better(best, &line, ret_product, product);
     for (size_t a = 0; a < basis->n_points; a++)
@@ -57,17 +67,13 @@ static void try_product(const struct plim_step_basis *basis, size_t product, con
             const double width = ((double)column[a] - (double)column[b]) * divisor;
             line.slope = ((double)bytes[a] - (double)bytes[b]) / width;
             line.constant = (double)bytes[a] - line.slope * divisor * (double)column[a];
-            if (line.slope < 0 || line.constant < 0)
+            if (line.slope <= 0 || line.constant < 0)
                 continue;
+            line.slope = written(line.slope);
+            line.constant = line.constant > 0 ? written(line.constant) : 0;
             rate(&line, basis, column, divisor, bytes);
             keep_better(best, &line, ret_product, product);
         }
-}
-
-static int64_t up(double value)
-{
-    const double scaled = value * (1 + 1e-12) * DENOMINATOR;
-    return scaled >= 0x1p52 ? INT64_C(1) << 52 : (int64_t)scaled + 1;
 }
 
 void plim_step_form_above(const struct plim_step_basis *basis, const uint64_t *bytes, struct plim_step_form *ret_form)
@@ -79,10 +85,10 @@ void plim_step_form_above(const struct plim_step_basis *basis, const uint64_t *b
             try_product(basis, i, bytes, &best, &product);
     *ret_form = (struct plim_step_form){ .denominator = DENOMINATOR };
     if (product == 0 || best.constant > 0)
-        ret_form->term[ret_form->n_terms++].coefficient = up(product ? best.constant : best.slope);
+        ret_form->term[ret_form->n_terms++].coefficient = numerator(product ? best.constant : best.slope);
     if (product) {
         struct plim_step_term *term = &ret_form->term[ret_form->n_terms++];
-        term->coefficient = up(best.slope);
+        term->coefficient = numerator(best.slope);
         memcpy(term->power, basis->power[product], sizeof term->power);
     }
 }
