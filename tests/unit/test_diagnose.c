@@ -342,6 +342,29 @@ static void test_the_traceback_is_read(void **state)
     assert_string_equal(context->frames[0].file, "/usr/bin/serve");
 }
 
+/* Where the frames below are cut, the line of code tells of the step; a scheduler's and a closure's are none. */
+static void test_a_step_of_the_optimizer_is_a_frame(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        uint32_t n_frames;
+    } cases[] = {
+        { "optimizer.step()", 2 },    { "self.optim.step()", 2 },           { "optimizer_G.step()", 2 },
+        { "lr_scheduler.step()", 1 }, { "self.optimizer.sched.step()", 1 }, { "optimizer.step(closure)", 1 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "%s\nTraceback (most recent call last):\n  File \"/srv/fit.py\", line 9, in apply\n    %s\n", oom,
+                 cases[i].code);
+        const struct plim_log_context *context = &read_string(text)->context;
+        if (context->n_frames != cases[i].n_frames)
+            fail_msg("'%s': %u frames", cases[i].code, context->n_frames);
+        assert_string_equal(context->frames[0].name, "apply");
+    }
+}
+
 static void test_an_exit_status_alone(void **state)
 {
     (void)state;
@@ -489,6 +512,11 @@ static void test_figures(void **state)
         if (value != cases[i].value)
             fail_msg("'%s' is %" PRId64 ", not %" PRId64, cases[i].text, value, cases[i].value);
     }
+    assert_int_equal(plim_figure_exact(" (rounded to 2638827907072)requested by", 2638827906662), 2638827907072);
+    assert_int_equal(plim_figure_exact(" (33822867456 bytes), down from", 33822867456 + 4096), 33822867456);
+    assert_int_equal(plim_figure_exact(" (8192 bytes)", 1048576), 1048576); /* another figure */
+    assert_int_equal(plim_figure_exact(" (1048", 1048000), 1048000);        /* cut */
+    assert_int_equal(plim_figure_exact(" (GPU 0; 8.00 GiB", 1048576), 1048576);
     assert_int_equal(plim_figure_tensor_bytes("[32,1024,4096]", "float"), 536870912);
     assert_int_equal(plim_figure_tensor_bytes("(273, 40960, 40960)", "float64"), 3664143974400);
     assert_true(plim_figure_tensor_bytes("[?,1024]", "float") == PLIM_UNKNOWN);
@@ -597,6 +625,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_endless_variety_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_no_finding_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_traceback_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_step_of_the_optimizer_is_a_frame, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_exit_status_alone, set_up, tear_down),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_times_of_lines),

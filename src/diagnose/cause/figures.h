@@ -38,6 +38,9 @@
 /* A request this many times the card is a wrong shape or an overflow, not a large batch. [assumed] */
 enum { PLIM_ABSURD_TIMES = 100 };
 
+/* No card has so much memory. [assumed, above the largest of data/cards by far] */
+#define PLIM_NO_CARD_BYTES ((int64_t)1 << 40)
+
 /* One piece that is this part of the card, or a tensor of so many sides, is no weight. [assumed] */
 enum { PLIM_PIECE_OF_CARD = 8, PLIM_ACTIVATION_SIDES = 3, PLIM_ACTIVATION_ELEMENTS = 1 << 20 };
 

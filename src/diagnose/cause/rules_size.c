@@ -2,6 +2,7 @@
 /* Rules about sizes that no card of this kind can hold, however empty, and about what one piece is for. */
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/figure.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -12,6 +13,17 @@ static bool shares_ram(const struct plim_facts *facts)
     const char *backend = plim_figure_word(facts->finding, facts->context, PLIM_W_BACKEND);
     return !strcmp(backend, "HIP") || !strcmp(backend, "XPU") || !strcmp(backend, "MPS") || !strcmp(backend, "Metal") ||
            !strcmp(facts->platform, "mac") || !strcmp(facts->platform, "jetson");
+}
+
+/*
+ * The message does not say how large the card is, but none has a TiB. A general message may speak of RAM, and a
+ * traceback of the loading says what the piece was for.
+ */
+static bool is_beyond_cards(const struct plim_facts *facts)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    return plim_is_known(a->tried_bytes) && a->tried_bytes >= PLIM_NO_CARD_BYTES && !plim_is_known(a->total_bytes) &&
+           facts->finding->pattern && !facts->finding->pattern->is_general && facts->trace != PLIM_TRACE_LOAD;
 }
 
 /* One piece larger than the whole card: no card of this size can hold it, however empty. */
@@ -31,6 +43,10 @@ bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *gues
                               "The program's temporaries are %s, its arguments, weights among them, %s: it is for the "
                               "work of a step.",
                               plim_say(&texts, temporaries), plim_say(&texts, arguments));
+    if (is_beyond_cards(facts))
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                              "One piece of %s was tried, more than any card has: a shape or a batch is too large.",
+                              plim_say(&texts, a->tried_bytes));
     if (!plim_is_known(a->tried_bytes) || !plim_is_known(a->total_bytes) || a->total_bytes == 0 ||
         a->tried_bytes <= a->total_bytes + PLIM_ROUNDING_BYTES)
         return false;

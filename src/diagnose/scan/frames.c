@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/frames.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,9 +126,20 @@ static const char *read_colon(const char *start, const char *at, struct plim_fra
     return behind;
 }
 
+/* The name before the point: "optimizer", "self.optim", "optimizer_G"; not "lr_scheduler". */
+static bool is_optimizer(const char *start, const char *at)
+{
+    static const char optim[] = "optim";
+    const char *name = at;
+    while (name > start && at - name < MAX_PATH_BYTES && is_name(name[-1]) && name[-1] != '.')
+        name--;
+    return at - name >= (ptrdiff_t)sizeof optim - 1 && !strncmp(name, optim, sizeof optim - 1);
+}
+
 uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
 {
-    static const char head[] = "Traceback (most recent call last", backward[] = ".backward(";
+    static const char head[] = "Traceback (most recent call last", backward[] = ".backward(",
+                      optimizer[] = ".step()"; /* a closure would compute the step as well */
     uint32_t n = 0;
     for (const char *p = window->text; *(p += strcspn(p, "TF.")) != '\0';) {
         const char *next = NULL;
@@ -140,6 +152,10 @@ uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame re
         else if (n > 0 && !strncmp(p, backward, sizeof backward - 1)) { /* the frames below may be cut */
             const struct plim_frame above = ret_frames[n - 1];
             push(ret_frames, &n, above.file, strlen(above.file), above.line, "backward", sizeof "backward" - 1);
+        } else if (n > 0 && !strncmp(p, optimizer, sizeof optimizer - 1) && is_optimizer(window->text, p)) {
+            const struct plim_frame above = ret_frames[n - 1];
+            push(ret_frames, &n, above.file, strlen(above.file), above.line, "optimizer.step",
+                 sizeof "optimizer.step" - 1);
         }
         p = next ? next : p + 1;
     }

@@ -142,7 +142,9 @@ static int64_t take_figure(const struct plim_window *w, size_t start, size_t end
         return PLIM_UNKNOWN;
     const enum plim_figure figure = plim_figure_read(w->text + start, end - start, kind, unit, &value);
     m->has_impossible = m->has_impossible || figure == PLIM_FIGURE_IMPOSSIBLE;
-    return figure == PLIM_FIGURE_OK ? value : PLIM_UNKNOWN;
+    if (figure != PLIM_FIGURE_OK)
+        return PLIM_UNKNOWN;
+    return kind == PLIM_NUMBER_BYTES && value > 0 ? plim_figure_exact(w->text + end, value) : value;
 }
 
 void plim_capture_groups(struct plim_match *m, const struct plim_expression *e,

@@ -94,6 +94,29 @@ enum plim_figure plim_figure_read(const char *text, size_t n, enum plim_number_k
     return PLIM_FIGURE_OK;
 }
 
+int64_t plim_figure_exact(const char *behind, int64_t rounded)
+{
+    enum { MIN_DIGITS = 4, MAX_DIGITS = 18, ROUNDED_BY = 20 }; /* "1.1 GiB" may be 5 % off */
+    static const char to[] = "rounded to ", unit[] = " bytes";
+    int64_t exact = 0;
+    behind += *behind == ' ';
+    if (*behind != '(' && *behind != '[')
+        return rounded;
+    const char *digits = behind + 1;
+    if (!strncmp(digits, to, sizeof to - 1))
+        digits += sizeof to - 1;
+    const size_t n = strspn(digits, "0123456789");
+    if (n < MIN_DIGITS || n > MAX_DIGITS)
+        return rounded;
+    for (size_t i = 0; i < n; i++)
+        exact = 10 * exact + (digits[i] - '0');
+    const char *end = digits + n;
+    if (!strncmp(end, unit, sizeof unit - 1))
+        end += sizeof unit - 1;
+    const int64_t off = exact > rounded ? exact - rounded : rounded - exact;
+    return (*end == ')' || *end == ']') && off <= rounded / ROUNDED_BY ? exact : rounded;
+}
+
 /* --- tensors --- */
 
 static int64_t dtype_bytes(const char *dtype)

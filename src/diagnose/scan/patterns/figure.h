@@ -22,6 +22,12 @@ enum plim_figure {
 enum plim_figure plim_figure_read(const char *text, size_t n, enum plim_number_kind kind, int64_t unit,
                                   int64_t *ret_value);
 
+/*
+ * The exact count of bytes that a program prints behind a rounded figure, "(1374521760000 bytes)", "(rounded to 4096)":
+ * `rounded` itself where there is none, or one of another figure.
+ */
+int64_t plim_figure_exact(const char *behind, int64_t rounded);
+
 /* Bytes of a tensor: "[1024,768,3]" or "(273, 40960)" of "float32"; PLIM_UNKNOWN when a side or the type is unknown. */
 int64_t plim_figure_tensor_bytes(const char *shape, const char *dtype);
 
