@@ -201,6 +201,8 @@ void plim_diagnose_feed(struct plim_diagnose *d, const char *data, size_t size)
     take(d, data, size, false);
 }
 
+enum { LINES_OF_MESSAGE = 2 }; /* of one that is the last of its log */
+
 static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
 {
     struct plim_log_buffer *b = &d->buffer;
@@ -210,6 +212,8 @@ static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
     diagnosis->unread = d->unread;
     diagnosis->n_lines =
         b->length > 0 ? plim_log_line_at(b, b->length) - (b->data[b->length - 1] == '\n') : b->base_lines;
+    for (uint32_t i = 0; i < diagnosis->n_findings; i++)
+        diagnosis->findings[i].is_last = diagnosis->findings[i].last_line + LINES_OF_MESSAGE > diagnosis->n_lines;
     return diagnosis;
 }
 

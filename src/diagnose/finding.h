@@ -193,6 +193,7 @@ struct plim_finding {
     uint64_t count;                     /* how many times the message occurred */
     bool is_recovered;                  /* the program went on */
     bool is_related;                    /* follows from the root */
+    bool is_last;                       /* the log ends with it: what came of it is not shown */
     bool is_bare;                       /* a few words of anybody's, in a text without a sign of a log */
     bool has_impossible; /* a figure was dropped that cannot be, like 2^64 bytes: WSL and WDDM print it */
     struct plim_numbers numbers;

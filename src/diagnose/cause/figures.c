@@ -100,8 +100,8 @@ static void read_processes(const struct plim_finding *finding, struct plim_cause
         reserved_bytes =
             answer->allocated_bytes + (plim_is_known(answer->unallocated_bytes) ? answer->unallocated_bytes : 0);
     answer->own_bytes = sane(get(finding, PLIM_N_PROCESS_BYTES));
-    if (answer->own_bytes == 0 && plim_is_known(reserved_bytes) && reserved_bytes > 0)
-        answer->own_bytes = PLIM_UNKNOWN; /* the driver did not tell: "0 bytes" of a process that has tensors */
+    if (answer->own_bytes == 0 && reserved_bytes != 0)
+        answer->own_bytes = PLIM_UNKNOWN; /* the driver did not tell: "0 bytes" of a process that has tensors, or may */
     answer->own_index =
         plim_is_known(answer->own_bytes) ? -1 : own_among_others(finding, reserved_bytes, answer->total_bytes);
     if (answer->own_index >= 0)

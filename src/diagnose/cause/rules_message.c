@@ -11,10 +11,25 @@ static bool is_role(const struct plim_facts *facts, enum plim_pattern_role role)
     return facts->finding->pattern && facts->finding->pattern->role == role;
 }
 
+/* These say that memory was refused, and not that the program does without: lines behind them would. */
+static bool is_outcome_open(const struct plim_facts *facts)
+{
+    static const char *const ids[] = { "llama-pinned", "gpt4all-vram" };
+    const struct plim_finding *finding = facts->finding;
+    bool is = false;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        is = is || (finding->pattern && !strcmp(finding->pattern->id, ids[i]));
+    return is && finding->is_last && !finding->is_recovered;
+}
+
 bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_pattern *pattern = facts->finding->pattern;
     const char *note = pattern ? pattern->note : "";
+    if (is_outcome_open(facts))
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+                              "%s So it is as a rule; this log ends there, and does not show that the program went on.",
+                              note);
     if (is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) || facts->finding->is_recovered)
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
                               is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note

@@ -83,12 +83,27 @@ static bool is_mac(const struct plim_facts *facts)
            !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_BACKEND), "Metal");
 }
 
+/* The oldest message names no function, and no line before it tells whether the model was loaded. */
+static bool is_silent_about_step(const struct plim_facts *facts)
+{
+    static const enum plim_number of_load[] = { PLIM_N_MODEL_BYTES, PLIM_N_KV_BYTES, PLIM_N_COMPUTE_BYTES,
+                                                PLIM_N_N_CTX,       PLIM_N_N_LAYERS, PLIM_N_TRIED_BYTES };
+    if (!facts->finding->pattern || strcmp(facts->finding->pattern->id, "llama-pool-old") != 0)
+        return false;
+    for (size_t i = 0; i < sizeof of_load / sizeof *of_load; i++)
+        if (plim_is_known(plim_fact_any(facts, of_load[i])))
+            return false;
+    return !*plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
+}
+
 /* The pool of llama.cpp grows while it computes. Whether it had answered before is not in the line. */
 static bool pool_guess(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const bool was_serving = !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE), "generating");
     const bool is_pool = plim_fact_in_evidence(facts, "in function alloc") ||
                          plim_fact_in_evidence(facts, "cuMemCreate") || plim_fact_in_evidence(facts, "cuMemSetAccess");
+    if (!is_pool && !was_serving && is_silent_about_step(facts))
+        return false;
     if (!is_pool && facts->finding->framework && !strcmp(facts->finding->framework, "ollama"))
         return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
                               "The card had no room for something that the model's runner asked for. The line does not "
