@@ -20,6 +20,8 @@ static void print_manual_row(FILE *out, const struct plim_option_help *row)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
+    if (!*names)
+        return;
     fputc('*', out);
     print_escaped(out, names, "*_\\");
     fputc('*', out);

@@ -62,6 +62,8 @@ static void print_row(FILE *out, const struct plim_option_help *row)
 {
     char names[200];
     plim_help_names(row, names, sizeof names);
+    if (!*names) /* a setting that no option of this client has */
+        return;
     int column = plim_print(out, "  %s%s%s", names, row->value ? " " : "", row->value ? row->value : "");
     if (column >= HELP_COLUMN) {
         plim_print(out, "\n");

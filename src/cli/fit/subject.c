@@ -31,8 +31,14 @@ static void note_catalogue(struct plim_subject *s, const struct plim_catalogue_a
         plim_note(&s->notes, "the tag %s stands for %s", found->tag, found->quant);
 }
 
-static int not_found(const struct plim_error *search, struct plim_error *reterr)
+static int not_found(const char *name, const struct plim_error *search, struct plim_error *reterr)
 {
+    const size_t n = strlen(name);
+    if (n > 5 && !strcmp(name + n - 5, ".step")) {
+        plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET, "no such file");
+        plim_error_hint(reterr, "plimsoll rehearse --card NAME --record %s -- COMMAND makes a recorded step", name);
+        return PLIM_E_NOT_FOUND;
+    }
     plim_fail(reterr, PLIM_E_NOT_FOUND, PLIM_NO_OFFSET,
               "neither a file nor a model of a store or of the catalogue has this name");
     plim_error_hint(reterr, "%s", search->hint);
@@ -47,7 +53,7 @@ static int open_named(struct plim_subject *s, const struct plim_path *path, stru
     const int result = plim_catalogue_model_find(path->text, ret_found, &error);
     const bool is_lacking = result == PLIM_E_NOT_FOUND && !ret_found->tag; /* a tag's model is known, and missing */
     if (is_lacking && !path->looks_like_path)
-        return not_found(&error, reterr);
+        return not_found(path->text, &error, reterr);
     if (result < 0) {
         *reterr = is_lacking ? *path->missing : error;
         return result;
