@@ -31,12 +31,15 @@ bool plim_answer_file_is_replaceable(const char *path, const void *begin, size_t
     struct stat status;
     if (stat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
         return true;
-    FILE *in = n_begin <= sizeof found ? fopen(path, "re") : NULL;
-    const bool is_same = in && fread(found, 1, n_begin, in) == n_begin && !memcmp(found, begin, n_begin);
-    if (in)
-        fclose(in);
-    errno = EEXIST;
-    return is_same;
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return false;
+    const size_t n = fread(found, 1, n_begin < sizeof found ? n_begin : sizeof found, in);
+    const bool is_same = memcmp(found, begin, n) == 0; /* of one that was cut, what is there */
+    const int error = ferror(in) ? errno : 0;
+    const int on_closing = fclose(in) == 0 ? EEXIST : errno;
+    errno = error ? error : on_closing;
+    return is_same && errno == EEXIST;
 }
 
 /* Writes and closes it; errno is of the first failure. */

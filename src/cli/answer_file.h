@@ -20,7 +20,7 @@ bool plim_answer_file_can_be_written(const char *path);
 
 /*
  * False, and errno is EEXIST, for a file that begins otherwise than answers of the kind do: a program or a snapshot
- * whose name was given by mistake is not written over.
+ * whose name was given by mistake is not written over. Other errors are those of reading it.
  */
 bool plim_answer_file_is_replaceable(const char *path, const void *begin, size_t n_begin);
 

@@ -24,6 +24,8 @@ CARD = ["--card", "RTX 4060"]
 
 # What a user wrote before: `--force`, `--receipt` and `--log` may replace it, but only by something whole.
 FORMER = b"written by someone before\n"
+# A page replaces a page alone.
+FORMER_PAGE = b"<!doctype html>\n<!-- SPDX-License-Identifier: MIT -->\n" + FORMER
 
 
 @dataclasses.dataclass(frozen=True)

@@ -107,7 +107,7 @@ class Place:
             folder.mkdir(parents=True)
         for name in case.before:
             (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_bytes(cases.FORMER)
+            (self.folder / name).write_bytes(cases.FORMER_PAGE if name.endswith(".html") else cases.FORMER)
         self.report.write_bytes(bytes(judge.REPORT_BYTES))
         return look(self.folder, case)
 
