@@ -258,8 +258,8 @@ class Pattern:
         if not any(self.lists[key] for key in ("anchor", "path", "near", "name")):
             raise Wrong(f"{self.where}: {self.id} has no anchor")
         for anchor in self.lists["anchor"]:
-            if (len(anchor) < 6 and "said" not in self.once) or "  " in anchor:
-                raise Wrong(f"{self.where}: anchor '{anchor}': 6 characters at least, single blanks")
+            if (len(anchor.encode()) < 6 and "said" not in self.once) or "  " in anchor:
+                raise Wrong(f"{self.where}: anchor '{anchor}': 6 bytes at least, single blanks")
 
     def role(self):
         return "PROGRAM" if self.is_program else self.once["role"].upper()

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "diagnose/log_context.h"
 #include "diagnose/order.h"
+#include "diagnose/scan/patterns/figure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +150,8 @@ static int refine(struct plim_findings *f, int which, const struct plim_observat
     finding->pattern = s->match->pattern;
     finding->is_bare = finding->is_bare && s->is_bare;
     fill(finding, s->match);
+    int64_t *tried = &finding->numbers.value[PLIM_N_TRIED_BYTES];
+    *tried = plim_figure_unrounded(*tried, s->match->numbers.value[PLIM_N_TRIED_BYTES]);
     take_from_context(f, finding);
     add_evidence(finding, s);
     finding->last_line = s->line;

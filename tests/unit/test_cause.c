@@ -556,6 +556,27 @@ static void test_no_more_than_it_says(void **state)
              "exceeds device memory allocation limit");
     assert_cause("batch_or_activation");
     assert_true(says("more than the driver allows for a single one"));
+
+    pattern.stage = "weights";
+    pattern.cause = PLIM_CAUSE_MODEL_TOO_BIG;
+    assert_cause("driver_or_context");
+    assert_true(says("One buffer of weights was requested with 2.00 GiB"));
+    assert_int_equal(answer.n_second, 0); /* a smaller model is no remedy as such */
+}
+
+/* TensorFlow's pool for DirectML is what it found of the card, as that for CUDA: nobody set it. */
+static void test_pool_of_the_card(void **state)
+{
+    (void)state;
+    begin();
+    finding.framework = "tensorflow";
+    set(PLIM_N_TRIED_BYTES, MIB(8));
+    set(PLIM_N_LIMIT_BYTES, GIB(7));
+    set(PLIM_N_ALLOCATED_BYTES, GIB(7) - MIB(2));
+    assert_cause("allocator_limit");
+    snprintf(finding.words.text[PLIM_W_ALLOCATOR], sizeof finding.words.text[0], "DmlAllocator");
+    plim_cause_find(&finding, &context, &answer);
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_ALLOCATOR_LIMIT);
 }
 
 static void test_who_ended_it(void **state)
@@ -948,6 +969,7 @@ int main(void)
         cmocka_unit_test(test_host),
         cmocka_unit_test(test_not_memory),
         cmocka_unit_test(test_no_more_than_it_says),
+        cmocka_unit_test(test_pool_of_the_card),
         cmocka_unit_test(test_who_ended_it),
         cmocka_unit_test(test_second_candidates),
         cmocka_unit_test(test_scenarios_have_their_cause),

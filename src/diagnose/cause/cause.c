@@ -14,25 +14,26 @@ static const struct rule {
     const char *id;
     plim_rule_fn *holds;
 } rules[] = {
-    { "not-memory", plim_rule_not_memory },   /* a fault, a look-alike, or the program went on */
-    { "ram-buffer", plim_rule_ram_buffer },   /* a buffer of the CPU, at whatever stage */
-    { "startup", plim_rule_startup },         /* a server found less free than it wants */
-    { "fraction", plim_rule_fraction },       /* nothing left of a server's share after the weights */
-    { "killed", plim_rule_killed },           /* a signal without a word */
-    { "text", plim_rule_text },               /* the message names its cause */
-    { "weights-stage", plim_rule_weights },   /* loading weights, by the message */
-    { "kv-stage", plim_rule_kv_stage },       /* laying out the cache, by the message */
-    { "graphs", plim_rule_graphs },           /* a server's graphs or warm-up, after its pool */
-    { "compute-stage", plim_rule_compute },   /* working memory, by the message */
-    { "stage", plim_rule_stage },             /* host, shared memory, address space */
-    { "too-large", plim_rule_too_large },     /* tried > the card */
-    { "share", plim_rule_share },             /* vLLM has all of its share, and the rest of the card is too little */
-    { "allowed", plim_rule_allowed },         /* a fraction of the card is used up */
-    { "cap", plim_rule_cap },                 /* a pool's limit is used up */
-    { "spilled", plim_rule_spilled },         /* more than the card has: a part is in RAM */
-    { "parameters", plim_rule_parameters },   /* the name of the model has more than the card can hold */
-    { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
-    { "others", plim_rule_others },           /* other processes hold what is missing */
+    { "not-memory", plim_rule_not_memory },     /* a fault, a look-alike, or the program went on */
+    { "ram-buffer", plim_rule_ram_buffer },     /* a buffer of the CPU, at whatever stage */
+    { "startup", plim_rule_startup },           /* a server found less free than it wants */
+    { "fraction", plim_rule_fraction },         /* nothing left of a server's share after the weights */
+    { "killed", plim_rule_killed },             /* a signal without a word */
+    { "buffer-limit", plim_rule_buffer_limit }, /* one buffer is larger than the driver gives */
+    { "text", plim_rule_text },                 /* the message names its cause */
+    { "weights-stage", plim_rule_weights },     /* loading weights, by the message */
+    { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
+    { "graphs", plim_rule_graphs },             /* a server's graphs or warm-up, after its pool */
+    { "compute-stage", plim_rule_compute },     /* working memory, by the message */
+    { "stage", plim_rule_stage },               /* host, shared memory, address space */
+    { "too-large", plim_rule_too_large },       /* tried > the card */
+    { "share", plim_rule_share },               /* vLLM has all of its share, and the rest of the card is too little */
+    { "allowed", plim_rule_allowed },           /* a fraction of the card is used up */
+    { "cap", plim_rule_cap },                   /* a pool's limit is used up */
+    { "spilled", plim_rule_spilled },           /* more than the card has: a part is in RAM */
+    { "parameters", plim_rule_parameters },     /* the name of the model has more than the card can hold */
+    { "free-enough", plim_rule_free_enough },   /* free > tried: not for want of memory */
+    { "others", plim_rule_others },             /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
     { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
     { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */

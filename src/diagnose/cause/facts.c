@@ -53,3 +53,8 @@ bool plim_guess_set(struct plim_guess *guess, enum plim_cause cause, enum plim_c
     va_end(arguments);
     return true;
 }
+
+bool plim_fact_is_over_buffer_limit(const struct plim_facts *facts)
+{
+    return strstr(facts->finding->words.text[PLIM_W_OPERATION], "exceeds device ") != NULL;
+}

@@ -29,6 +29,9 @@ bool plim_fact_is_host(const struct plim_facts *facts);
 /* llama.cpp, or a program built on it: these lay out weights, cache and working memory in this order. */
 bool plim_fact_is_llama(const struct plim_facts *facts);
 
+/* llama.cpp's Vulkan says which of the two it was: the card had no room, or the driver gives no buffer of that size. */
+bool plim_fact_is_over_buffer_limit(const struct plim_facts *facts);
+
 /* The text stands in one of the lines that the finding was read from. */
 bool plim_fact_in_evidence(const struct plim_facts *facts, const char *text);
 

@@ -46,7 +46,8 @@ bool plim_rule_cap(const struct plim_facts *facts, struct plim_guess *guess)
     if (!plim_is_known(limit) && !plim_is_known(a->free_bytes) && !is_buffer)
         limit = a->allowed_bytes;
     /* TensorFlow's pool is what it found of the card when it began. */
-    bool is_card = strstr(facts->finding->words.text[PLIM_W_ALLOCATOR], "_bfc") != NULL;
+    const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
+    bool is_card = strstr(allocator, "_bfc") || !strcmp(allocator, "DmlAllocator");
     if (!plim_is_known(limit) || limit <= 0 || !is_tried_known(a) || is_card)
         return false;
     int64_t held = (plim_is_known(a->allocated_bytes) ? a->allocated_bytes : 0) + (plim_is_known(beside) ? beside : 0);

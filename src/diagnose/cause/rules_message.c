@@ -130,7 +130,7 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
 bool plim_rule_text(const struct plim_facts *facts, struct plim_guess *guess)
 {
     enum plim_cause cause = facts->finding->pattern ? facts->finding->pattern->cause : PLIM_CAUSE_UNKNOWN;
-    if (cause == PLIM_CAUSE_UNKNOWN)
+    if (cause == PLIM_CAUSE_UNKNOWN || (cause == PLIM_CAUSE_MODEL_TOO_BIG && plim_fact_is_over_buffer_limit(facts)))
         return false;
     if (cause == PLIM_CAUSE_HOST_RAM)
         return plim_rule_host(facts, guess);

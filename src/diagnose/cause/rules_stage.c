@@ -6,12 +6,27 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Weights in one buffer that the driver does not give, however empty the card is: smaller weights are no remedy. */
+bool plim_rule_buffer_limit(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const int64_t tried = facts->answer->tried_bytes;
+    struct plim_size_texts texts = { .n = 0 };
+    if (!plim_fact_is_over_buffer_limit(facts) || plim_fact_is_stage(facts, "compute") ||
+        plim_fact_is_stage(facts, "kv"))
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_HIGH,
+                          "One buffer%s was requested%s%s, and that is more than the driver allows for a single "
+                          "one, however empty the card is.",
+                          plim_fact_is_stage(facts, "weights") ? " of weights" : "",
+                          plim_is_known(tried) ? " with " : "", plim_is_known(tried) ? plim_say(&texts, tried) : "");
+}
+
 bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
 {
     int64_t tried = facts->answer->tried_bytes, total = plim_fact_any(facts, PLIM_N_TOTAL_BYTES),
             free_bytes = plim_fact_any(facts, PLIM_N_FREE_BYTES);
     struct plim_size_texts texts = { .n = 0 };
-    if (!plim_fact_is_stage(facts, "weights"))
+    if (!plim_fact_is_stage(facts, "weights") || plim_fact_is_over_buffer_limit(facts))
         return false;
     bool is_in_use =
         plim_is_known(total) && plim_is_known(free_bytes) && total - free_bytes > PLIM_STARTUP_OTHERS_BYTES;
@@ -134,7 +149,7 @@ bool plim_rule_compute(const struct plim_facts *facts, struct plim_guess *guess)
     if (!plim_fact_is_llama(facts))
         return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
                               "The working memory of one step did not fit%s%s.", is_tried ? ": " : "", tried);
-    if (is_tried && strstr(facts->finding->words.text[PLIM_W_OPERATION], "exceeds device memory"))
+    if (is_tried && plim_fact_is_over_buffer_limit(facts))
         return plim_guess_set(
             guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
             "One buffer of working memory was to have %s, and that is more than the driver allows for "

@@ -285,6 +285,11 @@ void plim_advise_driver(struct plim_advice *advice)
             plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "a little memory",
                                             "build llama.cpp without the pool that reserves 32 GiB of addresses"),
                                 "cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON && cmake --build build -j");
+    } else if (strstr(plim_figure_word(advice->finding, NULL, PLIM_W_OPERATION), "exceeds device ")) {
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "much speed for what lies there",
+                                        "keep the largest tensors, those of the vocabulary, in the RAM"),
+                            "llama-server -m %s -ot 'token_embd=CPU'", plim_advice_model(advice));
+        plim_advise(advice, PLIM_UNKNOWN, "quality", "a file of fewer bits: its largest tensor is smaller");
     } else if (!strcmp(platform, "wsl")) {
         remedy = plim_advise(advice, PLIM_UNKNOWN, "RAM for Windows", "give WSL more RAM and swap, then start it anew");
         plim_advise_command(remedy,

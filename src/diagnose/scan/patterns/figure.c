@@ -117,6 +117,22 @@ int64_t plim_figure_exact(const char *behind, int64_t rounded)
     return (*end == ')' || *end == ']') && off <= rounded / ROUNDED_BY ? exact : rounded;
 }
 
+int64_t plim_figure_unrounded(int64_t one, int64_t other)
+{
+    static const int64_t units[] = { (int64_t)1 << 20, (int64_t)1 << 30 };
+    enum { HUNDREDTHS = 100 };
+    if (one <= 0 || other <= 0 || other == one || other > INT64_MAX / HUNDREDTHS / 2)
+        return one;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const int64_t printed = (other * HUNDREDTHS + units[i] / 2) / units[i];
+        const int64_t rounded =
+            printed / HUNDREDTHS * units[i] + (printed % HUNDREDTHS * units[i] + HUNDREDTHS / 2) / HUNDREDTHS;
+        if (rounded == one)
+            return other;
+    }
+    return one;
+}
+
 /* --- tensors --- */
 
 static int64_t dtype_bytes(const char *dtype)

@@ -28,6 +28,12 @@ enum plim_figure plim_figure_read(const char *text, size_t n, enum plim_number_k
  */
 int64_t plim_figure_exact(const char *behind, int64_t rounded);
 
+/*
+ * Two figures of one request: `other` where `one` is what "%.2f MiB" or GiB prints of it, else `one`. So the exact
+ * count of a neighbouring line takes the place of a rounded one.
+ */
+int64_t plim_figure_unrounded(int64_t one, int64_t other);
+
 /* Bytes of a tensor: "[1024,768,3]" or "(273, 40960)" of "float32"; PLIM_UNKNOWN when a side or the type is unknown. */
 int64_t plim_figure_tensor_bytes(const char *shape, const char *dtype);
 
