@@ -250,7 +250,7 @@ static int run(int argc, char **argv)
     int status = parse(argc, argv, &a);
     if (status != PLIM_EXIT_YES)
         return status;
-    if (a.is_help)
+    if (a.is_help || !a.path)
         return plim_help_command(stdout, &plim_cli_sweep);
     char *text = read_file(a.path, &length, &error);
     if (!text)

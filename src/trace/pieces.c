@@ -176,7 +176,7 @@ static int try_settings(const struct finder *f, size_t device, const struct plim
 {
     for (size_t i = 0; i < sizeof usual_settings / sizeof *usual_settings && !pieces->settings[0]; i++) {
         struct plim_trace_conditions other = *conditions;
-        struct plim_trace_replay replay;
+        struct plim_trace_replay replay = { 0 };
         other.are_recorded = false;
         int result = plim_torch_settings_parse(&other.settings, usual_settings[i], reterr);
         if (result == 0)

@@ -49,7 +49,7 @@ static struct plim_trace_pillars pillars_of(const struct happening *rows, size_t
     struct plim_memory_trace trace;
     struct plim_trace_requests requests;
     struct plim_torch_settings settings;
-    struct plim_trace_pillars pillars;
+    struct plim_trace_pillars pillars = { 0 };
     struct plim_error error = { 0 };
     write_history(text, sizeof text, rows, n);
     struct plim_cursor cursor = plim_cursor(text, strlen(text));

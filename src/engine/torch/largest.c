@@ -28,7 +28,7 @@ static int run_all(struct search *s, bool *ret_runs)
     *ret_runs = true;
     for (size_t i = 0; i < s->engine->scene.choice.shape->n_tracks && *ret_runs; i++) {
         struct plim_torch_room room;
-        struct plim_torch_result r;
+        struct plim_torch_result r = { 0 };
         const struct plim_card *card = &s->machine->card[plim_torch_device_of(s->engine, s->machine, i)];
         int result = plim_torch_room_of(s->engine, s->wish, i, card, &room, s->err);
         if (result == 0)

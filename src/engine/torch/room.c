@@ -6,7 +6,6 @@
 #include "card/cuda_overhead.h"
 
 #include <math.h>
-#include <string.h>
 
 uint32_t plim_torch_device_of(const struct plim_torch *engine, const struct plim_machine *machine, size_t track)
 {
@@ -15,7 +14,6 @@ uint32_t plim_torch_device_of(const struct plim_torch *engine, const struct plim
 
 static int read_settings(const char *conf, struct plim_torch_settings *settings, struct plim_error *reterr)
 {
-    memset(settings, 0, sizeof *settings); /* two of them are compared as bytes */
     plim_torch_settings_init(settings);
     return plim_torch_settings_parse(settings, conf, reterr);
 }
@@ -100,7 +98,7 @@ int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_
         return result;
     }
     if (read_settings(engine->step->alloc_conf, &recorded, NULL) < 0 ||
-        memcmp(&recorded, &room.conditions.settings, sizeof recorded) != 0)
+        !plim_torch_settings_are_equal(&recorded, &room.conditions.settings))
         room.are_recorded = false;
     add_up(engine, card, track, &bytes, &high_bytes);
     room.taken_bytes = bytes;

@@ -67,11 +67,11 @@ bool plim_torch_settings_text(const struct plim_torch_settings *settings, char *
     if (settings->is_expandable)
         w.n = (size_t)snprintf(ret_text, size, "expandable_segments:True");
     if (settings->max_split_bytes != usual.max_split_bytes)
-        put(&w, "max_split_size_mb", (double)(settings->max_split_bytes / PLIM_MIB));
+        put(&w, "max_split_size_mb", (double)settings->max_split_bytes / (double)PLIM_MIB);
     if (settings->max_non_split_rounding_bytes != usual.max_non_split_rounding_bytes)
-        put(&w, "max_non_split_rounding_mb", (double)(settings->max_non_split_rounding_bytes / PLIM_MIB));
+        put(&w, "max_non_split_rounding_mb", (double)settings->max_non_split_rounding_bytes / (double)PLIM_MIB);
     if (settings->large_segment_bytes != usual.large_segment_bytes)
-        put(&w, "large_segment_size_mb", (double)(settings->large_segment_bytes / PLIM_MIB));
+        put(&w, "large_segment_size_mb", (double)settings->large_segment_bytes / (double)PLIM_MIB);
     if (settings->gc_threshold > 0)
         put(&w, "garbage_collection_threshold", settings->gc_threshold);
     if (limit_of(settings) > 0)

@@ -36,7 +36,7 @@ static int add_track(const struct plim_step *step, const struct plim_step_point 
 {
     const struct plim_step_shape *shape = evaluation->choice.shape;
     struct plim_torch_tape tape;
-    struct plim_torch_run run;
+    struct plim_torch_run run = { 0 };
     int result = plim_torch_tape_make(step, shape, &shape->tracks[track], point, &tape, reterr);
     if (result < 0)
         return result;

@@ -107,7 +107,7 @@ int plim_torch_tape_least(const struct plim_torch_tape *tape, const struct plim_
                           uint64_t *ret_capacity_bytes, struct plim_torch_result *ret_result, struct plim_error *reterr)
 {
     struct plim_torch_conditions c = *conditions;
-    struct plim_torch_result best, tried;
+    struct plim_torch_result best = { 0 }, tried = { 0 };
     c.card_bytes = c.card_bytes ? c.card_bytes : c.capacity_bytes;
     c.capacity_bytes = UINT64_MAX;
     int result = plim_torch_tape_replay(tape, &c, &best, reterr);

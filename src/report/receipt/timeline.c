@@ -92,16 +92,17 @@ static void print_legend(FILE *out, const struct drawing *d)
     plim_print(out, "\n");
 }
 
-static void draw(FILE *out, struct drawing *d, uint64_t peak_bytes, bool is_unicode)
+static void draw(FILE *out, const struct drawing *d, uint64_t peak_bytes, bool is_unicode)
 {
     char size[PLIM_SIZE_TEXT], peak[32], start[32], end[32];
     snprintf(peak, sizeof peak, "peak %s", plim_size_text(size, peak_bytes));
     snprintf(start, sizeof start, "%.2f s", (double)d->start_us / 1e6);
     snprintf(end, sizeof end, "%.2f s", (double)d->end_us / 1e6);
-    d->history.peak = peak;
-    d->history.start = start;
-    d->history.end = end;
-    plim_history_print(out, &d->history, is_unicode);
+    struct plim_history history = d->history;
+    history.peak = peak;
+    history.start = start;
+    history.end = end;
+    plim_history_print(out, &history, is_unicode);
     print_legend(out, d);
 }
 

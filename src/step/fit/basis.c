@@ -12,7 +12,7 @@
  */
 enum { LEAST_ROUNDING = 3, MOST_ROUNDING = 8, USUAL_ROUNDING = 7, MAX_TOTAL_DEGREE = 5 };
 
-static uint64_t rounded(uint64_t value, uint8_t rounding)
+static uint64_t rounded(uint64_t value, unsigned rounding)
 {
     const uint64_t step = UINT64_C(1) << rounding;
     return value > UINT64_MAX - step ? value : (value + step - 1) & ~(step - 1);
@@ -92,7 +92,7 @@ static bool add_grid(struct plim_step_basis *basis, uint8_t variable, uint8_t ro
     return true;
 }
 
-static bool are_same(const struct plim_step_basis *basis, uint32_t variable, uint8_t a, uint8_t b)
+static bool are_same(const struct plim_step_basis *basis, uint32_t variable, unsigned a, unsigned b)
 {
     for (size_t i = 0; i < basis->n_points; i++) {
         const uint64_t value = basis->points[i].value[variable];
@@ -105,15 +105,15 @@ static bool are_same(const struct plim_step_basis *basis, uint32_t variable, uin
 /* The roundings of a variable that change one of its values; of those that agree everywhere the likeliest. */
 static bool add_roundings(struct plim_step_basis *basis, uint32_t variable)
 {
-    for (uint8_t a = LEAST_ROUNDING; a <= MOST_ROUNDING; a++) {
-        uint8_t likeliest = a, last = a;
+    for (unsigned a = LEAST_ROUNDING; a <= MOST_ROUNDING; a++) {
+        unsigned likeliest = a, last = a;
         if (are_same(basis, variable, a, 0))
             continue;
-        while (last < MOST_ROUNDING && are_same(basis, variable, a, (uint8_t)(last + 1))) {
+        while (last < MOST_ROUNDING && are_same(basis, variable, a, last + 1)) {
             last++;
             likeliest = last <= USUAL_ROUNDING ? last : likeliest;
         }
-        if (!add_grid(basis, (uint8_t)variable, likeliest, last > a))
+        if (!add_grid(basis, (uint8_t)variable, (uint8_t)likeliest, last > a))
             return false;
         a = last;
     }

@@ -155,6 +155,8 @@ int plim_step_fit(struct plim_step_fit *fit, struct plim_step *ret_step, struct 
         result = out_of_memory(reterr);
     for (size_t i = 0; result == 0 && i < groups.n; i++) {
         const size_t n = list_recordings(fit, i, list);
+        if (n == 0)
+            continue;
         if (i == 0)
             describe(fit, &list[0]->step, &step);
         result = join_shape(fit, &groups.braids[i], list, n, &step, reterr);
