@@ -59,6 +59,9 @@ int plim_trace_objects_init(struct plim_trace_objects *objects, const uint64_t *
     if (is_ready)
         return 0;
     plim_trace_objects_done(objects);
+    plim_free(trace->text);
+    plim_free(trace->pools);
+    *trace = (struct plim_memory_trace){ 0 };
     return plim_fail(reterr, PLIM_E_NOMEM, 0, "out of memory");
 }
 
