@@ -80,6 +80,11 @@ char **plim_find_arguments(struct plim_arena *arena, char *const *arguments, uin
     return list;
 }
 
+static bool is_fit(const struct plim_find *find, enum plim_find_outcome outcome)
+{
+    return outcome == PLIM_FIND_FITS || (find->is_of_completion && outcome == PLIM_FIND_RECOVERED);
+}
+
 static void bounds(const struct plim_find *find, bool *ret_has_fit, uint64_t *ret_fit, bool *ret_has_not,
                    uint64_t *ret_not)
 {
@@ -87,11 +92,12 @@ static void bounds(const struct plim_find *find, bool *ret_has_fit, uint64_t *re
     *ret_fit = *ret_not = 0;
     for (uint32_t i = 0; i < find->n_trials; i++) {
         const struct plim_find_trial *t = &find->trial[i];
-        if (t->outcome == PLIM_FIND_FITS && (!*ret_has_fit || t->value > *ret_fit)) {
+        const bool fits = is_fit(find, t->outcome);
+        if (fits && (!*ret_has_fit || t->value > *ret_fit)) {
             *ret_has_fit = true;
             *ret_fit = t->value;
         }
-        if (t->outcome == PLIM_FIND_OUT_OF_MEMORY && (!*ret_has_not || t->value < *ret_not)) {
+        if (!fits && t->outcome < PLIM_FIND_FAILED && (!*ret_has_not || t->value < *ret_not)) {
             *ret_has_not = true;
             *ret_not = t->value;
         }
@@ -124,6 +130,12 @@ void plim_find_note(struct plim_find *find, const struct plim_find_trial *trial)
     if (find->n_trials == PLIM_FIND_MAX_TRIALS)
         return;
     find->trial[find->n_trials++] = *trial;
+    if (trial->outcome == PLIM_FIND_RECOVERED) {
+        find->is_of_completion = find->is_of_completion || trial->value == find->low;
+        find->has_recovered = true;
+        if (trial->value > find->largest_recovered)
+            find->largest_recovered = trial->value;
+    }
     bounds(find, &has_fit, &fit, &has_not, &not );
     find->has_largest = has_fit;
     find->largest = fit;

@@ -3,8 +3,11 @@
 #define PLIMSOLL_REHEARSE_FIND_H
 
 /*
- * The largest value with which a program does not run out of memory, by bisection. It rests on one assumption: what
- * runs out with one value runs out with every larger one. The peaks that were seen say whether that is likely.
+ * The largest value with which a program never runs short of memory, by bisection: every request was met at once. It
+ * rests on one assumption: what runs short with one value runs short with every larger one. The peaks that were seen
+ * say whether that is likely. Where a program gives memory back and asks again (PyTorch empties its cache), or catches
+ * the error, it may complete with more; near the end of the card that hangs on the last MiB and is no bound to bisect
+ * for. Only a program that catches the error at the least value already means to, and is asked with what it completes.
  */
 
 #include "base/mem.h"
@@ -17,6 +20,7 @@ enum { PLIM_FIND_MAX_TRIALS = 80, PLIM_FIND_NAME_BYTES = 32 };
 
 enum plim_find_outcome {
     PLIM_FIND_FITS,
+    PLIM_FIND_RECOVERED, /* ended well, but a request did not fit when it was made first */
     PLIM_FIND_OUT_OF_MEMORY,
     PLIM_FIND_FAILED,  /* failed for another reason: shows nothing */
     PLIM_FIND_STOPPED, /* by the user, or too long */
@@ -36,8 +40,11 @@ struct plim_find {
     uint64_t low, high;
     bool has_largest;
     uint64_t largest;
-    bool is_decided;   /* false: the search was broken off */
-    bool is_monotonic; /* more never took less */
+    bool is_of_completion; /* the least value recovered: the largest with which it ends well is sought */
+    bool has_recovered;
+    uint64_t largest_recovered; /* that was met: larger values were not looked for */
+    bool is_decided;            /* false: the search was broken off */
+    bool is_monotonic;          /* more never took less */
     uint32_t n_trials;
     struct plim_find_trial trial[PLIM_FIND_MAX_TRIALS];
 };

@@ -111,7 +111,7 @@ def check_course(root: dict) -> None:
         fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, allocated_peak_bytes=int, reserved_peak_bytes=int, live_over_bytes=int)
         need(root["verdict"] == "no", f"out of memory, and {root['verdict']}")
     if step["largest"] is not None:
-        fields(step["largest"], "step.largest", variable=str, value=(int, NULL), fails_at=(int, NULL), is_monotonic=bool,
+        fields(step["largest"], "step.largest", variable=str, value=(int, NULL), fails_at=(int, NULL), by_making_room=(int, NULL), is_monotonic=bool,
                fits_again_at=(int, NULL), unknown_at=(int, NULL), tried=int)
     exact = any(line["basis"] == "exact" for device in root["devices"] for line in device["lines"])
     need(not exact or (step["source"] == "recorded" and step["replay_equals_recording"]), "exact, and not as recorded")
@@ -391,8 +391,10 @@ def check_rehearsal(answer: object) -> None:
     if root["steps"] is not None:
         fields(root["steps"], "steps", count=int, how={"optimizer", "cycles"}, launches_per_step=(int, NULL), why=str)
     if root["find"] is not None:
-        find = fields(root["find"], "find", name=str, low=int, high=int, largest=(int, NULL), decided=bool, monotonic=bool, trials=list)
-        fit = [trial["value"] for trial in find["trials"] if trial["outcome"] == "fits"]
+        find = fields(root["find"], "find", name=str, low=int, high=int, largest=(int, NULL), largest_of={"fits", "completed"},
+                      largest_recovered=(int, NULL), decided=bool, monotonic=bool, trials=list)
+        good = {"fits"} if find["largest_of"] == "fits" else {"fits", "recovered"}
+        fit = [trial["value"] for trial in find["trials"] if trial["outcome"] in good]
         need(find["largest"] == (max(fit) if fit else None), "find.largest is not the largest that fits")
 
 

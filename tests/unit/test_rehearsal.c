@@ -287,6 +287,41 @@ static void test_bisection(void **state)
     assert_int_equal(largest, 1234567890123);
 }
 
+static struct plim_find note_all(const char *range, const enum plim_find_outcome *outcomes, size_t n)
+{
+    struct plim_find search;
+    uint64_t value;
+    assert_int_equal(plim_find_parse(range, &search, NULL), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(plim_find_next(&search, &value));
+        plim_find_note(&search, &(struct plim_find_trial){ .value = value, .outcome = outcomes[i] });
+    }
+    assert_false(plim_find_next(&search, &value));
+    return search;
+}
+
+/* What recovers does not fit, unless the least value does already. */
+static void test_a_search_over_what_recovers(void **state)
+{
+    (void)state;
+    const enum plim_find_outcome above[] = { PLIM_FIND_FITS, PLIM_FIND_OUT_OF_MEMORY, PLIM_FIND_RECOVERED,
+                                             PLIM_FIND_FITS }; /* 1, 8, 4, 2, and then 3 */
+    const enum plim_find_outcome all[] = { PLIM_FIND_RECOVERED, PLIM_FIND_OUT_OF_MEMORY, PLIM_FIND_RECOVERED,
+                                           PLIM_FIND_OUT_OF_MEMORY, PLIM_FIND_RECOVERED }; /* 1, 8, 4, 6, 5 */
+    const enum plim_find_outcome last[] = { PLIM_FIND_RECOVERED, PLIM_FIND_RECOVERED };
+    enum plim_find_outcome fits[5] = { 0 };
+    memcpy(fits, above, sizeof above);
+    struct plim_find search = note_all("1..8", fits, 5);
+    assert_true(search.is_decided && !search.is_of_completion && search.has_recovered);
+    assert_int_equal(search.largest, 3);
+    assert_int_equal(search.largest_recovered, 4);
+    search = note_all("1..8", all, 5);
+    assert_true(search.is_decided && search.is_of_completion);
+    assert_int_equal(search.largest, 5);
+    search = note_all("1..8", last, 2);
+    assert_true(search.is_decided && search.largest == 8);
+}
+
 static void test_the_value_in_a_command(void **state)
 {
     (void)state;
@@ -668,6 +703,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_server),
         cmocka_unit_test(test_no_more_trials_than_there_is_room_for),
         cmocka_unit_test(test_bisection),
+        cmocka_unit_test(test_a_search_over_what_recovers),
         cmocka_unit_test(test_the_value_in_a_command),
         cmocka_unit_test(test_a_search_breaks_off),
         cmocka_unit_test(test_invalid_ranges),

@@ -345,6 +345,44 @@ static void test_largest(void **state)
     plim_step_done(&step);
 }
 
+/* B x 64 MiB that are given back, and then B x 96 MiB: where both do not fit, PyTorch gives the first to the driver. */
+static void test_making_room(void **state)
+{
+    struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
+    struct plim_model *model;
+    struct plim_setup setup;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 1, 0);
+    hand_point(shape, 2, 0);
+    const uint32_t first = hand_size(shape, 0, 64 * PLIM_MIB), then = hand_size(shape, 0, 96 * PLIM_MIB);
+    struct plim_step_track *track = hand_track(shape);
+    hand_give(track, hand_take(track, first, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD));
+    hand_take(track, then, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+    track->outside_bytes = 0;
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    struct plim_torch_room room;
+    const struct plim_machine machine = budget_of(2 * PLIM_GIB, 1);
+    struct plim_torch *torch = plim_torch_of(engine);
+    struct plim_step_point point;
+    assert_int_equal(plim_torch_point_of(torch->step, plim_torch_wish(&setup), &point, NULL), 0);
+    assert_int_equal(plim_torch_scene_make(torch, &point, NULL), 0);
+    assert_int_equal(plim_torch_room_of(torch, plim_torch_wish(&setup), 0, &machine.card[0], &room, NULL), 0);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    const struct plim_course_largest *largest = &plim_torch_wish(&setup)->largest;
+    const uint64_t room_mib = room.conditions.capacity_bytes / PLIM_MIB;
+    assert_int_equal(largest->value, room_mib / (64 + 96));
+    assert_int_equal(largest->fails_at, largest->value + 1);
+    assert_int_equal(largest->by_making_room, room_mib / 96);
+    assert_int_equal(largest->fits_again, 0);
+    assert_int_equal(plim_torch_wish(&setup)->set[0].value, largest->value);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 /* A need that rises and falls: 90 - 10 (B - 4)^2 parts of 16 MiB. */
 static void test_not_monotonic(void **state)
 {
@@ -377,9 +415,10 @@ static void test_not_monotonic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped),  cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_devices),  cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
+        cmocka_unit_test(test_stopped),     cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
+        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_devices),     cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
+        cmocka_unit_test(test_making_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static const struct plim_option_help rows[N_OPTIONS] = {
                        "steps:N (of an optimizer, or iterations); default: exit, but Plimsoll stops a server once its "
                        "memory is stable for 5 s" },
     [OPTION_TIMEOUT] = { "--timeout", "", "SECONDS", "stop the program after this time: exit status 124" },
-    [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that does not run out of memory: {} in the command is N" },
+    [OPTION_FIND] = { "--find", "", "N=A..B", "the largest N that never runs short of memory: {} in the command is N" },
     [OPTION_VALUES] = { "--values", "", "HOW",
                         "what a guess is, a value on the card that is not known: zero (the default; also: "
                         "shadow), max (zero, and a selection selects all), both (two runs, and the larger peak), or "

@@ -160,16 +160,18 @@ static struct plim_find_trial outcome_of(const struct plim_rehearsal *rehearsal,
         trial.exit_code = PLIM_EXIT_TIMEOUT;
     for (uint32_t i = 0; i < rehearsal->n_cards; i++)
         trial.peak_bytes += rehearsal->receipt.device[i].peak_bytes;
+    const bool is_short = rehearsal->oom.is_set || rehearsal->said.is_set, is_good = plim_end_is_good(end);
     trial.outcome = is_stopped                                        ? PLIM_FIND_STOPPED
-                    : rehearsal->oom.is_set || rehearsal->said.is_set ? PLIM_FIND_OUT_OF_MEMORY
-                    : plim_end_is_good(end)                           ? PLIM_FIND_FITS
+                    : is_good && (is_short || rehearsal->n_met_later) ? PLIM_FIND_RECOVERED
+                    : is_short                                        ? PLIM_FIND_OUT_OF_MEMORY
+                    : is_good                                         ? PLIM_FIND_FITS
                                                                       : PLIM_FIND_FAILED;
     return trial;
 }
 
 static void print_trial(const struct plim_find *find, const struct plim_find_trial *trial)
 {
-    static const char *const words[] = { "fits", "out of memory", "failed for another reason", "stopped" };
+    static const char *const words[] = { "fits", "recovered", "out of memory", "failed for another reason", "stopped" };
     char size[PLIM_SIZE_TEXT];
     plim_print(stderr, "%s=%-10llu %-14s peak %s%s, %.1f s\n", find->name, (unsigned long long)trial->value,
                words[trial->outcome], trial->is_lower_bound ? "at least " : "", plim_size_text(size, trial->peak_bytes),
@@ -195,7 +197,7 @@ static int search(struct plim_rehearse_options *o, struct plim_rehearsal *rehear
         plim_find_note(&o->find, &trial);
         if (!o->is_quiet)
             print_trial(&o->find, &trial);
-        if (trial.outcome == PLIM_FIND_FITS || !o->find.has_largest) {
+        if (!o->find.has_largest || o->find.largest == value) {
             plim_ledger_close(rehearsal->ledger);
             *rehearsal = trial_rehearsal;
         } else {

@@ -166,6 +166,7 @@ static uint32_t find_new(struct plim_torch_allocator *a, uint32_t heap, uint64_t
     if (a->limit_bytes != UINT64_MAX && a->setup.settings.gc_threshold > 0)
         plim_torch_collect_garbage(a);
     uint32_t block = from_driver(a, heap, bytes);
+    a->result.n_short += !block;
     if (!block && plim_torch_release_available(a, heap, bytes))
         block = from_driver(a, heap, bytes);
     const uint16_t pool = a->heaps[heap].pool;

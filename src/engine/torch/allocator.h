@@ -88,6 +88,7 @@ struct plim_torch_result {
     size_t allocated_peak_at, reserved_peak_at; /* the events that first reached the peaks */
     uint64_t bound_peak_bytes;                  /* allocated and inactive split: not to be given back to the driver */
     size_t bound_peak_at;
+    uint64_t n_short;           /* requests that the driver did not meet at once, whatever was done about it */
     uint64_t n_retries, n_ooms; /* a retry waits for all streams and empties the cache */
     size_t oom_at;              /* the first event that failed; SIZE_MAX: none */
     uint64_t oom_reserved_bytes, oom_allocated_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The largest value of a variable with which a step runs: from the recorded values on by doubling, then by halving
- * what is left between a value that runs and one that does not.
+ * The largest value of a variable with which a step never runs short of memory: from the recorded values on by
+ * doubling, then by halving what is left between a value that fits and one that does not. Then the same for values with
+ * which it runs at all, since PyTorch empties its cache where memory is short.
  */
 #include "engine/torch/engine.h"
 
@@ -9,7 +10,7 @@
 
 enum { MOST_TRIES = 200, MOST_DOUBLINGS = 40 };
 
-enum answer { RUNS, FAILS, UNKNOWN };
+enum answer { FITS, RUNS, FAILS, UNKNOWN }; /* runs: after PyTorch has made room */
 
 struct search {
     struct plim_torch *engine;
@@ -18,15 +19,16 @@ struct search {
     struct plim_step_point point;
     uint32_t variable;
     struct plim_course_largest *largest;
-    int result; /* the first failure */
+    enum answer wanted; /* at best: FITS, or RUNS */
+    int result;         /* the first failure */
     struct plim_error *err;
 };
 
-/* Does every track run on its card? */
-static int run_all(struct search *s, bool *ret_runs)
+/* How does the worst track run on its card? */
+static int run_all(struct search *s, enum answer *ret_answer)
 {
-    *ret_runs = true;
-    for (size_t i = 0; i < s->engine->scene.choice.shape->n_tracks && *ret_runs; i++) {
+    *ret_answer = FITS;
+    for (size_t i = 0; i < s->engine->scene.choice.shape->n_tracks && *ret_answer != FAILS; i++) {
         struct plim_torch_room room;
         struct plim_torch_result r = { 0 };
         const struct plim_card *card = &s->machine->card[plim_torch_device_of(s->engine, s->machine, i)];
@@ -35,7 +37,7 @@ static int run_all(struct search *s, bool *ret_runs)
             result = plim_torch_tape_replay(&s->engine->scene.tapes[i], &room.conditions, &r, s->err);
         if (result < 0)
             return result;
-        *ret_runs = r.n_ooms == 0;
+        *ret_answer = r.n_ooms ? FAILS : r.n_short ? RUNS : *ret_answer;
     }
     return 0;
 }
@@ -43,7 +45,7 @@ static int run_all(struct search *s, bool *ret_runs)
 static enum answer try(struct search *s, uint64_t value)
 {
     struct plim_error error = { 0 };
-    bool runs = false;
+    enum answer answer = FAILS;
     if (s->result < 0 || s->largest->n_tried == MOST_TRIES)
         return FAILS;
     s->point.value[s->variable] = value;
@@ -57,17 +59,17 @@ static enum answer try(struct search *s, uint64_t value)
         return FAILS;
     if (result < 0 && s->err)
         *s->err = error;
-    s->result = result < 0 ? result : run_all(s, &runs);
-    return runs ? RUNS : FAILS;
+    s->result = result < 0 ? result : run_all(s, &answer);
+    return s->result == 0 && answer <= s->wanted ? s->wanted : FAILS;
 }
 
-/* The recorded values of the variable: the largest with which it runs, and the least above. */
-static void try_recorded(struct search *s, uint64_t *ret_runs, uint64_t *ret_fails)
+/* The recorded values of the variable: the largest that is as wanted, and the least above. */
+static void try_recorded(struct search *s, uint64_t *ret_good, uint64_t *ret_fails)
 {
     const struct plim_step *step = s->engine->step;
     uint64_t at = UINT64_MAX;
-    *ret_runs = *ret_fails = 0;
-    while (!*ret_runs && s->result == 0) {
+    *ret_good = *ret_fails = 0;
+    while (!*ret_good && s->result == 0) {
         uint64_t next = 0; /* the largest recorded value below */
         for (size_t i = 0; i < step->n_shapes; i++)
             for (size_t k = 0; k < step->shapes[i].n_points; k++) {
@@ -77,8 +79,8 @@ static void try_recorded(struct search *s, uint64_t *ret_runs, uint64_t *ret_fai
         if (!next)
             break;
         const enum answer answer = try(s, next);
-        if (answer == RUNS)
-            *ret_runs = next;
+        if (answer == s->wanted)
+            *ret_good = next;
         else if (answer == FAILS)
             *ret_fails = next;
         at = next;
@@ -91,21 +93,21 @@ static void look_beyond(struct search *s)
     const uint64_t fails_at = s->largest->fails_at, unknown_at = s->largest->unknown_at;
     for (unsigned eighths = 9; eighths <= 16 && fails_at && !s->largest->fits_again; eighths++) {
         const uint64_t value = fails_at / 8 * eighths + fails_at % 8 * eighths / 8;
-        if (value > fails_at && try(s, value) == RUNS)
+        if (value > fails_at && try(s, value) == FITS)
             s->largest->fits_again = value;
     }
     s->largest->unknown_at = unknown_at;
 }
 
-static void search(struct search *s)
+/* From a value that is as wanted, or 0, and one above that is not, or 0. */
+static void search(struct search *s, uint64_t *low_inout, uint64_t *high_inout)
 {
-    uint64_t low, high;
-    try_recorded(s, &low, &high);
+    uint64_t low = *low_inout, high = *high_inout;
     for (unsigned i = 0; low && !high && i < MOST_DOUBLINGS && s->result == 0; i++) {
         const enum answer answer = try(s, low * 2);
         if (answer == UNKNOWN)
             break;
-        if (answer == RUNS)
+        if (answer == s->wanted)
             low *= 2;
         else
             high = low * 2;
@@ -114,16 +116,37 @@ static void search(struct search *s)
     while (end > low + 1 && s->result == 0) {
         const uint64_t middle = low + (end - low) / 2;
         const enum answer answer = try(s, middle);
-        if (answer == RUNS) {
+        if (answer == s->wanted) {
             low = middle;
         } else {
             end = middle;
             high = answer == FAILS ? middle : high;
         }
     }
+    *low_inout = low;
+    *high_inout = high;
+}
+
+static void search_both(struct search *s)
+{
+    uint64_t low, high;
+    s->wanted = FITS;
+    try_recorded(s, &low, &high);
+    search(s, &low, &high);
     s->largest->value = low;
     s->largest->fails_at = high;
     look_beyond(s);
+    if (!s->largest->fails_at)
+        return;
+    const uint64_t unknown_at = s->largest->unknown_at;
+    s->wanted = RUNS;
+    if (low)
+        high = 0;
+    else
+        try_recorded(s, &low, &high);
+    search(s, &low, &high);
+    s->largest->by_making_room = low > s->largest->value ? low : 0;
+    s->largest->unknown_at = unknown_at;
 }
 
 /* A program that computes gradients trains. */
@@ -155,10 +178,11 @@ int plim_torch_settle(struct plim_engine *base, struct plim_setup *setup, const 
     if (result < 0)
         return result;
     const uint64_t given = s.point.value[s.variable];
-    search(&s);
+    search_both(&s);
     if (s.result < 0)
         return s.result;
     largest.variable = engine->step->variables[s.variable].name;
     wish->largest = largest;
-    return plim_torch_wish_set(wish, wish->max, largest.value ? largest.value : given, reterr);
+    const uint64_t best = largest.value ? largest.value : largest.by_making_room;
+    return plim_torch_wish_set(wish, wish->max, best ? best : given, reterr);
 }

@@ -265,6 +265,7 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
 
 void plim_report_find_text(FILE *out, const struct plim_find *find)
 {
+    static const char *const words[2][2] = { { "is known to fit", "fits" }, { "is known to complete", "completes" } };
     if (!find->is_monotonic)
         plim_print(out, "some values of %s took less than smaller ones: a larger value that was not tried may fit\n",
                    find->name);
@@ -276,10 +277,18 @@ void plim_report_find_text(FILE *out, const struct plim_find *find)
         if (find->has_largest && find->trial[i].value == find->largest && find->trial[i].is_lower_bound)
             plim_print(out, "the path of %s=%llu was guessed or incomplete: a card may take more than its peak\n",
                        find->name, (unsigned long long)find->largest);
+    if (find->is_of_completion)
+        plim_print(out,
+                   "%s=%llu, the smallest value, ran short of memory and recovered: sought is the largest that "
+                   "completes all the same\n",
+                   find->name, (unsigned long long)find->low);
+    else if (find->has_recovered)
+        plim_print(out, "%s=%llu completed only by making room on the way: slower, and it depends on the last MiB\n",
+                   find->name, (unsigned long long)find->largest_recovered);
     if (find->has_largest)
         plim_print(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name,
                    (unsigned long long)find->largest, (unsigned long long)find->low, (unsigned long long)find->high,
-                   find->is_decided ? "fits" : "is known to fit");
+                   words[find->is_of_completion][find->is_decided]);
     else
         plim_print(out, "%s=%llu, the smallest value, %s\n", find->name, (unsigned long long)find->low,
                    find->is_decided ? "does not fit" : "gave no answer");

@@ -205,7 +205,7 @@ static json_t *schedule_json(const struct plim_rehearsal *rehearsal)
 
 static json_t *find_json(const struct plim_find *find)
 {
-    static const char *const outcomes[] = { "fits", "out of memory", "failed", "stopped" };
+    static const char *const outcomes[] = { "fits", "recovered", "out of memory", "failed", "stopped" };
     if (!find)
         return json_null();
     json_t *trials = json_array();
@@ -216,10 +216,12 @@ static json_t *find_json(const struct plim_find *find)
                                                 "peak_bytes", plim_bytes_json(t->peak_bytes), "peak_basis",
                                                 t->is_lower_bound ? "lower_bound" : "exact", "seconds", t->seconds));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "name", plim_text_json(find->name), "low",
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:o}", "name", plim_text_json(find->name), "low",
                      plim_bytes_json(find->low), "high", plim_bytes_json(find->high), "largest",
-                     find->has_largest ? plim_bytes_json(find->largest) : json_null(), "decided", (int)find->is_decided,
-                     "monotonic", (int)find->is_monotonic, "trials", trials);
+                     find->has_largest ? plim_bytes_json(find->largest) : json_null(), "largest_of",
+                     find->is_of_completion ? "completed" : "fits", "largest_recovered",
+                     find->has_recovered ? plim_bytes_json(find->largest_recovered) : json_null(), "decided",
+                     (int)find->is_decided, "monotonic", (int)find->is_monotonic, "trials", trials);
 }
 
 static json_t *said_json(const struct plim_rehearsal_said *said)

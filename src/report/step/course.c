@@ -158,6 +158,14 @@ static void print_largest(FILE *out, const struct plim_course_largest *largest, 
     plim_print(out, "%s", plim_paint(style, PLIM_BOLD));
     plim_print_wrapped(out, text, 0, 0);
     plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
+    if (largest->by_making_room) {
+        snprintf(text, sizeof text,
+                 "Up to %" PRIu64 " it runs only since PyTorch empties its cache on the way: slower, and it depends on "
+                 "the last MiB.",
+                 largest->by_making_room);
+        plim_print(out, "  ");
+        plim_print_wrapped(out, text, 2, 2);
+    }
     if (largest->fits_again)
         plim_print(out, "  %s=%" PRIu64 " fits again: the need does not grow steadily.\n", largest->variable,
                    largest->fits_again);

@@ -67,10 +67,11 @@ static json_t *largest_json(const struct plim_course_largest *largest)
 {
     if (!largest->variable)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:i}", "variable", plim_text_json(largest->variable), "value",
-                     value_or_null(largest->value), "fails_at", value_or_null(largest->fails_at), "is_monotonic",
-                     !largest->fits_again, "fits_again_at", value_or_null(largest->fits_again), "unknown_at",
-                     value_or_null(largest->unknown_at), "tried", (int)largest->n_tried);
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:i}", "variable", plim_text_json(largest->variable), "value",
+                     value_or_null(largest->value), "fails_at", value_or_null(largest->fails_at), "by_making_room",
+                     value_or_null(largest->by_making_room), "is_monotonic", !largest->fits_again, "fits_again_at",
+                     value_or_null(largest->fits_again), "unknown_at", value_or_null(largest->unknown_at), "tried",
+                     (int)largest->n_tried);
 }
 
 json_t *plim_course_json(const struct plim_course *course)
