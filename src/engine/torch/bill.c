@@ -7,6 +7,7 @@
 #include "card/cuda_overhead.h"
 #include "engine/cuda_lines.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct writer {
@@ -138,6 +139,20 @@ static int add_track(struct writer *w, struct plim_error *reterr)
 
 /* --- what is said of all of it --- */
 
+/* A larger value that is recorded shows what no smaller ones can: from some size on programs work in pieces. */
+static const char *beyond(const struct writer *w)
+{
+    static const char why[] = "this point lies beyond the recorded ones";
+    char point[PLIM_COURSE_POINT_BYTES], text[sizeof why + sizeof point + 128];
+    plim_step_point_text(w->engine->step, &w->engine->scene.point, point, sizeof point);
+    snprintf(
+        text, sizeof text,
+        "%s: a program that works in pieces from some size on takes less; a recording that has %s, too, settles it",
+        why, point);
+    const char *kept = plim_torch_keep(w->engine, text);
+    return kept ? kept : why;
+}
+
 static const char *caveat_of(const struct writer *w)
 {
     const struct plim_torch_scene *scene = &w->engine->scene;
@@ -147,7 +162,7 @@ static const char *caveat_of(const struct writer *w)
     if (track->end == PLIM_STEP_END_MEMORY)
         return "the recording ends where memory ran out: the need of what would follow is not known";
     if (scene->choice.source == PLIM_STEP_BEYOND)
-        return "this point lies beyond the recorded ones";
+        return beyond(w);
     if (scene->choice.source == PLIM_STEP_BETWEEN)
         return "this point was not recorded: its sizes follow from those that were";
     if (track->end == PLIM_STEP_END_UNKNOWN)
