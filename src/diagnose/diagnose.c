@@ -212,6 +212,8 @@ static const struct plim_diagnosis *conclude(struct plim_diagnose *d)
     diagnosis->unread = d->unread;
     diagnosis->n_lines =
         b->length > 0 ? plim_log_line_at(b, b->length) - (b->data[b->length - 1] == '\n') : b->base_lines;
+    diagnosis->context.n_unknown =
+        plim_unknown_find(&d->recorder.known, b, diagnosis->context.unknown, PLIM_MAX_UNKNOWN);
     for (uint32_t i = 0; i < diagnosis->n_findings; i++)
         diagnosis->findings[i].is_last = diagnosis->findings[i].last_line + LINES_OF_MESSAGE > diagnosis->n_lines;
     return diagnosis;

@@ -155,6 +155,9 @@ enum {
     PLIM_MAX_SERIES = 64,
     PLIM_MAX_PROGRAMS = 12,
     PLIM_MAX_FINDINGS = 48,
+    PLIM_MAX_UNKNOWN = 32,
+    PLIM_LINES_OF_A_FAILURE = 40, /* within which two messages are about the same failure */
+    PLIM_LINES_TO_FOLLOW = 400,   /* within which failures of the same kind are one event: other ranks, other workers */
 };
 
 struct plim_numbers {
@@ -236,6 +239,8 @@ struct plim_log_context {
     uint64_t n_points;                       /* of the whole series */
     const char *programs[PLIM_MAX_PROGRAMS]; /* ids, as first seen */
     uint32_t n_programs;
+    uint64_t unknown[PLIM_MAX_UNKNOWN]; /* lines near the end that say that something failed and are no findings */
+    uint32_t n_unknown;
 };
 
 enum { PLIM_MAX_UNREAD_RANGES = 8 };

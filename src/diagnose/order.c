@@ -3,8 +3,6 @@
 
 #include "diagnose/scan/patterns/pattern.h"
 
-enum { LINES_TO_FOLLOW = 400 }; /* within which failures of the same kind are one event: other ranks, other workers */
-
 /* The lower, the rather it is the root. */
 static int root_rank(const struct plim_finding *finding)
 {
@@ -26,7 +24,7 @@ static bool follows(const struct plim_finding *root, const struct plim_finding *
     if (other->offset < root->offset)
         return false;
     return role == PLIM_PATTERN_ROLE_CONSEQUENCE ||
-           (plim_role_is_hard(role) && other->line - root->line <= LINES_TO_FOLLOW);
+           (plim_role_is_hard(role) && other->line - root->line <= PLIM_LINES_TO_FOLLOW);
 }
 
 static void append(const struct plim_finding *finding, bool is_related, struct plim_finding *ordered, uint32_t *ref_n)

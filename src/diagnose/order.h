@@ -6,8 +6,6 @@
 
 #include "diagnose/finding.h"
 
-enum { PLIM_LINES_OF_A_FAILURE = 40 }; /* within which two messages are about the same failure */
-
 /*
  * Copy list[0..n), which is in the order of the log, into ret_ordered: the root, then what follows from it (is_related
  * is set), then the others.

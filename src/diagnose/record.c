@@ -33,6 +33,7 @@ void plim_recorder_reset(struct plim_recorder *r)
     plim_text_kinds_listen(r->text_kinds, NULL, 0);
     memset(r->last_match, 0, sizeof r->last_match);
     r->counted_until = r->counted_before = 0;
+    plim_known_lines_reset(&r->known);
 }
 
 void plim_recorder_open_window(struct plim_recorder *r) { r->counted_before = r->counted_until; }
@@ -87,6 +88,8 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     if (is_prose(r, reader, b, m))
         return;
     r->last_match[pattern] = o.offset + 1;
+    if (m->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR)
+        plim_known_lines_add(&r->known, b, reader->start + m->start, end);
     if (m->is_dropped)
         return;
     o.is_counted = o.offset < r->counted_before;
@@ -124,6 +127,7 @@ void plim_recorder_count(struct plim_recorder *r, const struct plim_line_kind *k
 {
     if (kind->finding >= 0 && b->base + start >= r->counted_until) {
         r->counted_until = b->base + end;
+        plim_known_lines_add(&r->known, b, start, end);
         plim_findings_count(r->findings, kind->finding, plim_log_line_at(b, start));
     }
 }

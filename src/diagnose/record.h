@@ -11,12 +11,14 @@
 #include "diagnose/scan/text_kind.h"
 #include "diagnose/scan/traceback.h"
 #include "diagnose/scan/window_reader.h"
+#include "diagnose/unknown.h"
 
 struct plim_recorder {
     struct plim_findings *findings;
     struct plim_text_kinds *text_kinds;
     struct plim_traceback traceback;
     uint64_t last_match[PLIM_MAX_PATTERNS]; /* offset + 1 of each pattern's last match: windows overlap */
+    struct plim_known_lines known;
     struct plim_budget *budget;
     uint64_t counted_until;  /* messages before this offset are in the counts of findings ... */
     uint64_t counted_before; /* ... and before this one when the window was opened */

@@ -8,6 +8,7 @@ A case:
     @framework ID...        any of them is right; none: the framework is not asked
     @cause ID...            any of them is right; none: the log does not determine it
     @not_oom yes            must not be called a memory failure
+    @unsure yes             the same, and not said with high confidence: something else failed that nobody knows
     @number NAME=FIGURE     a figure that the text holds in another form than {NAME=FIGURE}
     @noise KIND...          the only kinds of noise that this form bears (none: no noise)
     @set held               was written before the pattern and not looked at while the pattern was made
@@ -44,7 +45,7 @@ class Case:
     def __init__(self, name, path):
         self.name, self.path = name, path
         self.frameworks, self.causes, self.noise = [], [], None
-        self.not_oom, self.held = False, False
+        self.not_oom, self.unsure, self.held = False, False, False
         self.fixed = {}   # numbers that do not stand in braces
         self.text = ""
 
@@ -71,7 +72,7 @@ def read_cases(folder=os.path.join(HERE, "cases")):
                 key, _, value = line.rstrip("\n").partition(" ")
                 if key == "@case":
                     cases.append(Case(value, file_name))
-                elif key.startswith("@") and key[1:] in ("framework", "cause", "not_oom", "number", "noise", "set"):
+                elif key.startswith("@") and key[1:] in ("framework", "cause", "not_oom", "unsure", "number", "noise", "set"):
                     take(cases[-1], key[1:], value)
                 elif cases and cases[-1].path == file_name:
                     cases[-1].text += line
@@ -93,6 +94,8 @@ def take(case, key, value):
         case.causes = value.split()
     elif key == "not_oom":
         case.not_oom = value == "yes"
+    elif key == "unsure":
+        case.not_oom = case.unsure = value == "yes"
     elif key == "number":
         name, _, figure = value.partition("=")
         case.fixed[name] = value_of(name, figure)

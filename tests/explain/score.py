@@ -46,7 +46,7 @@ class Score:
     def __init__(self):
         self.right = collections.Counter()
         self.asked = collections.Counter()
-        self.called = 0
+        self.called = self.sure_and_wrong = 0
 
     def add(self, what, is_right):
         self.asked[what] += 1
@@ -60,7 +60,7 @@ class Score:
         for what in MARKS:
             percent = self.percent(what)
             cells.append("         -        " if percent is None else f"{percent:6.1f} % of {self.asked[what]:<5d} ")
-        return f"{name:16s} {' '.join(cells)} {self.called:3d} of {self.asked['not_oom']}"
+        return f"{name:16s} {' '.join(cells)} {self.called:3d} of {self.asked['not_oom']:<5d} {self.sure_and_wrong:3d}"
 
 
 def judge(variant, answer, scores):
@@ -70,10 +70,12 @@ def judge(variant, answer, scores):
     root = findings[0] if findings else {}
     if case.not_oom:
         is_called = bool(findings) and root.get("cause") != "not_oom"
+        is_too_sure = case.unsure and root.get("confidence") == "high"
         for score in scores:
             score.add("not_oom", not is_called)
             score.called += is_called
-        return [f"called {root.get('kind')} {root.get('cause')}"] if is_called else []
+            score.sure_and_wrong += is_too_sure
+        return ([f"called {root.get('kind')} {root.get('cause')}"] if is_called else []) + ["too sure"] * is_too_sure
 
     def add(what, is_right, text):
         for score in scores:
@@ -85,6 +87,8 @@ def judge(variant, answer, scores):
         add("framework", root.get("framework") in case.frameworks and root.get("cause") != "not_oom",
             f"{root.get('framework')} ({root.get('kind')}, {root.get('cause')}), not {'|'.join(case.frameworks)}")
     if case.causes and not variant.is_cut:
+        for score in scores:
+            score.sure_and_wrong += root.get("cause") not in case.causes and root.get("confidence") == "high"
         add("cause", root.get("cause") in case.causes, f"{root.get('cause')} ({root.get('kind')}), not {'|'.join(case.causes)}")
     said = numbers_of(root)
     for name, value in sorted(variant.numbers.items()):
@@ -124,11 +128,11 @@ def main(arguments):
         wrong = judge(variant, explain(options.program, variant.text), [total, row])
         if wrong and options.wrong:
             print(f"{variant.case.name} {variant.kind}: {'; '.join(wrong)}")
-    print(f"{'':16s} {'framework':>18s} {'cause':>18s} {'numbers':>18s}  called OOM though it is not")
+    print(f"{'':16s} {'framework':>18s} {'cause':>18s} {'numbers':>18s}  called OOM, is not   sure, wrong")
     for name in sorted(rows):
         print(rows[name].row(name))
     print(total.row("all"))
-    is_good = not total.called and all(total.percent(what) is None or total.percent(what) >= mark
+    is_good = not total.called and not total.sure_and_wrong and all(total.percent(what) is None or total.percent(what) >= mark
                                        for what, mark in MARKS.items())
     return 0 if is_good or not options.gate else 1
 

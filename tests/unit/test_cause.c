@@ -495,6 +495,41 @@ static void test_not_memory(void **state)
 static bool says(const char *text) { return strstr(answer.best.why, text) != NULL; }
 
 /* What a message does not say is not claimed. */
+/* "Not about memory" is sure only where nothing that failed is unknown. */
+static void test_unknown_failures(void **state)
+{
+    (void)state;
+    static const struct {
+        enum plim_pattern_role role;
+        uint64_t unknown; /* beside a message in lines 100 to 110 */
+        enum plim_confidence confidence;
+    } rows[] = {
+        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 0, PLIM_CONFIDENCE_HIGH },
+        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 111, PLIM_CONFIDENCE_MEDIUM },
+        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 3, PLIM_CONFIDENCE_MEDIUM },
+        { PLIM_PATTERN_ROLE_RECOVERED, 9000, PLIM_CONFIDENCE_MEDIUM },
+        { PLIM_PATTERN_ROLE_CONSEQUENCE, 111, PLIM_CONFIDENCE_MEDIUM },
+        { PLIM_PATTERN_ROLE_FAULT, 0, PLIM_CONFIDENCE_HIGH },
+        { PLIM_PATTERN_ROLE_FAULT, 99, PLIM_CONFIDENCE_MEDIUM }, /* it may follow from that */
+        { PLIM_PATTERN_ROLE_FAULT, 59, PLIM_CONFIDENCE_HIGH },
+        { PLIM_PATTERN_ROLE_FAULT, 510, PLIM_CONFIDENCE_HIGH }, /* follows from it */
+        { PLIM_PATTERN_ROLE_FAULT, 511, PLIM_CONFIDENCE_MEDIUM },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin();
+        pattern.role = rows[i].role;
+        pattern.cause = PLIM_CAUSE_NOT_OOM;
+        finding.line = 100;
+        finding.last_line = 110;
+        context.unknown[0] = rows[i].unknown;
+        context.n_unknown = rows[i].unknown > 0;
+        assert_cause("not_oom");
+        assert_int_equal(answer.best.confidence, rows[i].confidence);
+        assert_int_equal(rows[i].confidence == PLIM_CONFIDENCE_MEDIUM,
+                         strstr(answer.best.why, "not known here") != NULL);
+    }
+}
+
 static void test_no_more_than_it_says(void **state)
 {
     (void)state;
@@ -968,6 +1003,7 @@ int main(void)
         cmocka_unit_test(test_llama),
         cmocka_unit_test(test_host),
         cmocka_unit_test(test_not_memory),
+        cmocka_unit_test(test_unknown_failures),
         cmocka_unit_test(test_no_more_than_it_says),
         cmocka_unit_test(test_pool_of_the_card),
         cmocka_unit_test(test_who_ended_it),

@@ -11,6 +11,7 @@
 #include "diagnose/scan/patterns/pattern.h"
 #include "diagnose/scan/prefix.h"
 #include "diagnose/scan/stamp.h"
+#include "diagnose/unknown.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -608,6 +609,60 @@ static void test_hostile_texts_are_no_slower(void **state)
     free(data);
 }
 
+static void test_lines_that_say_that_something_failed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool is;
+    } rows[] = {
+        { "[11/02/2026-09:12:19] [E] [TRT] 9: the node was not possible", true },
+        { "2026-11-03 10:11:12,345 ERROR worker stopped", true },
+        { "E1103 10:11:12.345678 77 loader.cc:12] no such thing", true },
+        { "time=2026-11-03T10:11:12Z level=error msg=\"no such thing\"", true },
+        { "26/11/03 10:11:12 ERROR Executor: Exception in task 0.0", true },
+        { "zoo.errors.ShapeError: 3 is not 4", true },
+        { "KeyboardInterruptError", true },
+        { "java.lang.IllegalStateException", true },
+        { "error: no such thing", true },
+        { "Aborted (core dumped)", true },
+        { "./run.sh: line 3: 4242 Aborted                 (core dumped) ./train", true },
+        { "        \"Error\": \"\",", false },
+        { "Error: null", false },
+        { "Errors are counted by the wrapper", false },
+        { "2026-11-03 10:11:12,345 INFO no error so far", false },
+        { "loss: 0.5, error: 0.1", false },
+        { "", false },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (plim_unknown_is_alarm(rows[i].line, strlen(rows[i].line)) != rows[i].is)
+            fail_msg("%s", rows[i].line);
+}
+
+/* Messages that are known, however often they are repeated, leave nothing unknown. */
+static void test_what_is_unknown_near_the_end(void **state)
+{
+    (void)state;
+    static char text[1 << 20];
+    size_t n = 0;
+    for (int i = 0; i < 4000; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "2026-11-03 10:11:12 ERROR worker: CUDA error: an illegal memory access was encountered %d\n", i);
+    const struct plim_diagnosis *d = read_text(text, n);
+    assert_string_equal(root_kind(d), "cuda-illegal-access");
+    assert_int_equal(d->context.n_unknown, 0);
+    n += (size_t)snprintf(text + n, sizeof text - n, "2026-11-03 10:11:13 ERROR worker: no such thing\n");
+    d = read_text(text, n);
+    assert_int_equal(d->context.n_unknown, 1);
+    assert_int_equal(d->context.unknown[0], 4001);
+    for (int i = 0; i < 100; i++) /* only the last ones are kept */
+        n += (size_t)snprintf(text + n, sizeof text - n, "ValueError: no such thing\n");
+    d = read_text(text, n);
+    assert_int_equal(d->context.n_unknown, PLIM_MAX_UNKNOWN);
+    assert_int_equal(d->context.unknown[PLIM_MAX_UNKNOWN - 1], 4101);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +682,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_traceback_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_step_of_the_optimizer_is_a_frame, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_exit_status_alone, set_up, tear_down),
+        cmocka_unit_test(test_lines_that_say_that_something_failed),
+        cmocka_unit_test_setup_teardown(test_what_is_unknown_near_the_end, set_up, tear_down),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_times_of_lines),
         cmocka_unit_test_setup_teardown(test_a_rising_series, set_up, tear_down),

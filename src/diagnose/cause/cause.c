@@ -4,6 +4,8 @@
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/pattern.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -61,6 +63,14 @@ static bool has_seconds(enum plim_cause cause)
     return cause != PLIM_CAUSE_NOT_OOM && cause != PLIM_CAUSE_HOST_RAM && cause != PLIM_CAUSE_SHM;
 }
 
+static bool has_bytes(const struct plim_finding *finding)
+{
+    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
+        if (plim_number_kind((enum plim_number)i) == PLIM_NUMBER_BYTES && finding->numbers.value[i] != PLIM_UNKNOWN)
+            return true;
+    return false;
+}
+
 /* A few words, or what somebody says, are no message; and where a call failed that no figure came with, the traceback
  * shows who was next, not who took the memory. */
 static bool is_weak(const struct plim_finding *finding, const struct plim_cause_answer *answer)
@@ -71,10 +81,42 @@ static bool is_weak(const struct plim_finding *finding, const struct plim_cause_
     bool is = false;
     for (size_t i = 0; i < sizeof by_trace / sizeof *by_trace; i++)
         is = is || (answer->best.rule && !strcmp(answer->best.rule, by_trace[i]));
-    for (int i = 0; i < PLIM_NUMBER_MAX_; i++)
-        is = is &&
-             (plim_number_kind((enum plim_number)i) != PLIM_NUMBER_BYTES || finding->numbers.value[i] == PLIM_UNKNOWN);
-    return is;
+    return is && !has_bytes(finding);
+}
+
+/*
+ * "This is no failure of memory" is a claim about all that failed, so nothing that failed may be unknown. What stops a
+ * program is followed by lines of any kind; but not by those of another failure, much later.
+ */
+static bool is_incomplete(const struct plim_finding *finding, const struct plim_log_context *context,
+                          uint64_t *ret_line)
+{
+    const bool is_hard = finding->pattern && plim_role_is_hard(finding->pattern->role) && !finding->is_recovered;
+    for (uint32_t i = 0; context && i < context->n_unknown; i++) {
+        const uint64_t line = context->unknown[i];
+        const bool is_before = line < finding->line && finding->line - line <= PLIM_LINES_OF_A_FAILURE;
+        *ret_line = line;
+        if (!is_hard || is_before || line > finding->last_line + PLIM_LINES_TO_FOLLOW)
+            return true;
+    }
+    return false;
+}
+
+static void limit_confidence(const struct plim_finding *finding, const struct plim_log_context *context,
+                             struct plim_cause_answer *answer)
+{
+    struct plim_guess *best = &answer->best;
+    const size_t n = strlen(best->why);
+    uint64_t line;
+    if (best->confidence <= PLIM_CONFIDENCE_MEDIUM)
+        return;
+    if (is_weak(finding, answer)) {
+        best->confidence = PLIM_CONFIDENCE_MEDIUM;
+    } else if (best->cause == PLIM_CAUSE_NOT_OOM && is_incomplete(finding, context, &line)) {
+        best->confidence = PLIM_CONFIDENCE_MEDIUM;
+        snprintf(best->why + n, sizeof best->why - n,
+                 " But line %" PRIu64 " says that something failed, in words that are not known here.", line);
+    }
 }
 
 void plim_cause_find(const struct plim_finding *finding, const struct plim_log_context *context,
@@ -102,8 +144,7 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
         if (!has_seconds(ret_answer->best.cause))
             break;
     }
-    if (is_weak(finding, ret_answer) && ret_answer->best.confidence > PLIM_CONFIDENCE_MEDIUM)
-        ret_answer->best.confidence = PLIM_CONFIDENCE_MEDIUM;
+    limit_confidence(finding, context, ret_answer);
     ret_answer->advised = ret_answer->best.cause;
     if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN) {
         plim_rule_rest(&facts, &ret_answer->best);

@@ -44,6 +44,9 @@ enum { PLIM_ABSURD_TIMES = 100 };
 /* One piece that is this part of the card, or a tensor of so many sides, is no weight. [assumed] */
 enum { PLIM_PIECE_OF_CARD = 8, PLIM_ACTIVATION_SIDES = 3, PLIM_ACTIVATION_ELEMENTS = 1 << 20 };
 
+/* A piece of a step that is this part of the card is what a batch, or a length, can change. [assumed] */
+enum { PLIM_STEP_OF_CARD = 64 };
+
 /* Tensors of this many times the card were moved to RAM by Windows: weights, or states, that do not fit. [assumed] */
 #define PLIM_SPILLED_TIMES 1.25
 

@@ -18,34 +18,56 @@ static const char *limit_words(const struct plim_facts *facts)
     return "";
 }
 
-/* For a message without figures, by the beginning of its pattern's id. */
-static const char *without_figures(const struct plim_facts *facts)
+/*
+ * A message without figures, by the beginning of its pattern's id. Who ends programs for want of RAM, or refuses it,
+ * knows why; a program that was refused knows only that it was: a limit, or a size that overflowed, looks the same.
+ */
+struct bare_message {
+    const char *id, *words;
+    bool is_judge;
+};
+
+static const struct bare_message *bare_message(const struct plim_facts *facts)
 {
-    static const char *const rows[][2] = {
-        { "docker-oomkilled", "Docker notes that the container ran out of memory: of its limit, or of the machine." },
-        { "kubernetes-evict", "The node ran out of RAM, and Kubernetes evicted this pod to save it." },
-        { "kubernetes-system", "The node itself ran out of RAM, not a limit of one container." },
-        { "kubernetes-", "A container used more RAM than its limit. The limit is not in this log." },
-        { "slurm-", "The job used more RAM than it had requested. How much that was is not in this log." },
-        { "job-memory", "The job used more RAM than it had requested." },
-        { "python-memory", "Python asked for RAM and did not get it. How much is not in the message." },
-        { "cpp-bad-alloc", "A C++ program asked for RAM and did not get it. How much is not in the message." },
-        { "host-errno", "A call of the system was refused for want of RAM, or of a limit on it." },
-        { "llama-mmap", "The model's file could not be put into memory." },
-        { "systemd-oomd", "systemd-oomd ended it because the RAM was under pressure, before the kernel would have." },
-        { "systemd-", "The kernel ended a process of this unit for want of RAM: of its limit, or of the machine." },
-        { "ray-", "Ray ended the task because the RAM of the node was nearly full." },
-        { "kernel-overcommit", "The kernel would not promise so much memory (vm.overcommit_memory)." },
-        { "kernel-", "The kernel had no RAM left and began to end processes." },
-        { "onnxruntime-host", "The allocator of ONNX Runtime for the CPU got no RAM." },
-        { "said-", "The text says so; a log would have the figures." },
-        { "paddle-host", "Paddle got no RAM for pinned or ordinary memory of the computer." },
+    static const struct bare_message other = { "", "", false };
+    static const struct bare_message rows[] = {
+        { "docker-oomkilled", "Docker notes that the container ran out of memory: of its limit, or of the machine.",
+          true },
+        { "kubernetes-evict", "The node ran out of RAM, and Kubernetes evicted this pod to save it.", true },
+        { "kubernetes-system", "The node itself ran out of RAM, not a limit of one container.", true },
+        { "kubernetes-", "A container used more RAM than its limit. The limit is not in this log.", true },
+        { "slurm-", "The job used more RAM than it had requested. How much that was is not in this log.", true },
+        { "job-", "The job used more RAM than it had requested.", true },
+        { "python-memory", "Python asked for RAM and did not get it. How much is not in the message.", false },
+        { "cpp-bad-alloc", "A C++ program asked for RAM and did not get it. How much is not in the message.", false },
+        { "host-errno", "A call of the system was refused for want of RAM, or of a limit on it.", false },
+        { "llama-mmap", "The model's file could not be put into memory.", false },
+        { "systemd-oomd", "systemd-oomd ended it because the RAM was under pressure, before the kernel would have.",
+          true },
+        { "systemd-", "The kernel ended a process of this unit for want of RAM: of its limit, or of the machine.",
+          true },
+        { "ray-", "Ray ended the task because the RAM of the node was nearly full.", true },
+        { "kernel-overcommit", "The kernel would not promise so much memory (vm.overcommit_memory).", true },
+        { "kernel-", "The kernel had no RAM left and began to end processes.", true },
+        { "onnxruntime-host", "The allocator of ONNX Runtime for the CPU got no RAM.", false },
+        { "said-", "The text says so; a log would have the figures.", false },
+        { "paddle-host", "Paddle got no RAM for pinned or ordinary memory of the computer.", false },
+        { "windows-", "Windows promises no more than RAM and page file together, and that was used up.", true },
+        { "jetsam", "macOS ended it because the RAM was nearly full.", true },
+        { "earlyoom", "earlyoom ended it because the RAM was nearly full.", true },
+        { "nohang", "", true },
+        { "talos-oom", "", true },
+        { "flux-oom", "", true },
+        { "condor-memory", "", true },
+        { "yarn-memory", "", true },
+        { "cloud-memory-limit", "", true },
+        { "ollama-", "", true },
     };
     const char *id = facts->finding->pattern ? facts->finding->pattern->id : "";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(id, rows[i][0], strlen(rows[i][0])))
-            return rows[i][1];
-    return "The message itself says so; it has no more figures than that.";
+        if (!strncmp(id, rows[i].id, strlen(rows[i].id)))
+            return &rows[i];
+    return &other;
 }
 
 /* The program that ended the process. */
@@ -107,8 +129,11 @@ static bool guess_host(const struct plim_facts *facts, struct plim_guess *guess)
     if (plim_is_known(limit))
         return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "Its limit of RAM, %s, was reached.",
                               plim_say(&texts, limit));
-    return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH, "%s%s", without_figures(facts),
-                          limit_words(facts));
+    const struct bare_message *message = bare_message(facts);
+    return plim_guess_set(
+        guess, PLIM_CAUSE_HOST_RAM, message->is_judge ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM, "%s%s",
+        *message->words ? message->words : "The message itself says so; it has no more figures than that.",
+        limit_words(facts));
 }
 
 enum { SHORT_LIFE_S = 600, LONG_LIFE_S = 24 * 3600 };

@@ -42,7 +42,7 @@ bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
                               plim_say(&texts, tried), plim_say(&texts, free_bytes));
     if (plim_is_known(tried))
         return plim_guess_set(
-            guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+            guess, PLIM_CAUSE_MODEL_TOO_BIG, plim_is_known(total) ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
             "It failed while the weights were loaded, with a buffer of %s: the first thing that goes to "
             "the card.",
             plim_say(&texts, tried));

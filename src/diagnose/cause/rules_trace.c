@@ -175,10 +175,14 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
                                   say_account(facts, account, sizeof account));
         return false;
     }
-    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
-                          facts->trace == PLIM_TRACE_GENERATE ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH,
-                          "%sIt failed %s%s.", say_account(facts, account, sizeof account), what,
-                          say_frame(facts, where, sizeof where));
+    /* Of a card that is full the traceback shows who was last, and a small piece can be anything's. */
+    const struct plim_cause_answer *a = facts->answer;
+    const bool is_large = plim_is_known(a->tried_bytes) && plim_is_known(a->total_bytes) &&
+                          a->tried_bytes >= a->total_bytes / PLIM_STEP_OF_CARD;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
+        facts->trace != PLIM_TRACE_GENERATE && is_large ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
+        "%sIt failed %s%s.", say_account(facts, account, sizeof account), what, say_frame(facts, where, sizeof where));
 }
 
 /* Memory was short, and nothing says what for: no cause is better than the commonest one. */

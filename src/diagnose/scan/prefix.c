@@ -288,3 +288,12 @@ size_t plim_prefix_bytes(const char *line, size_t n, bool has_tasks)
     }
     return (size_t)(t.at - line);
 }
+
+bool plim_prefix_is_alarm(const char *prefix, size_t n)
+{
+    static const char *const words[] = { "ERROR", "CRITICAL", "FATAL", "[error]", "[E]" };
+    for (size_t i = 0; n > 2 && i < sizeof words / sizeof *words; i++)
+        if (memmem(prefix, n, words[i], strlen(words[i])))
+            return true;
+    return n > 5 && (*prefix == 'E' || *prefix == 'F') && prefix[1] >= '0' && prefix[1] <= '9'; /* of glog */
+}

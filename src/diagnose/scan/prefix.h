@@ -19,4 +19,7 @@ static inline bool plim_prefix_may_end(char c) { return c < 'a' || c > 'z'; }
 /* True when the line begins so. */
 bool plim_prefix_has_task(const char *line, size_t n);
 
+/* True when prefix[0..n), what loggers put before a line, has a level of failures. */
+bool plim_prefix_is_alarm(const char *prefix, size_t n);
+
 #endif

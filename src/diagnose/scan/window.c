@@ -302,15 +302,6 @@ static bool has_tasks(const char *raw, size_t size)
 
 /* --- lines --- */
 
-static bool is_alarm(const char *prefix, size_t n)
-{
-    static const char *const words[] = { "ERROR", "CRITICAL", "FATAL", "[error]", "[E]" };
-    for (size_t i = 0; n > 2 && i < sizeof words / sizeof *words; i++)
-        if (memmem(prefix, n, words[i], strlen(words[i])))
-            return true;
-    return n > 5 && (*prefix == 'E' || *prefix == 'F') && prefix[1] >= '0' && prefix[1] <= '9'; /* of glog */
-}
-
 /* Stands for itself, whatever is around it. */
 static bool is_plain(char c)
 {
@@ -348,7 +339,7 @@ static size_t take_plain(struct builder *b, size_t start, size_t end)
 static void take_line(struct builder *b, size_t start, size_t end)
 {
     size_t at = start + plim_prefix_bytes(b->raw + start, end - start, b->has_tasks);
-    b->has_alarm = is_alarm(b->raw + start, at - start);
+    b->has_alarm = plim_prefix_is_alarm(b->raw + start, at - start);
     while (at < end) {
         const char c = b->raw[at];
         if (is_plain(c)) {
