@@ -107,6 +107,7 @@
     X(CONTAINER, container) /* "yes" when the log shows one */                                                         \
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
     X(PHASE, phase)         /* the work it was doing: loading, training, evaluating, generating */                     \
+    X(TREND, trend)         /* rising: somebody says that memory keeps growing */                                      \
     X(DETAIL, detail)       /* details in the message's own words */
 
 enum plim_number {

@@ -26,6 +26,7 @@ static const struct rule {
     { "weights-stage", plim_rule_weights },     /* loading weights, by the message */
     { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
     { "graphs", plim_rule_graphs },             /* a server's graphs or warm-up, after its pool */
+    { "context", plim_rule_context },           /* the card had no room for a program at all */
     { "compute-stage", plim_rule_compute },     /* working memory, by the message */
     { "stage", plim_rule_stage },               /* host, shared memory, address space */
     { "too-large", plim_rule_too_large },       /* tried > the card */

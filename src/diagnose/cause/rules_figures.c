@@ -16,16 +16,17 @@ bool plim_rule_allowed(const struct plim_facts *facts, struct plim_guess *guess)
     if (!plim_is_known(a->allowed_bytes) || !is_tried_known(a) || !plim_is_known(a->free_bytes) ||
         a->free_bytes < a->tried_bytes)
         return false;
-    if (!plim_is_known(a->allocated_bytes)) /* cut, or left out: but nothing else refuses what is free */
+    const int64_t reserved = plim_is_known(a->allocated_bytes)
+                                 ? a->allocated_bytes + (plim_is_known(a->unallocated_bytes) ? a->unallocated_bytes : 0)
+                                 : PLIM_UNKNOWN;
+    /* Cut, or counted otherwise: but nothing else refuses what is free. */
+    if (!plim_is_known(reserved) || reserved + a->tried_bytes <= a->allowed_bytes - PLIM_ROUNDING_BYTES)
         return a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES &&
                plim_guess_set(guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_MEDIUM,
                               "Tried %s, and the card has %s free. This process may use %s, so it is that limit which "
                               "was hit.",
                               plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes),
                               plim_say(&texts, a->allowed_bytes));
-    int64_t reserved = a->allocated_bytes + (plim_is_known(a->unallocated_bytes) ? a->unallocated_bytes : 0);
-    if (reserved + a->tried_bytes <= a->allowed_bytes - PLIM_ROUNDING_BYTES)
-        return false;
     return plim_guess_set(guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_HIGH,
                           "This process may use %s. It has %s and tried %s more. The card itself has %s free.",
                           plim_say(&texts, a->allowed_bytes), plim_say(&texts, reserved),

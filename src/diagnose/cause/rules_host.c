@@ -52,6 +52,7 @@ static const struct bare_message *bare_message(const struct plim_facts *facts)
         { "onnxruntime-host", "The allocator of ONNX Runtime for the CPU got no RAM.", false },
         { "said-", "The text says so; a log would have the figures.", false },
         { "paddle-host", "Paddle got no RAM for pinned or ordinary memory of the computer.", false },
+        { "windows-memory", "A program was refused RAM, or a limit on it was hit.", false },
         { "windows-", "Windows promises no more than RAM and page file together, and that was used up.", true },
         { "jetsam", "macOS ended it because the RAM was nearly full.", true },
         { "earlyoom", "earlyoom ended it because the RAM was nearly full.", true },

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "diagnose/cause/growth.h"
 #include "diagnose/cause/rules.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +77,10 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
     struct plim_rise growth;
     char span[PLIM_SPAN_TEXT_BYTES], pace[ACCOUNT_BYTES] = "";
     if (!plim_rise_read(facts->context, facts->answer->total_bytes, &growth))
-        return false;
+        return *plim_figure_word(facts->finding, facts->context, PLIM_W_TREND) &&
+               plim_guess_set(guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that memory rose all the time before it: something is kept that should be "
+                              "freed.");
     if (plim_is_known(growth.bytes_per_hour))
         snprintf(pace, sizeof pace, " in %s, %s an hour", plim_span_text(span, growth.seconds),
                  plim_say(&texts, growth.bytes_per_hour));
@@ -91,6 +95,41 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
 static const char *phase(const struct plim_facts *facts)
 {
     return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
+}
+
+static bool makes_context(const char *text)
+{
+    static const char *const calls[] = { "PrimaryCtxRetain",
+                                         "CtxCreate",
+                                         "cuInit",
+                                         "hipInit",
+                                         "cudaMemGetInfo",
+                                         "hipMemGetInfo",
+                                         "get_device_memory",
+                                         "device_get_memory",
+                                         "cudaSetDevice",
+                                         "hipSetDevice",
+                                         "creating CUDA context" };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strstr(text, calls[i]))
+            return true;
+    return false;
+}
+
+/* The call that failed is one of those that make a program's context on the card, its first some hundred MiB. */
+bool plim_rule_context(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_finding *finding = facts->finding;
+    const struct plim_log_context *context = facts->context;
+    bool is = makes_context(finding->words.text[PLIM_W_OPERATION]);
+    for (uint32_t i = 0; i < finding->n_evidence && !is; i++)
+        is = makes_context(finding->evidence[i].text);
+    for (uint32_t i = 0; context && i < context->n_frames && !is; i++)
+        is = makes_context(context->frames[i].name);
+    return is && !plim_is_known(facts->answer->tried_bytes) &&
+           plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+                          "The driver had no room for the context that every program needs first, some hundred MiB: "
+                          "the card was full before it began.");
 }
 
 /* "CUDA error: out of memory" without figures comes from beside the allocator; where CUDA begins, it is the context. */
@@ -145,6 +184,13 @@ bool plim_rule_cache(const struct plim_facts *facts, struct plim_guess *guess)
                           say_account(facts, account, sizeof account), say_frame(facts, where, sizeof where));
 }
 
+/* ONNX Runtime names the node of the graph that it was running. */
+static bool is_running_node(const struct plim_facts *facts)
+{
+    return facts->finding->pattern && !strcmp(facts->finding->pattern->framework, "onnxruntime") &&
+           *facts->finding->words.text[PLIM_W_OPERATION];
+}
+
 bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
 {
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
@@ -167,6 +213,12 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
         what = "while the server tried its largest step";
         break;
     default:
+        if (is_running_node(facts))
+            return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                                  "%sIt failed while the node %.60s was computed: what it needed is for the work of a "
+                                  "step.",
+                                  say_account(facts, account, sizeof account),
+                                  facts->finding->words.text[PLIM_W_OPERATION]);
         if (facts->context && facts->context->n_frames > 0)
             return false;
         if (!strcmp(phase(facts), "training") || (facts->context && facts->context->n_series > 0))
