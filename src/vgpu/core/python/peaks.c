@@ -132,6 +132,7 @@ void plim_python_note_peaks(void)
 static object *at_exit(object *self, object *arguments)
 {
     (void)self, (void)arguments;
+    plim_python_let_threads_end();
     plim_python_note_peaks();
     if (getpid() == pid_here)
         atomic_store(&process_here->has_last_peaks, 1);

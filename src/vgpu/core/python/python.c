@@ -32,6 +32,8 @@ bool plim_python_find(void)
         { &plim_python.error, "PyErr_Occurred" },
         { &plim_python.clear, "PyErr_Clear" },
         { &plim_python.release, "Py_DecRef" },
+        { &plim_python.let_go, "PyEval_SaveThread" },
+        { &plim_python.take_again, "PyEval_RestoreThread" },
     };
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *found = dlsym(RTLD_DEFAULT, symbols[i].name);

@@ -43,6 +43,8 @@ struct plim_python {
     struct plim_python_object *(*error)(void);
     void (*clear)(void);
     void (*release)(struct plim_python_object *);
+    void *(*let_go)(void); /* of the interpreter's lock */
+    void (*take_again)(void *);
 };
 extern struct plim_python plim_python;
 
@@ -84,5 +86,10 @@ bool plim_python_register_peaks(struct plim_ledger_process *process);
 
 /* In the interpreter: note its peaks now. */
 void plim_python_note_peaks(void);
+
+/* --- the end (ending.c) --- */
+
+/* In the interpreter, before Python ends: wait until other threads have had its lock. */
+void plim_python_let_threads_end(void);
 
 #endif
