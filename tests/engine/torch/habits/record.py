@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Records of faulty.py, clean.py and later.py, from real PyTorch on the virtual GPU, as text: tests/data/habits/NAME.habit.
+Records of the programs of FILES, from real PyTorch on the virtual GPU, as text: tests/data/habits/NAME.habit.
 
     record.py --plimsoll P --python PYTHON [--write] [NAME...]     without --write: what is asked for is as it was recorded
     record.py --plimsoll P --python PYTHON --snapshots    those of SNAPSHOTS as PyTorch writes them, packed
@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "allocator"))
 HABITS = os.path.join(HERE, "..", "..", "..", "data", "habits")
 
+FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py")
 SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception"]  # for the tests of `plimsoll trace`: tests/data/traces
 
 from record import LETTERS, STATES, TRACES, is_emptying  # noqa: E402
@@ -177,7 +178,7 @@ def main() -> int:
     if options.half:
         print("\n".join(halves()[options.half]))
         return 0
-    wanted, wrong = SNAPSHOTS if options.snapshots else options.names or names("faulty.py") + names("clean.py") + names("later.py"), 0
+    wanted, wrong = SNAPSHOTS if options.snapshots else options.names or [name for file in FILES for name in names(file)], 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or temporary
         if not options.folder:

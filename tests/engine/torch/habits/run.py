@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Runs programs of faulty.py, clean.py and later.py, each in a process of its own, with the history of allocations recorded.
+Runs programs of faulty.py, clean.py, later.py, planted.py and plain.py, each in a process of its own, with the history of allocations recorded.
 
     run.py OUT NAME...
 
@@ -20,6 +20,8 @@ import clean  # noqa: E402, F401
 import faulty  # noqa: E402, F401
 import later  # noqa: E402, F401
 import parts  # noqa: E402
+import plain  # noqa: E402, F401
+import planted  # noqa: E402, F401
 
 
 def dump(name: str, path: str) -> None:
