@@ -638,15 +638,16 @@ def stream_of_each_request() -> None:
 
 @program("pieces")
 def longer_with_results() -> None:
-    """Sequences become longer, and memory runs out with most of it free."""
+    """Sequences become longer, and memory runs out with much of it free: each result keeps what its scores leave."""
     leave(1400 << 20)
     results, length = [], 40
     for _ in turns(60):
         try:
-            keys, scores = mib(length), mib(1.5 * length)
-            del keys
-            results.append(mib(0.4 * length))  # FAULT longer-with-results
+            scores = mib(1.2 * length)
+            keys = mib(length)
             del scores
+            results.append(mib(0.6 * length))  # FAULT longer-with-results
+            del keys
         except torch.OutOfMemoryError:
             break
         length += 6

@@ -119,8 +119,10 @@ def write_snapshot(run: dict, name: str) -> None:
 
 
 def rises(series: list[int]) -> bool:
-    """From quarter to quarter, without the first three turns, by about as much."""
+    """From quarter to quarter, without the first three turns, by about as much, and not in a few steps."""
     series = series[3:]
+    if sum(b > a for a, b in zip(series, series[1:])) < 6:
+        return False
     quarters = [sum(part) / len(part) for part in (series[i * len(series) // 4:(i + 1) * len(series) // 4] for i in range(4))]
     gains = [b - a for a, b in zip(quarters, quarters[1:])]
     return min(gains) > 0 and max(gains) < 6 * min(gains)
