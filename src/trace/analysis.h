@@ -7,7 +7,7 @@
  * lies in pieces, how it ran out, and which settings would have got past that: each tried by a replay.
  */
 
-#include "trace/growth.h"
+#include "trace/growth/growth.h"
 #include "trace/pieces.h"
 #include "trace/step/told.h"
 

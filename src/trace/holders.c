@@ -34,6 +34,13 @@ static bool is_pytorch(const char *file)
     return false;
 }
 
+/* Python's own library, as where copy.deepcopy() copies: a package lies in a folder of its own there. */
+static bool is_library(const char *file)
+{
+    const char *at = strstr(file, "/lib/python3.");
+    return at && !strstr(at, "-packages/");
+}
+
 /* A cell of a notebook and what is typed have a name in angle brackets; so has what PyTorch compiles, which is not own.
  */
 static bool is_typed(const char *file)
@@ -46,7 +53,7 @@ static bool is_typed(const char *file)
 }
 
 static bool is_python(const char *file) { return ends_with(file, ".py") || is_typed(file); }
-static bool is_own(const char *file) { return is_python(file) && !is_pytorch(file); }
+static bool is_own(const char *file) { return is_python(file) && !is_pytorch(file) && !is_library(file); }
 
 /*
  * How much a frame of C++ says: a node of autograd and the operator that it runs tell where in the backward pass memory

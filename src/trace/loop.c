@@ -198,11 +198,12 @@ static bool is_turn(struct level_key *row, const struct plim_trace_frame *frame,
     return is_back;
 }
 
-/* On the same line as before, and with the first stack of that line again: it begins anew. */
-static bool is_return(struct run *run, uint32_t line, uint32_t frame, uint32_t stack, bool has_work)
+/* On the same line as before, or as most often, and with the first stack of that line again: it begins anew. */
+static bool is_return(struct run *run, const struct run *best, uint32_t line, uint32_t frame, uint32_t stack,
+                      bool has_work)
 {
     if (run->line != line)
-        *run = (struct run){ .line = line, .frame = frame, .first = stack, .last = stack };
+        *run = best->line == line ? *best : (struct run){ .line = line, .frame = frame, .first = stack, .last = stack };
     const bool is_back = stack == run->first && run->last != stack;
     run->n_returns += is_back;
     run->last = stack;
@@ -215,7 +216,7 @@ static void note_line(const struct finder *f, struct level_key *row, uint32_t st
 {
     const struct plim_trace_frame *frame = &f->trace->frames[number];
     is_turn(row, frame, number, f->walks[stack].has_work);
-    is_return(&row->run, frame->line, number, stack, f->walks[stack].has_work);
+    is_return(&row->run, &row->best, frame->line, number, stack, f->walks[stack].has_work);
     if (row->run.n_returns > row->best.n_returns)
         row->best = row->run;
 }
@@ -296,7 +297,7 @@ static void number_turns(struct finder *f, const struct candidate *loop, struct 
         const struct plim_trace_frame *there = frame != PLIM_TRACE_NO_STACK ? &f->trace->frames[frame] : NULL;
         if (there && f->walks[stack].key != MAX_KEYS && f->keys[f->walks[stack].key].key == loop->key &&
             (!loop->only_line || there->line == loop->only_line)) {
-            const bool is_new = loop->only_line ? is_return(&row.run, there->line, frame, stack, false)
+            const bool is_new = loop->only_line ? is_return(&row.run, &row.run, there->line, frame, stack, false)
                                                 : is_turn(&row, there, frame, false);
             turn += is_new || !turn;
             ret->calls[stack] = frame;

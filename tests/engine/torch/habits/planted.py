@@ -643,7 +643,7 @@ def longer_with_results() -> None:
     results, length = [], 40
     for _ in turns(60):
         try:
-            scores = mib(1.2 * length)
+            scores = mib(1.2 * length)  # FAULT longer-with-results
             keys = mib(length)
             del scores
             results.append(mib(0.6 * length))  # FAULT longer-with-results

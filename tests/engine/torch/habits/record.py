@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "allocator"))
 HABITS = os.path.join(HERE, "..", "..", "..", "data", "habits")
 
-FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py")
+FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py", "second.py")
 SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception"]  # for the tests of `plimsoll trace`: tests/data/traces
 
 from record import LETTERS, STATES, TRACES, is_emptying  # noqa: E402
@@ -45,6 +45,12 @@ def halves() -> dict[str, list[str]]:
     return drawn
 
 
+def without_folder(file: str) -> str:
+    """Of PyTorch, of the programs here, and of Python's library: not where they are on this machine."""
+    name = file.rpartition("site-packages/")[2].replace(HERE + "/", "")
+    return re.sub(r"^/.*(?=/lib/python3)", "/usr", name)
+
+
 class Tables:
     """Files, frames and stacks, numbered as they come."""
 
@@ -62,7 +68,7 @@ class Tables:
     def stack(self, frames: list[dict]) -> int:
         numbers = []
         for frame in frames:
-            name = frame["filename"].rpartition("site-packages/")[2].replace(HERE + "/", "")
+            name = without_folder(frame["filename"])
             numbers.append(self.number("frame", (self.number("file", (name,)), frame["line"], frame["name"])))
         return self.number("stack", tuple(numbers)) if numbers else -1
 
@@ -112,7 +118,7 @@ def record(run: dict, name: str) -> str:
 def write_snapshot(run: dict, name: str) -> None:
     for owner in run["snapshot"]["device_traces"][0] + run["snapshot"]["segments"]:
         for frame in [frame for row in [owner, *owner.get("blocks", [])] for frame in row.get("frames", [])]:
-            frame["filename"] = frame["filename"].rpartition("site-packages/")[2].replace(HERE + "/", "")
+            frame["filename"] = without_folder(frame["filename"])
     path = os.path.join(TRACES, f"habit-{name}-2.15.pickle.gz")
     with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as packed:
         pickle.dump(run["snapshot"], packed, protocol=4)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Runs programs of faulty.py, clean.py, later.py, planted.py and plain.py, each in a process of its own, with the history of allocations recorded.
+Runs programs of the files here (FILES of record.py), each in a process of its own, with the history of allocations recorded.
 
     run.py OUT NAME...
 
@@ -22,6 +22,7 @@ import later  # noqa: E402, F401
 import parts  # noqa: E402
 import plain  # noqa: E402, F401
 import planted  # noqa: E402, F401
+import second  # noqa: E402, F401
 
 
 def dump(name: str, path: str) -> None:

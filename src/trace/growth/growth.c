@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/growth.h"
+#include "trace/growth/growth.h"
 
 #include "base/mem.h"
+#include "trace/growth/series.h"
 #include "trace/holders.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    N_QUARTERS = 4,
-    MAX_BINS = 16,   /* of turns, four to a quarter at the most */
+    N_QUARTERS = PLIM_TRACE_N_QUARTERS,
+    MAX_BINS = PLIM_TRACE_MAX_BINS,
     FIRST_TURNS = 2, /* warm-up */
-    MOST_UNEVEN = 4, /* the quarter with the most bytes has at most so many times those of the least */
     LEAST_BURST = 3, /* turns whose memory is given back together */
     LEAST_BURSTS = 2,
     LEAST_SHARE = 100, /* of the most that was held: what grows by less than 1/100 of it is not told */
@@ -31,7 +31,9 @@ struct burst {
 struct group {
     uint64_t line, call_line;
     uint32_t frame, call;
-    uint64_t taken[MAX_BINS], carried[MAX_BINS]; /* bytes, by turns; carried: held when a turn begins */
+    uint64_t taken[MAX_BINS], carried[MAX_BINS];      /* bytes, by turns; carried: held when a turn begins */
+    uint64_t asked[MAX_BINS], asking_turns[MAX_BINS]; /* requests, and the turns with one */
+    uint32_t last_turn;
     uint64_t n_taken, n_given, held_bytes, most_bytes;
     struct burst burst;
     uint64_t n_bursts, n_newest_first, n_in_bursts;
@@ -184,8 +186,13 @@ static void take(struct finder *f, size_t event)
     if (!turn || !group)
         return;
     f->taken_bytes += bytes;
-    if (has_bin(f, turn))
-        group->taken[bin_of(f, turn, f->n_bins)] += bytes;
+    if (has_bin(f, turn)) {
+        const size_t bin = bin_of(f, turn, f->n_bins);
+        group->taken[bin] += bytes;
+        group->asked[bin]++;
+        group->asking_turns[bin] += turn != group->last_turn;
+    }
+    group->last_turn = turn;
     group->n_taken++;
     group->held_bytes += bytes;
     if (group->held_bytes > group->most_bytes)
@@ -267,16 +274,6 @@ static void find_late(struct finder *f)
     }
 }
 
-static bool are_even(const uint64_t parts[], size_t n)
-{
-    uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        least = parts[i] < least ? parts[i] : least;
-        most = parts[i] > most ? parts[i] : most;
-    }
-    return least > 0 && most / least < MOST_UNEVEN;
-}
-
 /* As much is left by three of four turns; rows of one line, in the order of their turns. */
 static bool are_alike(const struct held *rows, size_t n)
 {
@@ -316,7 +313,8 @@ static void judge_kept(struct finder *f, const struct held *rows, size_t n)
         if (has_bin(f, rows[i].turn))
             parts[bin_of(f, rows[i].turn, N_QUARTERS)] += rows[i].bytes;
     }
-    group->is_kept = are_even(parts, N_QUARTERS) && !is_late(group) && (f->loop->has_work || are_alike(rows, n));
+    group->is_kept =
+        plim_trace_are_even(parts, N_QUARTERS) && !is_late(group) && (f->loop->has_work || are_alike(rows, n));
     if (group->is_kept)
         tell(f->growth, line);
 }
@@ -335,7 +333,7 @@ static bool is_replacing(const struct finder *f, uint64_t left_bytes)
     uint64_t bytes = 0;
     for (size_t i = 0; i < N_QUARTERS; i++)
         bytes += f->replaced[i];
-    return are_even(f->replaced, N_QUARTERS) && bytes >= left_bytes / 2;
+    return plim_trace_are_even(f->replaced, N_QUARTERS) && bytes >= left_bytes / 2;
 }
 
 static bool find_kept(struct finder *f)
@@ -361,46 +359,39 @@ static bool find_kept(struct finder *f)
     return rows != NULL;
 }
 
-/* Bytes of a turn of these bins. */
-static uint64_t mean(const struct finder *f, const uint64_t bins[], size_t from, size_t to)
+/*
+ * Of the bins that have turns to count. Of what a line asks for, only the turns count in which it asks: the turns of a
+ * loop may be those of another loop in it, and one of several has a validation.
+ */
+static struct plim_trace_series series_of(const struct finder *f, const uint64_t sums[], const uint64_t n_turns[])
 {
-    uint64_t bytes = 0, n = 0;
-    for (size_t i = from; i < to; i++) {
-        bytes += bins[i];
-        n += f->bin_turns[i];
-    }
-    return n ? bytes / n : 0;
+    struct plim_trace_series series = { .n = 0 };
+    for (size_t i = 0; i < f->n_bins; i++)
+        if (n_turns[i])
+            series.values[series.n++] = sums[i] / n_turns[i];
+    return series;
 }
 
-/* From quarter to quarter by about as much, nearly always from turn to turn, and no first turn reaches a last one. */
-static bool is_rising(const struct finder *f, const uint64_t bins[])
+static struct plim_trace_series bytes_of(const struct finder *f, const struct group *group)
 {
-    uint64_t gains[N_QUARTERS - 1], most_first = 0, least_last = UINT64_MAX, n_up = 0;
-    const size_t n = f->n_bins;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t bytes = mean(f, bins, i, i + 1);
-        n_up += i > 0 && bytes >= mean(f, bins, i - 1, i);
-        if (i < n / N_QUARTERS)
-            most_first = bytes > most_first ? bytes : most_first;
-        if (i >= n - n / N_QUARTERS)
-            least_last = bytes < least_last ? bytes : least_last;
-    }
-    for (size_t q = 0; q + 1 < N_QUARTERS; q++) {
-        const uint64_t before = mean(f, bins, q * n / N_QUARTERS, (q + 1) * n / N_QUARTERS);
-        const uint64_t after = mean(f, bins, (q + 1) * n / N_QUARTERS, (q + 2) * n / N_QUARTERS);
-        gains[q] = after > before ? after - before : 0;
-    }
-    return are_even(gains, N_QUARTERS - 1) && 5 * n_up >= 4 * (n - 1) && least_last > most_first;
+    return series_of(f, group->taken, group->asking_turns);
+}
+
+static bool is_carried_rising(const struct finder *f, const struct group *group)
+{
+    const struct plim_trace_series series = series_of(f, group->carried, f->bin_turns);
+    return plim_trace_is_rising(&series, f->n_bins);
 }
 
 /* What a turn asks for all in all has to become larger by something that matters. */
 static bool does_matter(const struct finder *f)
 {
     uint64_t more = 0;
-    const size_t n = f->n_bins, part = n / N_QUARTERS;
-    for (size_t i = 0; i < f->n_groups; i++)
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const struct plim_trace_series bytes = bytes_of(f, &f->groups[i]);
         if (f->groups[i].is_larger)
-            more += mean(f, f->groups[i].taken, n - part, n) - mean(f, f->groups[i].taken, 0, part);
+            more += plim_trace_last_quarter(&bytes) - plim_trace_first_quarter(&bytes);
+    }
     return more >= f->most_bytes / LEAST_SHARE;
 }
 
@@ -492,9 +483,9 @@ static bool do_follow(const struct finder *f, const uint64_t *sizes, const uint6
 static bool choose_root(const struct finder *f, const struct group **root)
 {
     const struct group *carrier = NULL;
-    for (size_t i = 0; i < f->n_groups && !is_rising(f, (*root)->carried); i++) {
+    for (size_t i = 0; i < f->n_groups && !is_carried_rising(f, *root); i++) {
         const struct group *group = &f->groups[i];
-        if (group->is_larger && is_rising(f, group->carried) &&
+        if (group->is_larger && is_carried_rising(f, group) &&
             (!carrier || group->carried[f->n_bins - 1] > carrier->carried[f->n_bins - 1]))
             carrier = group;
     }
@@ -512,29 +503,48 @@ static bool choose_root(const struct finder *f, const struct group **root)
     return true;
 }
 
+/* A line that asks more often goes over what is kept. */
+static bool does_go_over_kept(const struct finder *f, const struct group *group)
+{
+    const struct plim_trace_series n = series_of(f, group->asked, group->asking_turns);
+    for (size_t i = 0; i < f->n_groups; i++)
+        if (f->groups[i].is_kept)
+            return plim_trace_is_rising(&n, f->n_bins);
+    return false;
+}
+
 /* The first of the lines that ask for more, in a turn in the middle; what comes after it follows from it. */
-static bool find_larger(struct finder *f)
+static const struct group *first_larger(struct finder *f)
 {
     const uint32_t middle = (uint32_t)(f->loop->n_turns / 2);
-    const size_t n = f->n_bins, part = n / N_QUARTERS;
-    const struct group *root = NULL;
-    for (size_t i = 0; i < f->n_groups; i++)
-        f->groups[i].is_larger = is_rising(f, f->groups[i].taken);
-    for (size_t i = 0; i < f->loop->end && !root; i++)
-        if (f->loop->turns[i] == middle)
-            root = larger_at(f, i);
-    if (!root || root->is_kept || !does_matter(f))
+    const struct group *first = NULL;
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const struct plim_trace_series bytes = bytes_of(f, &f->groups[i]);
+        f->groups[i].is_larger = plim_trace_is_rising(&bytes, f->n_bins);
+    }
+    for (size_t i = 0; i < f->loop->end && !first; i++)
+        if (f->loop->turns[i] >= middle)
+            first = larger_at(f, i);
+    return first;
+}
+
+static bool find_larger(struct finder *f)
+{
+    const struct group *root = first_larger(f);
+    if (!root || root->is_kept || does_go_over_kept(f, root) || !does_matter(f))
         return true;
     sum_carried(f);
     if (!choose_root(f, &root))
         return false;
-    if (root && !root->is_kept)
+    if (root && !root->is_kept) {
+        const struct plim_trace_series bytes = bytes_of(f, root);
         tell(f->growth, (struct plim_trace_growing){ .kind = PLIM_TRACE_LARGER,
                                                      .frame = root->frame,
                                                      .call = root->call,
-                                                     .bytes = mean(f, root->taken, n - part, n),
-                                                     .first_bytes = mean(f, root->taken, 0, part),
+                                                     .bytes = plim_trace_last_quarter(&bytes),
+                                                     .first_bytes = plim_trace_first_quarter(&bytes),
                                                      .n = root->n_taken });
+    }
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_TRACE_GROWTH_H
-#define PLIMSOLL_TRACE_GROWTH_H
+#ifndef PLIMSOLL_TRACE_GROWTH_GROWTH_H
+#define PLIMSOLL_TRACE_GROWTH_GROWTH_H
 
 /*
  * Memory that grows with the turns of a program's loop, by the lines that ask for it.

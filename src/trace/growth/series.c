@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/growth/series.h"
+
+enum {
+    N_QUARTERS = PLIM_TRACE_N_QUARTERS,
+    MOST_UNEVEN = 4, /* the part with the most has at most so many times that of the least */
+    MOST_DOWN = 5,   /* of so many steps one may go down */
+    LEAST_UP = 2,    /* of so many steps one goes up */
+};
+
+bool plim_trace_are_even(const uint64_t parts[], size_t n)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = parts[i] < least ? parts[i] : least;
+        most = parts[i] > most ? parts[i] : most;
+    }
+    return least > 0 && most / least < MOST_UNEVEN;
+}
+
+static uint64_t mean(const struct plim_trace_series *series, size_t from, size_t to)
+{
+    uint64_t sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += series->values[i];
+    return to > from ? sum / (to - from) : 0;
+}
+
+uint64_t plim_trace_first_quarter(const struct plim_trace_series *series)
+{
+    return mean(series, 0, series->n / N_QUARTERS);
+}
+
+uint64_t plim_trace_last_quarter(const struct plim_trace_series *series)
+{
+    return mean(series, series->n - series->n / N_QUARTERS, series->n);
+}
+
+/* From quarter to quarter by about as much. */
+static bool are_gains_even(const struct plim_trace_series *series)
+{
+    uint64_t gains[N_QUARTERS - 1];
+    for (size_t q = 0; q + 1 < N_QUARTERS; q++) {
+        const size_t at = q * series->n / N_QUARTERS, next = (q + 1) * series->n / N_QUARTERS;
+        const uint64_t before = mean(series, at, next), after = mean(series, next, (q + 2) * series->n / N_QUARTERS);
+        gains[q] = after > before ? after - before : 0;
+    }
+    return plim_trace_are_even(gains, N_QUARTERS - 1);
+}
+
+/* No value of the first quarter reaches one of the last. */
+static bool are_ends_apart(const struct plim_trace_series *series)
+{
+    const size_t n = series->n;
+    uint64_t most_first = 0, least_last = UINT64_MAX;
+    for (size_t i = 0; i < n / N_QUARTERS; i++) {
+        most_first = series->values[i] > most_first ? series->values[i] : most_first;
+        least_last = series->values[n - 1 - i] < least_last ? series->values[n - 1 - i] : least_last;
+    }
+    return least_last > most_first;
+}
+
+bool plim_trace_is_rising(const struct plim_trace_series *series, size_t n_bins)
+{
+    size_t n_down = 0, n_up = 0;
+    const size_t n = series->n;
+    if (n < N_QUARTERS || N_QUARTERS * n < (N_QUARTERS - 1) * n_bins)
+        return false;
+    for (size_t i = 1; i < n; i++) {
+        n_up += series->values[i] > series->values[i - 1];
+        n_down += series->values[i] < series->values[i - 1];
+    }
+    return MOST_DOWN * n_down <= n - 1 && LEAST_UP * n_up >= n - 1 && are_gains_even(series) && are_ends_apart(series);
+}
