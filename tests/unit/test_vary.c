@@ -53,7 +53,10 @@ static void test_what_is_read(void **state)
     assert_int_equal(vary.value[0][0], 3);
     assert_string_equal(vary.variable[1].name, "seq_len");
     struct plim_error error = { 0 };
-    assert_int_equal(plim_vary_parse("B=1,2", &vary, &error), PLIM_E_USAGE); /* a second time */
+    assert_int_equal(plim_vary_parse("B=1,2,4", &vary, &error), PLIM_E_USAGE); /* a second time */
+    assert_string_equal(error.what, "--vary names 'B' twice");
+    assert_non_null(strstr(error.hint, "--vary B=3,1,2,4"));
+    assert_int_equal(vary.n_variables, 2);
 }
 
 static void test_the_command(void **state)

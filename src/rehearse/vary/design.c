@@ -29,6 +29,7 @@ static bool add_value(struct plim_vary *vary, uint32_t variable, const char **te
     return true;
 }
 
+/* The variable behind the last one that the option is of: its name and its values. */
 static bool read_variable(const char *text, struct plim_vary *vary)
 {
     const char *equals = strchr(text, '=');
@@ -38,9 +39,6 @@ static bool read_variable(const char *text, struct plim_vary *vary)
         return false;
     memcpy(vary->variable[number].name, text, n);
     vary->variable[number].name[n] = '\0';
-    for (uint32_t i = 0; i < number; i++)
-        if (!strcmp(vary->variable[i].name, vary->variable[number].name))
-            return false;
     vary->n_values[number] = 0;
     const char *p = equals + 1;
     bool is_read = add_value(vary, number, &p);
@@ -48,12 +46,45 @@ static bool read_variable(const char *text, struct plim_vary *vary)
         p++;
         is_read = add_value(vary, number, &p);
     }
-    return is_read && !*p && vary->n_values[number] > 1 && plim_step_is_name(vary->variable[number].name);
+    return is_read && !*p && plim_step_is_name(vary->variable[number].name);
+}
+
+/* The variable of this name before the last one; that one: there is none. */
+static uint32_t same_before(const struct plim_vary *vary, uint32_t last)
+{
+    uint32_t i = 0;
+    while (i < last && strcmp(vary->variable[i].name, vary->variable[last].name) != 0)
+        i++;
+    return i;
+}
+
+/* With the values of both in the command to write. */
+static int refuse_twice(struct plim_vary *vary, uint32_t first, uint32_t second, struct plim_error *reterr)
+{
+    char values[160] = "";
+    size_t n = 0;
+    plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--vary names '%s' twice", vary->variable[first].name);
+    for (uint32_t i = 0; i < vary->n_values[second]; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%" PRIu64, vary->value[second][i]);
+        const char *p = text;
+        (void)add_value(vary, first, &p); /* false: it has it already, or has enough */
+    }
+    for (uint32_t i = 0; i < vary->n_values[first] && n < sizeof values; i++)
+        n += (size_t)snprintf(values + n, sizeof values - n, "%s%" PRIu64, i ? "," : "", vary->value[first][i]);
+    plim_error_hint(reterr, "one list has all its values: --vary %.31s=%.110s", vary->variable[first].name,
+                    n < sizeof values ? values : "2,3,4");
+    return PLIM_E_USAGE;
 }
 
 int plim_vary_parse(const char *text, struct plim_vary *vary, struct plim_error *reterr)
 {
-    if (!read_variable(text, vary)) {
+    const uint32_t number = vary->n_variables;
+    const bool is_read = read_variable(text, vary);
+    const uint32_t same = is_read ? same_before(vary, number) : number;
+    if (same < number)
+        return refuse_twice(vary, same, number, reterr);
+    if (!is_read || vary->n_values[number] < 2) {
         plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET,
                   "invalid value '%.60s' for --vary: expected a name and two values of it at least", text);
         plim_error_hint(reterr, "write --vary B=2,3,4, and {B} where the command has the number");
