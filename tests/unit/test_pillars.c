@@ -5,7 +5,7 @@
 #include "unit.h"
 
 enum { IN_LOOP, IN_MODEL, IN_HOOK, EVALUATES, CALLS_BACKWARD, NO_STACK }; /* stacks */
-enum { WEIGHTS, DATA, WORKSPACE, FIRST_ACTIVATION, LOSS, FIRST_GRADIENT, STATE, ACTIVATION, EVALUATED, N };
+enum { WEIGHTS, DATA, WORKSPACE, FIRST_ACTIVATION, LOSS, FIRST_GRADIENT, STATE, WORK, ACTIVATION, EVALUATED, N };
 enum { AT_WEIGHTS = 100, AT_GRADIENT = 300, AT_STATE = 400, LOSS_SITE = 7 };
 
 static char text[] =
@@ -47,9 +47,11 @@ static struct plim_step_event events[] = {
     { FIRST_ACTIVATION, 0, 0, PLIM_STEP_GIVE },
     { LOSS, 0, 0, PLIM_STEP_GIVE },
     { STATE, 0, 0, PLIM_STEP_TAKE }, /* 8: the optimizer's first step */
+    { WORK, 0, 0, PLIM_STEP_TAKE },  /* as AdamW does with foreach */
+    { WORK, 0, 0, PLIM_STEP_GIVE },
     { FIRST_GRADIENT, 0, 0, PLIM_STEP_GIVE },
     { ACTIVATION, 0, 0, PLIM_STEP_TAKE },
-    { EVALUATED, 0, 0, PLIM_STEP_TAKE },  /* 11: behind the second step, which took nothing */
+    { EVALUATED, 0, 0, PLIM_STEP_TAKE },  /* 13: behind the second step, which took nothing */
     { ACTIVATION, 0, 0, PLIM_STEP_GIVE }, /* held into the next turn, as the output of a loop is */
 };
 static struct plim_step_life lives[N] = {
@@ -58,10 +60,11 @@ static struct plim_step_life lives[N] = {
     [WORKSPACE] = { 250, 2, COUNT(events), IN_HOOK },
     [FIRST_ACTIVATION] = { 500, 3, 6, IN_MODEL },
     [LOSS] = { 550, 4, 7, CALLS_BACKWARD },
-    [FIRST_GRADIENT] = { AT_GRADIENT, 5, 9, NO_STACK },
+    [FIRST_GRADIENT] = { AT_GRADIENT, 5, 11, NO_STACK },
     [STATE] = { AT_STATE, 8, COUNT(events), IN_LOOP },
-    [ACTIVATION] = { 600, 10, 12, IN_MODEL },
-    [EVALUATED] = { 700, 11, COUNT(events), EVALUATES },
+    [WORK] = { 450, 9, 10, IN_LOOP },
+    [ACTIVATION] = { 600, 12, 14, IN_MODEL },
+    [EVALUATED] = { 700, 13, COUNT(events), EVALUATES },
 };
 static uint64_t addresses[] = { AT_WEIGHTS, AT_GRADIENT, AT_STATE };
 static struct plim_trace_mark marks[] = {
@@ -71,7 +74,7 @@ static struct plim_trace_mark marks[] = {
     { .kind = PLIM_TRACE_AFTER_STEP, .step = 1 },
     { .kind = PLIM_TRACE_END, .step = 2 },
 };
-static const size_t places[] = { 8, 9, 11, 11, COUNT(events) };
+static const size_t places[] = { 8, 11, 13, 13, COUNT(events) };
 static const struct plim_trace_marks all_marks = { marks, COUNT(marks), addresses, COUNT(addresses), false };
 static struct plim_step_term terms[] = { { 4096, { 0 } }, { 8519680, { 0 } } };
 static struct plim_step_size sizes[] = { { .n_terms = 1, .denominator = 1 },
@@ -107,6 +110,7 @@ static void test_told(void **state)
         [LOSS] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_BACKWARD },
         [FIRST_GRADIENT] = { PLIM_PILLAR_GRADIENTS, PLIM_PHASE_BACKWARD },
         [STATE] = { PLIM_PILLAR_OPTIMIZER, PLIM_PHASE_STEP },
+        [WORK] = { PLIM_PILLAR_OVERHEAD, PLIM_PHASE_STEP },
         [ACTIVATION] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD },
         [EVALUATED] = { PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_EVALUATE }, /* too short a recording to tell more */
     };

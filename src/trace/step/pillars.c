@@ -270,8 +270,8 @@ static enum plim_pillar pillar_of(const struct teller *t, uint32_t id)
         return is_kept(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
     case PLIM_PHASE_BACKWARD:
         return may_be_gradient(t, id) || is_kept(t, id) ? PLIM_PILLAR_MAX_ : PLIM_PILLAR_ACTIVATIONS;
-    case PLIM_PHASE_STEP: /* what it only works with, not the states */
-        return life->given_at < t->history->track->n_events ? PLIM_PILLAR_OPTIMIZER : PLIM_PILLAR_MAX_;
+    case PLIM_PHASE_STEP: /* what it only works with: states are known by their addresses */
+        return life->given_at < t->history->track->n_events ? PLIM_PILLAR_OVERHEAD : PLIM_PILLAR_MAX_;
     case PLIM_PHASE_LOAD:
         return t->signs[id] & PLIM_STACK_LOADS ? PLIM_PILLAR_WEIGHTS : PLIM_PILLAR_MAX_;
     default:

@@ -91,6 +91,8 @@ def check_track(said: dict, step: dict, shape: dict, track: dict, kind: str) -> 
     for pillar, number in (("weights", int(not is_training)), ("optimizer", 0), ("gradients", 1)):
         found = held(track, sizes, pillar)[number]
         demand(found == said[pillar], f"{pillar}: {found} bytes, the program has {said[pillar]}")
+    states, most_states = held(track, sizes, "optimizer")
+    demand(states == most_states, f"optimizer: {most_states - states} bytes are work areas of its steps, not states")
     recorded = track["recorded"][0]
     demand(recorded == {"allocated_bytes": said["allocated_peak"], "reserved_bytes": said["reserved_peak"]},
            f"peaks {recorded}, the program has {said}")
