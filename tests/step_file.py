@@ -158,6 +158,19 @@ def training(steps: int = 2, variables: bool = True) -> dict:
             "shapes": [{"points": points, "sizes": sizes, "tracks": [row], "errors": (0.0, 0.001) if variables else (-1.0, -1.0)}]}
 
 
+def tiny() -> dict:
+    """The same with 72 tokens in a row of the batch: too few for the work areas of sums."""
+    step = training()
+    shape = step["shapes"][0]
+    shape["sizes"].append({"terms": [(8 * 72, {"B": 1})]})
+    track = shape["tracks"][0]
+    last = track["allocations"][-1]
+    track["allocations"].append((3, *last[1:2], "activations", "forward"))
+    track["events"].append(("take", len(track["allocations"]) - 1))
+    del track["recorded"]
+    return step
+
+
 def everything() -> dict:
     """Every kind of event, two streams, pools, ranks and shapes, tiles, and much that is not known."""
     events = [("take", 0), ("take", 1, 1, 1), ("give_later", 0, 1, 0), ("given", 0), ("give", 1, 1, 1), ("empty", None),

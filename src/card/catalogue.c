@@ -362,7 +362,7 @@ static int not_found(const char *text, const struct query *q, struct plim_error 
     if (*names)
         plim_error_hint(reterr, "did you mean %s? 'plimsoll cards' lists all", names);
     else
-        plim_error_hint(reterr, "'plimsoll cards' lists all; --budget 8GiB works for any card");
+        plim_error_hint(reterr, "'plimsoll cards' lists all; --card 8GiB works for any card");
     return code;
 }
 

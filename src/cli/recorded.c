@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/answer_file.h"
-#include "cli/fit/machine.h"
 #include "report/print.h"
 #include "step/file.h"
 
@@ -46,12 +45,9 @@ bool plim_cli_can_record(const char *path)
 /* Cards of `rehearse`, "RTX 4090" or "8GiB, 8GiB", as options of `fit`. */
 static void say_cards(const char *cards)
 {
-    char card[64];
-    uint64_t bytes;
     for (const char *at = cards; *at;) {
         const size_t n = strcspn(at, ",");
-        snprintf(card, sizeof card, "%.*s", (int)(n < sizeof card ? n : sizeof card - 1), at);
-        plim_print(stderr, plim_cli_is_card_size(card, &bytes) ? " --budget %s" : " --card \"%s\"", card);
+        plim_print(stderr, " --card \"%.*s\"", (int)n, at);
         at += n + strspn(at + n, ", ");
     }
 }

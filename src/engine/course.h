@@ -10,7 +10,12 @@
 
 #include "plimsoll/bill.h"
 
-enum { PLIM_COURSE_MAX_VARIABLES = 8, PLIM_COURSE_MAX_SITES = 16, PLIM_COURSE_POINT_BYTES = 160 };
+enum {
+    PLIM_COURSE_MAX_VARIABLES = 8,
+    PLIM_COURSE_MAX_SITES = 16,
+    PLIM_COURSE_MAX_DOUBTS = 2 + PLIM_COURSE_MAX_VARIABLES,
+    PLIM_COURSE_POINT_BYTES = 160
+};
 
 enum plim_course_source { PLIM_COURSE_RECORDED, PLIM_COURSE_BETWEEN, PLIM_COURSE_BEYOND };
 
@@ -49,6 +54,12 @@ struct plim_course_largest {
     uint32_t n_tried;
 };
 
+/* What the recordings cannot show of the question. */
+struct plim_course_doubt {
+    const char *kind; /* "work_areas": for programs */
+    const char *text;
+};
+
 struct plim_course {
     const char *command;  /* that was recorded, with {B} for a variable; "" unknown */
     const char *settings; /* of the allocator; "": its defaults */
@@ -78,6 +89,9 @@ struct plim_course {
     uint32_t n_sites, n_other_sites;
     struct plim_course_site sites[PLIM_COURSE_MAX_SITES]; /* when the bill binds */
     uint64_t other_sites_bytes;
+
+    uint32_t n_doubts;
+    struct plim_course_doubt doubts[PLIM_COURSE_MAX_DOUBTS];
 
     struct plim_course_largest largest;
 };

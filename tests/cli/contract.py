@@ -88,7 +88,7 @@ def check_course(root: dict) -> None:
     step = fields(root["step"], "step", command=(str, NULL), alloc_conf=str, variables=list, source={"recorded", "between", "beyond"},
                   replay_equals_recording=bool, error=(int, float), rank=int, device=int, tracks=int, peak=dict, room_bytes=(int, NULL),
                   allocated_peak_bytes=int, reserved_peak_bytes=int, requested_peak_bytes=int, retries=int, oom=(dict, NULL),
-                  phases=list, sites=list, other_sites_bytes=int, largest=(dict, NULL))
+                  phases=list, sites=list, other_sites_bytes=int, doubts=list, largest=(dict, NULL))
     for i, variable in enumerate(step["variables"]):
         row = fields(variable, f"step.variables[{i}]", name=str, value=int, least_recorded=int, most_recorded=int)
         need(row["least_recorded"] <= row["most_recorded"], f"step.variables[{i}] is upside down")
@@ -107,6 +107,8 @@ def check_course(root: dict) -> None:
         need(sum(own + work + unused) == step["reserved_peak_bytes"], "the lines are not what PyTorch reserves")
         held = sum(site["bytes"] for site in step["sites"]) + step["other_sites_bytes"]
         need(held == sum(own + work), "the lines of the program do not hold what the bill has")
+    for i, doubt in enumerate(step["doubts"]):
+        fields(doubt, f"step.doubts[{i}]", kind={"other_card", "work_areas", "value_of_one"}, text=str)
     if step["oom"] is not None:
         fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, allocated_peak_bytes=int, reserved_peak_bytes=int, live_over_bytes=int)
         need(root["verdict"] == "no", f"out of memory, and {root['verdict']}")

@@ -78,6 +78,7 @@ def make_steps(folder: pathlib.Path) -> None:
     whole = step_file.encode(step_file.training())
     (folder / "train.step").write_bytes(whole)
     (folder / "plain.step").write_bytes(step_file.encode(step_file.training(3, variables=False)))
+    (folder / "tiny.step").write_bytes(step_file.encode(step_file.tiny()))
     (folder / "everything.step").write_bytes(step_file.encode(step_file.everything()))
     (folder / "cut.step").write_bytes(whole[:256])
     (folder / "damaged.step").write_bytes(whole.replace(b"train.py", b"trail.py"))

@@ -37,7 +37,7 @@ static void add_recorded(struct plim_step_track *track, uint64_t allocated_bytes
 /* Weights, and activations of B x 32 MiB twice; all of it recorded at B=2. */
 static struct plim_step_track *make(struct plim_step *step, bool is_exact)
 {
-    *step = (struct plim_step){ .n_variables = 1, .variables = { { "B" } } };
+    *step = (struct plim_step){ .n_variables = 1, .variables = { { "B" } }, .card_name = "GeForce RTX 4090" };
     const uint32_t line = hand_site(step, 7);
     struct plim_step_shape *shape = hand_shape(step);
     const uint32_t constant = hand_size(shape, 64 * PLIM_MIB, 0), growing = hand_size(shape, 0, 32 * PLIM_MIB);
@@ -52,11 +52,14 @@ static struct plim_step_track *make(struct plim_step *step, bool is_exact)
     return track;
 }
 
+/* Cards of the recorded generation. */
 static struct plim_machine budget_of(uint64_t bytes, uint32_t n_cards)
 {
     struct plim_machine machine = { .n_cards = n_cards };
-    for (uint32_t i = 0; i < n_cards; i++)
+    for (uint32_t i = 0; i < n_cards; i++) {
         plim_card_of_budget(bytes, &machine.card[i]);
+        machine.card[i].compute_capability = 89;
+    }
     return machine;
 }
 
@@ -104,6 +107,29 @@ static void test_basis(void **state)
         plim_model_free(model);
         plim_step_done(&step);
     }
+}
+
+/* A card without a name may be of any generation. */
+static void test_any_card(void **state)
+{
+    struct plim_step step;
+    struct plim_model *model;
+    struct plim_setup setup;
+    struct plim_bill bill;
+    struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    (void)state;
+    make(&step, true)->outside_bytes = 9 * PLIM_MIB;
+    machine.card[0].compute_capability = 0;
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    bill_of(engine, &setup, &machine, &bill);
+    assert_non_null(strstr(bill.caveat, "recorded on GeForce RTX 4090"));
+    assert_int_equal(line_of(&bill, "parameters")->basis, PLIM_BASIS_FORMULA);
+    assert_int_equal(line_of(&bill, "libraries")->bytes, 9 * PLIM_MIB);
+    assert_int_equal(line_of(&bill, "libraries")->high_bytes, (9 + 64 - 8) * PLIM_MIB); /* Hopper's cuBLAS */
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
 }
 
 /* A program that was stopped while it was recorded may need more later. */
@@ -418,7 +444,7 @@ int main(void)
         cmocka_unit_test(test_stopped),     cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
         cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_devices),     cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
-        cmocka_unit_test(test_making_room),
+        cmocka_unit_test(test_making_room), cmocka_unit_test(test_any_card),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,14 @@ static int add_fixes(const struct plim_margin *margin, struct plim_engine *engin
     return result == 0 ? plim_plan_room(engine, &r->setup, &r->machine, margin, &r->bill, &r->room, reterr) : result;
 }
 
+/* What the bill says already is not said again. */
+static void note_doubts(const struct plim_bill *bill, const struct plim_course *course, struct plim_answer *answer)
+{
+    for (uint32_t i = 0; i < course->n_doubts && answer->n_notes < PLIM_REPORT_MAX_NOTES; i++)
+        if (!bill->caveat || strcmp(bill->caveat, course->doubts[i].text) != 0)
+            answer->notes[answer->n_notes++] = course->doubts[i].text;
+}
+
 int plim_answer_make(const struct plim_fit_options *options, const struct plim_path *path,
                      const struct plim_notes *notes, bool has_fixes, struct plim_engine *engine,
                      struct plim_result *ret_result, struct plim_error *reterr)
@@ -203,6 +211,7 @@ int plim_answer_make(const struct plim_fit_options *options, const struct plim_p
         result = r->setup.type->course(engine, &r->setup, &r->machine, &r->bill, &r->course, reterr);
         if (result < 0)
             return result;
+        note_doubts(&r->bill, &r->course, answer);
     }
     result = plim_engine_adjust(engine, &r->setup, &r->machine, &r->bill, &r->adjustment, reterr);
     if (result > 0) {

@@ -35,7 +35,8 @@ static unsigned long take_count(const char **text)
     return n;
 }
 
-bool plim_cli_is_card_size(const char *text, uint64_t *ret_bytes)
+/* A size names a card of that much memory, where no catalogue has one; a number alone is a name: 4060. */
+static bool is_size(const char *text, uint64_t *ret_bytes)
 {
     const char last = *text ? text[strlen(text) - 1] : '0';
     return (last < '0' || last > '9') && plim_size_parse(text, ret_bytes) && *ret_bytes > 0;
@@ -45,10 +46,15 @@ int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct pl
                        struct plim_error *reterr)
 {
     struct plim_card card;
+    uint64_t bytes;
     const char *name = text;
     unsigned long count = take_count(&name);
     struct plim_error error = { 0 };
-    int result = plim_catalogue_find(name, &card, &error);
+    int result = 0;
+    if (is_size(name, &bytes))
+        plim_card_of_budget(bytes, &card);
+    else
+        result = plim_catalogue_find(name, &card, &error);
     if (result < 0)
         return unknown_card(&error, reterr);
     if (count == 0 || count > PLIM_MAX_DEVICES - machine->n_cards)

@@ -18,10 +18,7 @@ enum { PLIM_LADDER_STEPS = 8 };
 int plim_cli_machine(struct plim_fit_options *options, struct plim_machine *ret_machine, struct plim_notes *notes,
                      struct plim_error *reterr);
 
-/* A size names a card of that much memory, where no catalogue has one; a number alone is a name: 4060. */
-bool plim_cli_is_card_size(const char *text, uint64_t *ret_bytes);
-
-/* Add the card, or the cards ("2x RTX 3090"), that text names. */
+/* Add the card, or the cards ("2x RTX 3090"), that text names; a size ("7.5GiB") is any card of that much memory. */
 int plim_cli_add_cards(const char *text, struct plim_machine *machine, struct plim_notes *notes,
                        struct plim_error *reterr);
 

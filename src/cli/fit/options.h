@@ -9,8 +9,8 @@
 
 /* X(identifier, names, value placeholder, help) */
 #define PLIM_FIT_OPTIONS(X)                                                                                            \
-    X(CARD, "--card", "NAME", "the card: 'RTX 4060', '2x RTX 3090', 'none' for RAM only; may be repeated")             \
-    X(BUDGET, "--budget", "SIZE", "GPU memory instead of a card: 7.5GiB; may be repeated")                             \
+    X(CARD, "--card", "NAME", "the card: 'RTX 4060', '2x RTX 3090', 7.5GiB, 'none' for RAM only; may be repeated")     \
+    X(BUDGET, "--budget", "SIZE", "the same as --card with a size; may be repeated")                                   \
     X(RAM, "--ram", "SIZE", "host memory (default: this machine's)")                                                   \
     X(ENGINE, "--engine", "SPEC", "llama.cpp (default), llama.cpp@v0.5.0, llama.cpp@b10256; ollama")                   \
     X(CLIENT, "--client", "NAME", "program whose defaults apply: server (default), cli, library or ollama")            \

@@ -102,17 +102,8 @@ static int refuse_others(const struct plim_machine *machine)
 static int add_card(struct plim_rehearse_options *a, const char *text)
 {
     struct plim_error error = { 0 };
-    uint64_t size;
     const size_t n = strlen(a->card);
-    if (plim_cli_is_card_size(text, &size)) {
-        if (a->machine.n_cards == PLIM_MAX_DEVICES)
-            return usage("too many cards: %s", text);
-        plim_card_of_budget(size, &a->machine.card[a->machine.n_cards++]);
-    } else if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
-        if (strstr(error.hint, "--budget")) { /* a size is a card here */
-            *error.hint = '\0';
-            plim_error_hint(&error, "'plimsoll cards' lists all; --card 8GiB works for any card");
-        }
+    if (plim_cli_add_cards(text, &a->machine, &a->notes, &error) < 0) {
         plim_cli_fail(&error);
         return PLIM_EXIT_OURS;
     }

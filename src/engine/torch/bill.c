@@ -108,6 +108,11 @@ static void add_unseen(const struct writer *w)
     struct plim_line *line =
         plim_bill_add(w->device, PLIM_PILLAR_ACTIVATIONS, "not in the recording", PLIM_BASIS_FORMULA, missing_bytes);
     plim_line_because(line, "PyTorch had so much more reserved than the replay of the recording", NULL, 0);
+    const uint64_t hidden_bytes = plim_torch_hidden_bytes(w->engine, w->track, &w->need.room, w->card);
+    line = plim_bill_add_band(w->device, PLIM_PILLAR_OVERHEAD, "work areas to come", PLIM_BASIS_ASSUMED, 0, 0,
+                              hidden_bytes);
+    plim_line_because(line, "PyTorch's sums take one from 1,024 rows on; no recording was large enough for it", NULL,
+                      0);
     line = plim_bill_add_band(w->device, PLIM_PILLAR_OTHERS, "other ranks", PLIM_BASIS_FORMULA, others.bytes,
                               others.low_bytes, others.high_bytes);
     plim_line_because(line, "of this job on the same card, if all have their peaks at the same time", NULL, 0);
@@ -128,8 +133,8 @@ static int add_track(struct writer *w, struct plim_error *reterr)
     if (result < 0)
         return result;
     w->error = plim_torch_error_of(w->engine);
-    w->is_recorded =
-        w->error == 0 && w->engine->scene.checks[w->track].is_equal && !plim_torch_is_other_card(w->engine, w->card);
+    w->is_recorded = w->error == 0 && w->engine->scene.checks[w->track].is_equal &&
+                     plim_torch_kinship_of(w->engine, w->card) == PLIM_TORCH_KIN_SAME;
     add_pillars(w);
     add_unused(w);
     add_unseen(w);
@@ -175,8 +180,9 @@ static const char *caveat_of(const struct writer *w)
         return "the replay of the recording does not have the peaks that PyTorch had";
     if (w->card->vendor != PLIM_VENDOR_NVIDIA && w->card->vendor != PLIM_VENDOR_UNKNOWN)
         return "the rules are those of PyTorch's allocator for CUDA";
-    if (plim_torch_is_other_card(w->engine, w->card))
-        return "recorded on a card of another generation, where PyTorch may choose other kernels and work areas";
+    const char *card_doubt = plim_torch_card_doubt(w->engine, w->card);
+    if (card_doubt)
+        return card_doubt;
     if (!w->need.room.are_recorded)
         return "recorded under other settings of the allocator";
     if (w->need.there.n_retries)

@@ -169,6 +169,7 @@ int plim_torch_course(struct plim_engine *base, const struct plim_setup *setup, 
     course->binding_phase = (enum plim_phase)moment.phase;
     course->largest = wish->largest;
     add_variables(engine, course);
+    plim_torch_add_doubts(engine, &machine->card[plim_torch_device_of(engine, machine, track)], course);
     add_need(tape, &need, course);
     add_sites(engine->step, &moment, course);
     return 0;

@@ -65,11 +65,14 @@ struct plim_torch_scene {
     uint32_t n_places;               /* cards of the job */
 };
 
+enum plim_torch_kinship { PLIM_TORCH_KIN_SAME, PLIM_TORCH_KIN_OTHER, PLIM_TORCH_KIN_UNKNOWN, PLIM_TORCH_KIN_MAX_ };
+
 struct plim_torch {
     struct plim_engine base;
     const struct plim_step *step;
-    struct plim_card recorded_card; /* zeros: not in the catalogue */
-    struct plim_torch_scene scene;  /* of the last point */
+    struct plim_card recorded_card;               /* zeros: not in the catalogue */
+    struct plim_torch_scene scene;                /* of the last point */
+    const char *card_doubts[PLIM_TORCH_KIN_MAX_]; /* of doubts.c */
     struct plim_arena texts;
 };
 
@@ -114,8 +117,8 @@ struct plim_overhead_band plim_torch_others_band(const struct plim_torch *engine
 /* What libraries take beside PyTorch's allocator. */
 struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engine, const struct plim_card *card,
                                                   const struct plim_step_track *track);
-/* Is it of another generation than the recorded one, on which PyTorch takes other kernels and work areas? */
-bool plim_torch_is_other_card(const struct plim_torch *engine, const struct plim_card *card);
+/* Is a card of the generation of the recorded one? On another, PyTorch takes other kernels and work areas. */
+enum plim_torch_kinship plim_torch_kinship_of(const struct plim_torch *engine, const struct plim_card *card);
 
 int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_wish *wish, size_t track,
                        const struct plim_card *card, struct plim_torch_room *ret_room, struct plim_error *reterr);
@@ -128,6 +131,16 @@ int plim_torch_bill(struct plim_engine *engine, const struct plim_setup *setup, 
                     struct plim_bill *ret_bill, struct plim_error *reterr);
 /* The part by which figures at the scene's point may be off. */
 double plim_torch_error_of(const struct plim_torch *engine);
+
+/* --- what the recordings cannot show (doubts.c) --- */
+
+/* Of the card, in words; NULL: it is of the generation of the recorded one. */
+const char *plim_torch_card_doubt(struct plim_torch *engine, const struct plim_card *card);
+/* The most that work areas may add which no recording was large enough for; 0: there are none to come. */
+uint64_t plim_torch_hidden_bytes(const struct plim_torch *engine, size_t track, const struct plim_torch_room *room,
+                                 const struct plim_card *card);
+/* All of them, for people. */
+void plim_torch_add_doubts(struct plim_torch *engine, const struct plim_card *card, struct plim_course *course);
 
 /* --- the rest --- */
 

@@ -6,6 +6,7 @@
 #include "card/cuda_overhead.h"
 
 #include <math.h>
+#include <string.h>
 
 uint32_t plim_torch_device_of(const struct plim_torch *engine, const struct plim_machine *machine, size_t track)
 {
@@ -18,32 +19,50 @@ static int read_settings(const char *conf, struct plim_torch_settings *settings,
     return plim_torch_settings_parse(settings, conf, reterr);
 }
 
-bool plim_torch_is_other_card(const struct plim_torch *engine, const struct plim_card *card)
+enum plim_torch_kinship plim_torch_kinship_of(const struct plim_torch *engine, const struct plim_card *card)
 {
     enum { GENERATION = 10 }; /* 89 is compute capability 8.9 */
     const uint32_t recorded = engine->recorded_card.compute_capability, here = card->compute_capability;
-    return recorded && here && recorded / GENERATION != here / GENERATION;
+    if (!strcmp(engine->step->card_name, card->name))
+        return PLIM_TORCH_KIN_SAME;
+    return !recorded || !here                           ? PLIM_TORCH_KIN_UNKNOWN
+           : recorded / GENERATION == here / GENERATION ? PLIM_TORCH_KIN_SAME
+                                                        : PLIM_TORCH_KIN_OTHER;
 }
 
 /*
- * What was measured; on a card of another generation with the work areas that cuBLAS has there. PyTorch has a handle
- * for the thread of the forward pass and one for that of the backward pass, as far as they fit into what was measured:
- * the rest is of other libraries.
+ * What was measured, with the work areas that cuBLAS has on a card. PyTorch has a handle for the thread of the forward
+ * pass and one for that of the backward pass, as far as they fit into what was measured: the rest is of other
+ * libraries.
  */
+static uint64_t outside_on(const struct plim_torch *engine, const struct plim_card *card, uint64_t bytes)
+{
+    enum { MOST_HANDLES = 2 };
+    const uint64_t recorded = plim_cublas_band(&engine->recorded_card).bytes, here = plim_cublas_band(card).bytes;
+    const uint64_t n = plim_min_u64(bytes / recorded, MOST_HANDLES);
+    return bytes - n * recorded + n * here;
+}
+
 struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engine, const struct plim_card *card,
                                                   const struct plim_step_track *track)
 {
-    enum { MOST_HANDLES = 2 };
-    const struct plim_overhead_band cublas = plim_cublas_band(card),
-                                    recorded = plim_cublas_band(&engine->recorded_card);
+    static const struct plim_card ada = { .compute_capability = 89 }, hopper = { .compute_capability = 90 };
     const uint64_t bytes = plim_min_u64(track->outside_bytes, PLIM_MOST_BYTES);
-    if (track->outside_bytes == PLIM_STEP_UNKNOWN_BYTES)
+    if (track->outside_bytes == PLIM_STEP_UNKNOWN_BYTES) {
+        const struct plim_overhead_band cublas = plim_cublas_band(card);
         return (struct plim_overhead_band){ cublas.bytes, 0, cublas.high_bytes };
-    if (!plim_torch_is_other_card(engine, card))
+    }
+    switch (plim_torch_kinship_of(engine, card)) {
+    case PLIM_TORCH_KIN_SAME:
         return (struct plim_overhead_band){ bytes, bytes, bytes };
-    const uint64_t n = plim_min_u64(bytes / recorded.bytes, MOST_HANDLES);
-    const uint64_t here = bytes - n * recorded.bytes + n * cublas.bytes;
-    return (struct plim_overhead_band){ here, plim_min_u64(bytes, here), plim_max_u64(bytes, here) };
+    case PLIM_TORCH_KIN_OTHER: {
+        const uint64_t here = outside_on(engine, card, bytes);
+        return (struct plim_overhead_band){ here, plim_min_u64(bytes, here), plim_max_u64(bytes, here) };
+    }
+    default:
+        return (struct plim_overhead_band){ bytes, plim_min_u64(bytes, outside_on(engine, &ada, bytes)),
+                                            plim_max_u64(bytes, outside_on(engine, &hopper, bytes)) };
+    }
 }
 
 /* Each has a context of its own. */

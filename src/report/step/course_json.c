@@ -96,6 +96,11 @@ json_t *plim_course_json(const struct plim_course *course)
     json_object_set_new(object, "phases", phases_json(course));
     json_object_set_new(object, "sites", sites_json(course));
     json_object_set_new(object, "other_sites_bytes", bytes(course->other_sites_bytes));
+    json_t *doubts = json_array();
+    for (uint32_t i = 0; i < course->n_doubts; i++)
+        json_array_append_new(doubts, json_pack("{s:s, s:o}", "kind", course->doubts[i].kind, "text",
+                                                plim_text_json(course->doubts[i].text)));
+    json_object_set_new(object, "doubts", doubts);
     json_object_set_new(object, "largest", largest_json(&course->largest));
     return object;
 }

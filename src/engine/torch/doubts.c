@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recordings of a step cannot show of the point and the card that are asked for. */
+#include "engine/torch/engine.h"
+
+#include "base/numbers.h"
+#include "step/size.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- the card --- */
+
+const char *plim_torch_card_doubt(struct plim_torch *engine, const struct plim_card *card)
+{
+    char text[320];
+    const enum plim_torch_kinship kinship = plim_torch_kinship_of(engine, card);
+    const char *recorded = *engine->step->card_name ? engine->step->card_name : "a card that it does not name";
+    if (kinship == PLIM_TORCH_KIN_SAME || engine->card_doubts[kinship])
+        return engine->card_doubts[kinship];
+    snprintf(text, sizeof text, "recorded on %.150s%s PyTorch may choose other kernels and work areas", recorded,
+             kinship == PLIM_TORCH_KIN_OTHER ? "; on this card, of another generation,"
+                                             : "; on a card of another generation");
+    return engine->card_doubts[kinship] = plim_torch_keep(engine, text);
+}
+
+/* --- sizes of one --- */
+
+static const char *one_doubt(struct plim_torch *engine, uint32_t variable)
+{
+    const struct plim_step *step = engine->step;
+    uint64_t least = UINT64_MAX;
+    char text[256];
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_points; k++)
+            least = plim_min_u64(least, step->shapes[i].points[k].value[variable]);
+    if (engine->scene.point.value[variable] != 1 || least <= 1)
+        return NULL;
+    snprintf(text, sizeof text,
+             "%s=1 was not recorded, the least is %" PRIu64 ": with a size of 1 most programs take another way (views "
+             "in the place of copies, other kernels); record it to be sure",
+             step->variables[variable].name, least);
+    return plim_torch_keep(engine, text);
+}
+
+/* --- work areas --- */
+
+/*
+ * PyTorch's sums over rows take a work area as soon as each thread has 256 values (Reduce.cuh; step/fit/work_area.c):
+ * from 1,024 rows on where four threads stand above each other, from 4,096 on with sixteen.
+ */
+enum { FIRST_ROWS = 1024, LAST_ROWS = 4096, MOST_BYTES_OF_A_ROW = 8 };
+
+static bool grows_with_all(const struct plim_torch *engine, const struct plim_step_size *size)
+{
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    for (uint32_t v = 0; v < engine->step->n_variables; v++) {
+        bool is_varied = false, is_in = false;
+        for (size_t i = 1; i < shape->n_points; i++)
+            is_varied = is_varied || shape->points[i].value[v] != shape->points[0].value[v];
+        for (uint32_t i = 0; i < size->n_terms; i++)
+            is_in = is_in || shape->terms[size->first_term + i].power[v] > 0;
+        if (is_varied && !is_in)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * The smallest allocation that grows with all variables has one element of a row: a mask's byte, a token's number of 8
+ * bytes. So there are at most as many rows as it has bytes, and an eighth of that is likely at least. 0: there is none.
+ */
+static uint64_t smallest_at(const struct plim_torch *engine, const struct plim_step_point *point)
+{
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    uint64_t smallest = 0;
+    for (size_t i = 0; i < shape->n_sizes; i++) {
+        if (!grows_with_all(engine, &shape->sizes[i]))
+            continue;
+        const uint64_t bytes = plim_step_size_bytes(shape, (uint32_t)i, point);
+        if (bytes && (!smallest || bytes < smallest))
+            smallest = bytes;
+    }
+    return smallest;
+}
+
+/* An allocation that was made at some of the recorded points only, as work areas are. */
+static bool shows_work_areas(const struct plim_step_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_sizes; i++)
+        if (shape->sizes[i].least_bytes || shape->sizes[i].multiple_bytes || shape->sizes[i].most_bytes)
+            return true;
+    return false;
+}
+
+static bool hides_work_areas(const struct plim_torch *engine)
+{
+    const struct plim_step_choice *choice = &engine->scene.choice;
+    if (choice->source != PLIM_STEP_BEYOND || shows_work_areas(choice->shape) ||
+        smallest_at(engine, &engine->scene.point) < FIRST_ROWS)
+        return false;
+    for (size_t i = 0; i < choice->shape->n_points; i++)
+        if (smallest_at(engine, &choice->shape->points[i]) / MOST_BYTES_OF_A_ROW >= LAST_ROWS)
+            return false;
+    return true;
+}
+
+/*
+ * One such area has 4 bytes for each of up to 128 outputs beside each other, each block and each of its outputs: at
+ * most 512 bytes for each thread that the card can have at work, and, as each thread sums up 16 values at least, at
+ * most twice the tensor that is summed, in 16 bits four times. They are there one at a time.
+ */
+uint64_t plim_torch_hidden_bytes(const struct plim_torch *engine, size_t track, const struct plim_torch_room *room,
+                                 const struct plim_card *card)
+{
+    enum { BYTES_OF_A_THREAD = 512, MOST_THREADS = 2048, MOST_MULTIPROCESSORS = 160, MOST_TIMES = 4 };
+    const struct plim_torch_tape *tape = &engine->scene.tapes[track];
+    const uint64_t n = card->sm_count ? card->sm_count : MOST_MULTIPROCESSORS;
+    uint64_t largest = 0;
+    if (!hides_work_areas(engine))
+        return 0;
+    for (size_t i = 0; i < tape->track->n_events; i++)
+        if (tape->events[i].kind == PLIM_TORCH_TAKE)
+            largest = plim_max_u64(largest, tape->events[i].bytes);
+    const uint64_t bytes =
+        plim_min_u64(n * MOST_THREADS * BYTES_OF_A_THREAD, plim_min_u64(largest, UINT64_MAX / MOST_TIMES) * MOST_TIMES);
+    const struct plim_torch_settings *settings = &room->conditions.settings;
+    return plim_torch_segment_bytes(settings, plim_torch_round(settings, bytes));
+}
+
+/* --- all of them --- */
+
+static void add(struct plim_course *course, const char *kind, const char *text)
+{
+    if (text && course->n_doubts < PLIM_COURSE_MAX_DOUBTS)
+        course->doubts[course->n_doubts++] = (struct plim_course_doubt){ kind, text };
+}
+
+void plim_torch_add_doubts(struct plim_torch *engine, const struct plim_card *card, struct plim_course *course)
+{
+    add(course, "other_card", plim_torch_card_doubt(engine, card));
+    if (hides_work_areas(engine))
+        add(course, "work_areas",
+            "no recording is large enough for the work areas that PyTorch's sums take from 1,024 rows on (batch x "
+            "length): a line of the bill has room for one; record larger values to know");
+    for (uint32_t v = 0; v < engine->step->n_variables; v++)
+        add(course, "value_of_one", one_doubt(engine, v));
+}
