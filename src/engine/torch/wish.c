@@ -89,7 +89,9 @@ const struct plim_option plim_torch_options[PLIM_TORCH_N_ROWS] = {
                          .take = take_set,
                          .kind = PLIM_OPTION_OWN,
                          .is_unlisted = true },
-    [PLIM_TORCH_MAX] = { { "--max", "", "VAR", "the largest value of a variable that never runs short of memory" },
+    [PLIM_TORCH_MAX] = { { "--max", "", "VAR",
+                           "the largest value of a variable that never runs short of memory; the bill is of that "
+                           "value, or of the one that --set has for it" },
                          .take = take_max,
                          .kind = PLIM_OPTION_OWN },
     [PLIM_TORCH_ALLOC_CONF] = { { "--alloc-conf", "", "SETTINGS",
