@@ -145,7 +145,9 @@ struct plim_step_shape {
     size_t n_sizes;
     struct plim_step_term *terms;
     size_t n_terms;
-    /* How well recordings that were left out of the fit are met, largest relative error of a peak; negative: none was.
+    /*
+     * How well a first fit met recordings that it had not seen, largest relative error of a peak; negative: there was
+     * none. The sizes here are fitted to all recordings.
      */
     double left_out_allocated_error, left_out_reserved_error;
 };

@@ -156,9 +156,9 @@ int plim_torch_need_of(const struct plim_torch *engine, size_t track, const stru
 }
 
 /*
- * Of points that were not recorded: the error of recordings that were left out of the fit, and at least half a percent;
- * beyond the recorded values twice that, once more for each doubling. Where no recording was left out, four times as
- * much.
+ * Of points that were not recorded: the error of recordings that a first fit had not seen, and at least half a percent
+ * (the step itself is made of all of them); beyond the recorded values twice that, once more for each doubling. Where
+ * no such fit was made, 2 % at least.
  */
 double plim_torch_error_of(const struct plim_torch *engine)
 {
