@@ -66,6 +66,7 @@ struct plim_growth {
 /* Two changes worth making at once; a search, if any, is over the second. */
 struct plim_lever_pair {
     const struct plim_lever *first, *second;
+    bool spares; /* also where the second alone fits, if it is changed less with the first */
 };
 
 #endif

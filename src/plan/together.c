@@ -78,7 +78,8 @@ static void describe(const struct plim_planner *p, struct plim_fix *fix)
     if (is_slow)
         plim_offer_slowdown(p, fix);
     else
-        snprintf(fix->costs, sizeof fix->costs, "those of each change; tokens come as fast as before");
+        snprintf(fix->costs, sizeof fix->costs, "those of each change%s",
+                 p->at.setup->type->model_kind == PLIM_MODEL_UNKNOWN ? "; tokens come as fast as before" : "");
 }
 
 /* Offer the setup that was tried last. */
@@ -103,9 +104,49 @@ static bool try_pair(struct plim_planner *p, const struct plim_lever_pair *pair)
 static bool try_pairs(struct plim_planner *p, bool are_slow)
 {
     for (const struct plim_lever_pair *pair = p->at.setup->type->pairs; pair && pair->first && p->result >= 0; pair++)
-        if (pair->second->is_slow == are_slow && try_pair(p, pair))
+        if (!pair->spares && pair->second->is_slow == are_slow && try_pair(p, pair))
             return true;
     return false;
+}
+
+/* --- pairs that spare some of their second change --- */
+
+/* The value that a lever has in the fix that it is by itself, 1 where nothing is left to pull; 0: no value fits. */
+static uint32_t value_alone(const struct plim_planner *p, const struct plim_lever *lever)
+{
+    struct plim_lever_range range;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->fixes[i].lever == lever && p->fixes[i].verdict_after == PLIM_VERDICT_FITS)
+            return lever->range(&p->at, &p->fixes[i].setup, &range) ? range.now : 1;
+    return 0;
+}
+
+static bool try_sparing(struct plim_planner *p, const struct plim_lever_pair *pair)
+{
+    struct plim_setup s = *p->at.setup;
+    struct plim_lever_range range;
+    const uint32_t alone = value_alone(p, pair->second);
+    if (!pull_too(p, pair->first, &s) || !pair->second->range(&p->at, &s, &range) || alone + 1 >= range.high)
+        return false;
+    range.low = alone + 1;
+    const uint32_t value = plim_search(p, pair->second, &range, &s);
+    if (value <= alone)
+        return false;
+    pair->second->set(&p->at, value, &s);
+    return plim_try(p, &s) == PLIM_VERDICT_FITS && offer(p, &s);
+}
+
+/* Of each second lever the first pair that fits, unless a first one is enough by itself. */
+static void spare(struct plim_planner *p)
+{
+    const struct plim_lever_pair *const pairs = p->at.setup->type->pairs;
+    const struct plim_lever *done = NULL;
+    for (const struct plim_lever_pair *pair = pairs; pair && pair->first; pair++)
+        if (pair->spares && value_alone(p, pair->first))
+            return;
+    for (const struct plim_lever_pair *pair = pairs; pair && pair->first && p->result >= 0; pair++)
+        if (pair->spares && pair->second != done && try_sparing(p, pair))
+            done = pair->second;
 }
 
 /* --- an ordinary context, to get speed back --- */
@@ -206,6 +247,7 @@ static bool has_mild_fix(const struct plim_planner *p)
 void plim_fix_together(struct plim_planner *p)
 {
     const bool has_fix = plim_has_fix(p);
+    spare(p);
     if (!p->at.setup->type->levers || has_mild_fix(p) || try_pairs(p, false))
         return;
     const bool has_slow = has_fix || try_pairs(p, true);

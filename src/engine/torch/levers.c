@@ -80,8 +80,9 @@ static bool split_range(const struct plim_situation *at, const struct plim_setup
 {
     struct plim_torch_settings settings;
     read_settings(at, from, &settings);
-    *ret_range =
-        (struct plim_lever_range){ .now = UINT32_MAX, .low = LEAST_SPLIT_MIB, .high = MOST_SPLIT_MIB, .fallback = 128 };
+    *ret_range = (struct plim_lever_range){
+        .now = UINT32_MAX, .low = LEAST_SPLIT_MIB, .high = MOST_SPLIT_MIB, .fallback = 128, .small = 128
+    };
     return settings.max_split_bytes == UINT64_MAX && !settings.is_expandable;
 }
 
@@ -302,6 +303,13 @@ static const struct plim_lever garbage = {
 const struct plim_lever *const plim_torch_levers[] = {
     &expandable, &split,      &garbage,    &variable_0, &variable_1, &variable_2,
     &variable_3, &variable_4, &variable_5, &variable_6, &variable_7, NULL,
+};
+
+/* A setting that is not enough spares some of what a smaller value costs. */
+#define PAIRS(v)                                                                                                       \
+    { &expandable, &variable_##v, true }, { &split, &variable_##v, true }
+const struct plim_lever_pair plim_torch_pairs[] = {
+    PAIRS(0), PAIRS(1), PAIRS(2), PAIRS(3), PAIRS(4), PAIRS(5), PAIRS(6), PAIRS(7), { NULL, NULL, false },
 };
 
 /* As options of Plimsoll's: those of the recorded program are not known. */

@@ -100,6 +100,7 @@ const struct plim_engine_type plim_torch_type = {
     .bill = plim_torch_bill,
     .course = plim_torch_course,
     .levers = plim_torch_levers,
+    .pairs = plim_torch_pairs,
     .write_changes = plim_torch_write_changes,
     .paste = plim_torch_paste,
     .client = client,

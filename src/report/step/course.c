@@ -135,7 +135,7 @@ static void print_oom(FILE *out, const struct plim_course *course)
     plim_print_wrapped(out, text, 0, 0);
     if (course->live_over_bytes) {
         snprintf(text, sizeof text,
-                 "No setting of the allocator can help: the program holds %s at once, %s more than that.",
+                 "No setting of the allocator is enough: the program holds %s at once, %s more than that.",
                  plim_size_text(a, course->requested_peak_bytes), plim_size_text(b, course->live_over_bytes));
         plim_print_wrapped(out, text, 0, 0);
     }

@@ -377,10 +377,11 @@ const struct plim_lever *const plim_llamacpp_levers[] = { &context, &cache_type,
                                                           &slots,   &experts,    &layers,     NULL };
 
 const struct plim_lever_pair plim_llamacpp_pairs[] = {
-    { &flash_attn, &ubatch }, { &slots, &ubatch },       { &flash_attn, &slots }, { &cache_type, &ubatch },
-    { &cache_type, &slots },  { &flash_attn, &context }, { &ubatch, &context },   { &cache_type, &context },
-    { &slots, &context },     { &cache_type, &experts }, { &ubatch, &experts },   { &cache_type, &layers },
-    { &ubatch, &layers },     { &slots, &layers },       { NULL, NULL },
+    { &flash_attn, &ubatch, false },  { &slots, &ubatch, false },       { &flash_attn, &slots, false },
+    { &cache_type, &ubatch, false },  { &cache_type, &slots, false },   { &flash_attn, &context, false },
+    { &ubatch, &context, false },     { &cache_type, &context, false }, { &slots, &context, false },
+    { &cache_type, &experts, false }, { &ubatch, &experts, false },     { &cache_type, &layers, false },
+    { &ubatch, &layers, false },      { &slots, &layers, false },       { NULL, NULL, false },
 };
 
 /* --- the flags that make a setup --- */
