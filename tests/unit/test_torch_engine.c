@@ -341,6 +341,45 @@ static void test_missing(void **state)
     plim_step_done(&step);
 }
 
+/* What one card was told is kept for the next: each gets the bill that it gets alone, under settings that change. */
+static void test_cards_in_turn(void **state)
+{
+    static const char *const settings[] = { "", "expandable_segments:True", "per_process_memory_fraction:0.5",
+                                            "per_process_memory_fraction:0.5,garbage_collection_threshold:0.3" };
+    struct plim_step step;
+    struct plim_model *model, *own_model;
+    (void)state;
+    make(&step, true);
+    struct plim_engine *engine = open_step(&step, &model);
+    unsigned n_no = 0, n_fits = 0;
+    for (unsigned i = 0; i < 128; i++) { /* first all settings on each card, then all cards under each setting */
+        static struct plim_bill bill, own;
+        const struct plim_machine machine = budget_of((200 + 100 * ((i < 64 ? i / 4 : i) * 11 % 16)) * PLIM_MIB, 1);
+        struct plim_setup setup;
+        struct plim_engine *alone = open_step(&step, &own_model);
+        plim_setup_init(&setup, engine->type);
+        assert_int_equal(
+            plim_setup_set(&setup, "--alloc-conf", settings[(i < 64 ? i : i / 16) % COUNT(settings)], NULL), 0);
+        bill_of(engine, &setup, &machine, &bill);
+        bill_of(alone, &setup, &machine, &own);
+        assert_int_equal(bill.verdict, own.verdict);
+        assert_int_equal(bill.is_refused, own.is_refused);
+        assert_int_equal(bill.device[0].n_lines, own.device[0].n_lines);
+        for (uint32_t k = 0; k < own.device[0].n_lines; k++) {
+            assert_int_equal(bill.device[0].line[k].bytes, own.device[0].line[k].bytes);
+            assert_int_equal(bill.device[0].line[k].high_bytes, own.device[0].line[k].high_bytes);
+        }
+        n_no += own.verdict == PLIM_VERDICT_NO;
+        n_fits += own.verdict == PLIM_VERDICT_FITS;
+        plim_engine_free(alone);
+        plim_model_free(own_model);
+    }
+    assert_true(n_no > 4 && n_fits > 4);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 /* --- the largest value --- */
 
 static void test_largest(void **state)
@@ -444,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_stopped),     cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
         cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_devices),     cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
-        cmocka_unit_test(test_making_room), cmocka_unit_test(test_any_card),
+        cmocka_unit_test(test_making_room), cmocka_unit_test(test_any_card),    cmocka_unit_test(test_cards_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,18 @@ struct plim_torch_check {
     uint64_t peak_bytes;    /* reserved with memory enough; of all tracks where some share a card, else 0 */
 };
 
+/*
+ * A track under settings with memory enough, and with the least that is enough: the same for all cards, unless their
+ * memory decides what the allocator does (a memory fraction, the ranges of expandable segments).
+ */
+struct plim_torch_whole {
+    bool is_made, has_least;
+    struct plim_torch_settings settings;
+    uint64_t card_bytes; /* 0: any */
+    struct plim_torch_result enough, least;
+    uint64_t least_capacity_bytes;
+};
+
 /* The step at one point: its requests, and what PyTorch made of them when it was recorded. */
 struct plim_torch_scene {
     bool is_made;
@@ -62,6 +74,7 @@ struct plim_torch_scene {
     struct plim_step_choice choice;
     struct plim_torch_tape *tapes;   /* [n_tracks of the shape] */
     struct plim_torch_check *checks; /* [n_tracks] */
+    struct plim_torch_whole *wholes; /* [n_tracks], the last that was asked for */
     uint32_t n_places;               /* cards of the job */
 };
 

@@ -128,27 +128,57 @@ int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_
     return 0;
 }
 
+/* The replay with memory enough: that of the last question, where it was of the same conditions. */
+static int find_whole(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
+                      struct plim_torch_whole **ret_whole, struct plim_error *reterr)
+{
+    struct plim_torch_whole *whole = &engine->scene.wholes[track];
+    const struct plim_torch_settings *settings = &conditions->settings;
+    const uint64_t card_bytes = settings->fraction > 0 || settings->is_expandable ? conditions->card_bytes : 0;
+    struct plim_torch_conditions all = *conditions;
+    int result = 0;
+    all.capacity_bytes = UINT64_MAX;
+    if (!whole->is_made || whole->card_bytes != card_bytes ||
+        !plim_torch_settings_are_equal(&whole->settings, settings)) {
+        *whole = (struct plim_torch_whole){ .settings = *settings, .card_bytes = card_bytes };
+        result = plim_torch_tape_replay(&engine->scene.tapes[track], &all, &whole->enough, reterr);
+        whole->is_made = result == 0;
+    }
+    *ret_whole = whole;
+    return result;
+}
+
+static int find_least(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
+                      struct plim_torch_whole *whole, struct plim_error *reterr)
+{
+    if (whole->has_least)
+        return 0;
+    const int result = plim_torch_tape_least(&engine->scene.tapes[track], conditions, &whole->least_capacity_bytes,
+                                             &whole->least, reterr);
+    whole->has_least = result == 0;
+    return result;
+}
+
 int plim_torch_need_of(const struct plim_torch *engine, size_t track, const struct plim_torch_room *room,
                        struct plim_torch_need *ret_need, struct plim_error *reterr)
 {
-    const struct plim_torch_tape *tape = &engine->scene.tapes[track];
+    const struct plim_torch_conditions *conditions = &room->conditions;
     struct plim_torch_need need = { .room = *room };
-    struct plim_torch_conditions all = room->conditions;
-    int result = plim_torch_tape_replay(tape, &room->conditions, &need.there, reterr);
+    struct plim_torch_whole *whole;
+    int result = find_whole(engine, track, conditions, &whole, reterr);
     if (result < 0)
         return result;
+    need.there = whole->enough;
+    if (conditions->capacity_bytes < whole->enough.reserved_peak_bytes || whole->enough.n_ooms)
+        result = plim_torch_tape_replay(&engine->scene.tapes[track], conditions, &need.there, reterr);
     need.least = need.there;
-    need.least_capacity_bytes = room->conditions.capacity_bytes;
-    need.free_peak_bytes = need.there.reserved_peak_bytes;
-    if (need.there.n_ooms || need.there.n_retries) {
-        struct plim_torch_result whole;
-        all.capacity_bytes = UINT64_MAX;
-        result = plim_torch_tape_replay(tape, &all, &whole, reterr);
-        need.free_peak_bytes = whole.reserved_peak_bytes;
-        need.never_runs = whole.n_ooms > 0;
-    }
+    need.least_capacity_bytes = conditions->capacity_bytes;
+    need.free_peak_bytes = whole->enough.reserved_peak_bytes;
+    need.never_runs = whole->enough.n_ooms > 0;
     if (result == 0 && need.there.n_ooms && !need.never_runs) {
-        result = plim_torch_tape_least(tape, &all, &need.least_capacity_bytes, &need.least, reterr);
+        result = find_least(engine, track, conditions, whole, reterr);
+        need.least = whole->least;
+        need.least_capacity_bytes = whole->least_capacity_bytes;
     }
     if (result == 0)
         *ret_need = need;
