@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/folder.h"
 
+#include "record/leftovers.h"
+
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,17 @@ static bool write_hook(const char *folder)
     return fclose(file) == 0 && is_written;
 }
 
-static int make_folder(char *const *environment, char path[PLIM_RECORD_PATH_BYTES], struct plim_error *reterr)
+static int make_folder(char *const *environment, char path[PLIM_RECORD_PATH_BYTES], int *ret_lock,
+                       struct plim_error *reterr)
 {
     char made[PLIM_RECORD_PATH_BYTES];
-    snprintf(made, sizeof made, "%s/plimsoll-record-XXXXXX", parent_of(environment));
-    const bool is_made = mkdtemp(made) != NULL;
-    if (is_made)
+    const char *parent = parent_of(environment);
+    plim_record_leftovers_remove(parent);
+    const bool is_made = plim_record_name(parent, made, sizeof made) && mkdtemp(made) != NULL;
+    if (is_made) {
         snprintf(path, PLIM_RECORD_PATH_BYTES, "%s", made);
+        *ret_lock = plim_record_hold(made);
+    }
     return is_made && write_hook(path) ? 0 : plim_fail_errno(reterr, made, "make a folder for the recording", errno);
 }
 
@@ -106,8 +111,8 @@ static bool make_environment(const struct plim_record_wish *wish, char *const *b
 int plim_record_folder_make(const struct plim_record_wish *wish, char *const *environment,
                             struct plim_record_folder *ret_folder, struct plim_error *reterr)
 {
-    *ret_folder = (struct plim_record_folder){ .environment = NULL };
-    int result = make_folder(environment, ret_folder->path, reterr);
+    *ret_folder = (struct plim_record_folder){ .lock = -1 };
+    int result = make_folder(environment, ret_folder->path, &ret_folder->lock, reterr);
     if (result == 0 && !make_environment(wish, environment, ret_folder))
         result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     if (result < 0)
@@ -117,19 +122,12 @@ int plim_record_folder_make(const struct plim_record_wish *wish, char *const *en
 
 /* --- the end --- */
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
 void plim_record_folder_remove(struct plim_record_folder *folder)
 {
     if (folder->path[0])
-        nftw(folder->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        plim_record_tree_remove(folder->path);
+    if (folder->path[0] && folder->lock >= 0)
+        close(folder->lock);
     plim_arena_done(&folder->arena);
     *folder = (struct plim_record_folder){ .environment = NULL };
 }

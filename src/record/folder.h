@@ -4,7 +4,8 @@
 
 /*
  * The private folder of a recording: the start-up hook (hook/sitecustomize.py), which each Python of the program finds
- * through its environment, and what the hook writes. It is removed with the recording; nothing else is written.
+ * through its environment, and what the hook writes. It is removed with the recording, or by the next one
+ * (leftovers.h); nothing else is written.
  */
 
 #include "base/error.h"
@@ -20,6 +21,7 @@ struct plim_record_wish {
 
 struct plim_record_folder {
     char path[PLIM_RECORD_PATH_BYTES];
+    int lock; /* of leftovers.h; with a path */
     struct plim_arena arena;
     char **environment; /* the program's; NULL-terminated */
 };

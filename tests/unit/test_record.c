@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings: the folder and its environment, what the hook of real programs wrote, and files that are cut or wrong. */
 #include "base/mem.h"
+#include "record/leftovers.h"
 #include "record/record.h"
 #include "step/file.h"
 #include "unit.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct plim_record_folder data_folder(const char *name)
@@ -121,6 +123,68 @@ static void test_folder(void **state)
     assert_int_equal(stat(hook, &status), 0);
     plim_record_folder_remove(&folder);
     assert_int_equal(rmdir(temporary), 0); /* nothing is left in it */
+}
+
+/* --- what a Plimsoll that was killed left --- */
+
+enum { DEAD, ALIVE, LINK, HELD, OPEN_TO_ALL, OTHER_NAME, N_LEFT };
+
+static void in_folder(const char *folder, const char *name, char path[256])
+{
+    snprintf(path, 256, "%.180s/%.64s", folder, name);
+}
+
+static void test_leftovers(void **state)
+{
+    char temporary[] = "/tmp/plim-test-XXXXXX", names[N_LEFT][64], path[256], inner[256], kept[256], set[64];
+    char *environment[] = { set, NULL };
+    const struct plim_record_wish wish = { .n_steps = 0 };
+    struct plim_record_folder folder;
+    struct plim_error error = { 0 };
+    struct stat status;
+    (void)state;
+    assert_non_null(mkdtemp(temporary));
+    snprintf(set, sizeof set, "TMPDIR=%s", temporary);
+    in_folder(temporary, "kept", kept);
+    assert_int_equal(mkdir(kept, 0700), 0);
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    for (int i = 0; i < N_LEFT; i++) {
+        snprintf(names[i], sizeof names[i],
+                 i == OTHER_NAME ? "plimsoll-record-%ld-abcdef-mine" : "plimsoll-record-%ld-abcde%d",
+                 (long)(i == ALIVE ? getpid() : dead), i);
+        in_folder(temporary, names[i], path);
+        assert_int_equal(i == LINK ? symlink(kept, path) : mkdir(path, 0700), 0);
+    }
+    in_folder(temporary, names[OPEN_TO_ALL], path);
+    assert_int_equal(chmod(path, 0755), 0);
+    in_folder(temporary, names[HELD], path);
+    const int lock = plim_record_hold(path);
+    assert_true(lock >= 0);
+    in_folder(temporary, names[DEAD], path);
+    in_folder(path, "link", inner);
+    assert_int_equal(symlink(kept, inner), 0);
+    assert_int_equal(plim_record_folder_make(&wish, environment, &folder, &error), 0);
+    assert_int_equal(plim_record_hold(folder.path), -1); /* it is held by now */
+    plim_record_folder_remove(&folder);
+    for (int i = 0; i < N_LEFT; i++) {
+        in_folder(temporary, names[i], path);
+        if ((lstat(path, &status) == 0) != (i != DEAD))
+            fail_msg("%s is%s there", path, i == DEAD ? "" : " not");
+    }
+    assert_int_equal(stat(kept, &status), 0);
+    close(lock);
+    plim_record_leftovers_remove(temporary);
+    in_folder(temporary, names[HELD], path);
+    assert_int_not_equal(stat(path, &status), 0);
+    assert_int_equal(chmod(temporary, 0777), 0); /* where others may rename, nothing is removed */
+    assert_int_equal(mkdir(path, 0700), 0);
+    plim_record_leftovers_remove(temporary);
+    assert_int_equal(stat(path, &status), 0);
+    plim_record_tree_remove(temporary);
+    assert_int_not_equal(stat(temporary, &status), 0);
 }
 
 /* --- files that are wrong --- */
@@ -313,7 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_real),        cmocka_unit_test(test_phases),        cmocka_unit_test(test_folder),
         cmocka_unit_test(test_wrong_marks), cmocka_unit_test(test_card),          cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_leftovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
