@@ -144,16 +144,28 @@ static int add_track(struct writer *w, struct plim_error *reterr)
 
 /* --- what is said of all of it --- */
 
+/* Does a variable have a larger value than in all recordings of the shape? */
+static bool is_above(const struct plim_torch *engine)
+{
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    for (uint32_t v = 0; v < engine->step->n_variables; v++) {
+        bool is_above = true;
+        for (size_t i = 0; i < shape->n_points; i++)
+            is_above = is_above && engine->scene.point.value[v] > shape->points[i].value[v];
+        if (is_above)
+            return true;
+    }
+    return false;
+}
+
 /* A larger value that is recorded shows what no smaller ones can: from some size on programs work in pieces. */
 static const char *beyond(const struct writer *w)
 {
     static const char why[] = "this point lies beyond the recorded ones";
     char point[PLIM_COURSE_POINT_BYTES], text[sizeof why + sizeof point + 128];
     plim_step_point_text(w->engine->step, &w->engine->scene.point, point, sizeof point);
-    snprintf(
-        text, sizeof text,
-        "%s: a program that works in pieces from some size on takes less; a recording that has %s, too, settles it",
-        why, point);
+    snprintf(text, sizeof text, "%s:%s a recording that has %s, too, settles it", why,
+             is_above(w->engine) ? " a program that works in pieces from some size on takes less;" : "", point);
     const char *kept = plim_torch_keep(w->engine, text);
     return kept ? kept : why;
 }
