@@ -366,9 +366,11 @@ static bool find_kept(struct finder *f)
 static struct plim_trace_series series_of(const struct finder *f, const uint64_t sums[], const uint64_t n_turns[])
 {
     struct plim_trace_series series = { .n = 0 };
-    for (size_t i = 0; i < f->n_bins; i++)
-        if (n_turns[i])
-            series.values[series.n++] = sums[i] / n_turns[i];
+    for (size_t i = 0; i < f->n_bins; i++) {
+        series.sums[series.n] = sums[i];
+        series.turns[series.n] = n_turns[i];
+        series.n += n_turns[i] > 0;
+    }
     return series;
 }
 

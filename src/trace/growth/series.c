@@ -18,13 +18,18 @@ bool plim_trace_are_even(const uint64_t parts[], size_t n)
     return least > 0 && most / least < MOST_UNEVEN;
 }
 
+/* Of a turn of these bins. */
 static uint64_t mean(const struct plim_trace_series *series, size_t from, size_t to)
 {
-    uint64_t sum = 0;
-    for (size_t i = from; i < to; i++)
-        sum += series->values[i];
-    return to > from ? sum / (to - from) : 0;
+    uint64_t sum = 0, n = 0;
+    for (size_t i = from; i < to; i++) {
+        sum += series->sums[i];
+        n += series->turns[i];
+    }
+    return n ? sum / n : 0;
 }
+
+static uint64_t value(const struct plim_trace_series *series, size_t i) { return mean(series, i, i + 1); }
 
 uint64_t plim_trace_first_quarter(const struct plim_trace_series *series)
 {
@@ -54,8 +59,9 @@ static bool are_ends_apart(const struct plim_trace_series *series)
     const size_t n = series->n;
     uint64_t most_first = 0, least_last = UINT64_MAX;
     for (size_t i = 0; i < n / N_QUARTERS; i++) {
-        most_first = series->values[i] > most_first ? series->values[i] : most_first;
-        least_last = series->values[n - 1 - i] < least_last ? series->values[n - 1 - i] : least_last;
+        const uint64_t first = value(series, i), last = value(series, n - 1 - i);
+        most_first = first > most_first ? first : most_first;
+        least_last = last < least_last ? last : least_last;
     }
     return least_last > most_first;
 }
@@ -67,8 +73,8 @@ bool plim_trace_is_rising(const struct plim_trace_series *series, size_t n_bins)
     if (n < N_QUARTERS || N_QUARTERS * n < (N_QUARTERS - 1) * n_bins)
         return false;
     for (size_t i = 1; i < n; i++) {
-        n_up += series->values[i] > series->values[i - 1];
-        n_down += series->values[i] < series->values[i - 1];
+        n_up += value(series, i) > value(series, i - 1);
+        n_down += value(series, i) < value(series, i - 1);
     }
     return MOST_DOWN * n_down <= n - 1 && LEAST_UP * n_up >= n - 1 && are_gains_even(series) && are_ends_apart(series);
 }

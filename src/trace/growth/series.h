@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_TRACE_GROWTH_SERIES_H
 #define PLIMSOLL_TRACE_GROWTH_SERIES_H
 
-/* A figure of a loop's turns, in their order: one value for a bin of turns. */
+/* A figure of a loop's turns, in their order, summed by bins of turns. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 enum { PLIM_TRACE_N_QUARTERS = 4, PLIM_TRACE_MAX_BINS = 16 }; /* four bins to a quarter at the most */
 
 struct plim_trace_series {
-    uint64_t values[PLIM_TRACE_MAX_BINS];
+    uint64_t sums[PLIM_TRACE_MAX_BINS], turns[PLIM_TRACE_MAX_BINS]; /* no bin without a turn */
     size_t n;
 };
 
@@ -19,13 +19,13 @@ struct plim_trace_series {
 bool plim_trace_are_even(const uint64_t parts[], size_t n);
 
 /*
- * From quarter to quarter by about as much, nearly always from value to value, and no first one reaches a last one.
- * What grows in a few steps, as lengths do in stages, is meant to. n_bins: values that there could be; without a
+ * From quarter to quarter by about as much, nearly always from bin to bin, and no first one reaches a last one.
+ * What grows in a few steps, as lengths do in stages, is meant to. n_bins: those that there could be; without a
  * quarter of them nothing is said.
  */
 bool plim_trace_is_rising(const struct plim_trace_series *series, size_t n_bins);
 
-/* Means of the values. */
+/* Of a turn. */
 uint64_t plim_trace_first_quarter(const struct plim_trace_series *series);
 uint64_t plim_trace_last_quarter(const struct plim_trace_series *series);
 
