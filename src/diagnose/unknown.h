@@ -9,7 +9,7 @@
 
 #include "diagnose/scan/log_buffer.h"
 
-enum { PLIM_MAX_KNOWN_LINES = 256 };
+enum { PLIM_MAX_KNOWN_LINES = 128 };
 
 struct plim_known_lines {
     struct {

@@ -90,6 +90,13 @@ static size_t place_of(const struct plim_window *w, uint32_t raw)
     return low;
 }
 
+/* The same for where a match ends: a blank that it took along can be the end of its line. */
+static size_t end_of(const struct plim_window *w, uint32_t raw)
+{
+    const size_t end = place_of(w, raw);
+    return end > 0 && w->text[end - 1] == ' ' ? end - 1 : end;
+}
+
 static bool is_line_end(const struct plim_window *w, size_t at) { return w->is_join[at] && w->text[at] == ' '; }
 
 static size_t line_start(const struct plim_window *w, size_t at)
@@ -119,10 +126,11 @@ static bool ends_sentence(const struct plim_window *w, size_t at)
     return w->text[at + 1] == ' ' && !is_lower(w->text[at + 2]) && !(at > 1 && w->text[at - 2] == '.');
 }
 
-/* A line that goes on in the next one: that begins with a small letter. */
+/* A line that goes on in the next one: that begins with a small letter, and no empty one is between. */
 static bool goes_on(const struct plim_window *w, size_t blank)
 {
-    return blank > 0 && is_lower(w->text[blank + 1]) && !strchr(".!?:;", w->text[blank - 1]);
+    return blank > 0 && w->is_join[blank] != PLIM_NEW_LINE && is_lower(w->text[blank + 1]) &&
+           !strchr(".!?:;", w->text[blank - 1]);
 }
 
 static size_t sentence_start(const struct plim_window *w, size_t at)
@@ -312,7 +320,7 @@ static bool is_definition(struct plim_text_kinds *g, const struct plim_window *w
 enum plim_text_kind plim_text_kind_at(struct plim_text_kinds *g, const struct plim_window *w, const char *raw,
                                       uint32_t raw_start, uint32_t raw_end)
 {
-    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    const size_t start = place_of(w, raw_start), end = end_of(w, raw_end);
     if (start >= w->length)
         return PLIM_TEXT_KIND_LOG;
     const enum plim_text_kind kind = kind_of_line(g, w, raw, start, end);
@@ -381,7 +389,7 @@ static bool is_title(const struct plim_window *w, size_t from, size_t to)
 bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window *w, const char *raw, uint32_t raw_start,
                             uint32_t raw_end)
 {
-    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    const size_t start = place_of(w, raw_start), end = end_of(w, raw_end);
     if (start >= w->length || kind_of_line(g, w, raw, start, end) != PLIM_TEXT_KIND_LOG)
         return false;
     const size_t from = sentence_start(w, start), to = sentence_end(w, end);
@@ -406,7 +414,7 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
 bool plim_text_is_bare(const struct plim_text_kinds *g, const struct plim_window *w, uint32_t raw_start,
                        uint32_t raw_end)
 {
-    const size_t start = place_of(w, raw_start), end = place_of(w, raw_end);
+    const size_t start = place_of(w, raw_start), end = end_of(w, raw_end);
     const size_t line = line_start(w, start);
     return g->voice.size > 0 && !g->voice.is_log && start < end && is_bare(w->text + start, end - start, false) &&
            !memchr(w->text + line, ':', start - line);
