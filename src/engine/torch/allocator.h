@@ -90,6 +90,7 @@ struct plim_torch_result {
     size_t bound_peak_at;
     uint64_t n_short;           /* requests that the driver did not meet at once, whatever was done about it */
     uint64_t n_retries, n_ooms; /* a retry waits for all streams and empties the cache */
+    uint64_t range_peak_bytes;  /* the most addresses that were in use of one range of an expandable segment */
     size_t oom_at;              /* the first event that failed; SIZE_MAX: none */
     uint64_t oom_reserved_bytes, oom_allocated_bytes;
 };

@@ -86,6 +86,7 @@ static bool map(struct plim_torch_allocator *a, uint32_t block, uint64_t bytes)
 {
     struct plim_torch_block *b = plim_torch_block(a, block);
     const uint64_t address = b->address;
+    const uint32_t range = b->range;
     const uint64_t mapped = plim_align_up(bytes, a->ranges[b->range].page_bytes);
     if (mapped > a->setup.capacity_bytes || a->result.reserved_bytes > a->setup.capacity_bytes - mapped)
         return false;
@@ -102,6 +103,8 @@ static bool map(struct plim_torch_allocator *a, uint32_t block, uint64_t bytes)
     plim_torch_block_merge(a, block, PLIM_TORCH_FREE_BLOCK);
     plim_torch_block_put(a, block, PLIM_TORCH_FREE_BLOCK);
     plim_torch_reserve(a, block, PLIM_TORCH_MAP, address, mapped);
+    const uint64_t used = address + mapped - a->ranges[range].address;
+    a->result.range_peak_bytes = used > a->result.range_peak_bytes ? used : a->result.range_peak_bytes;
     return true;
 }
 

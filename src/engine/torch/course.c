@@ -148,11 +148,8 @@ int plim_torch_course(struct plim_engine *base, const struct plim_setup *setup, 
     const struct plim_torch_result *least = &need.least;
     result =
         plim_torch_moment_at(tape, least->reserved_peak_at, least->n_ooms ? least->oom_at : SIZE_MAX, &moment, reterr);
-    struct plim_torch_conditions enough = need.room.conditions;
-    if (need.there.n_ooms)
-        enough.capacity_bytes = need.least_capacity_bytes;
     if (result == 0)
-        result = add_phases(tape, &enough, course, reterr);
+        result = add_phases(tape, &need.least_conditions, course, reterr);
     if (result < 0)
         return result;
     course->command = plim_step_text(engine->step, engine->step->command);

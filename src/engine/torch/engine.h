@@ -55,14 +55,10 @@ struct plim_torch_check {
     uint64_t peak_bytes;    /* reserved with memory enough; of all tracks where some share a card, else 0 */
 };
 
-/*
- * A track under settings with memory enough, and with the least that is enough: the same for all cards, unless their
- * memory decides what the allocator does (a memory fraction, the ranges of expandable segments).
- */
+/* A track under settings with memory enough, and with the least that is enough. */
 struct plim_torch_whole {
     bool is_made, has_least;
-    struct plim_torch_settings settings;
-    uint64_t card_bytes; /* 0: any */
+    struct plim_torch_conditions conditions;
     struct plim_torch_result enough, least;
     uint64_t least_capacity_bytes;
 };
@@ -74,7 +70,7 @@ struct plim_torch_scene {
     struct plim_step_choice choice;
     struct plim_torch_tape *tapes;   /* [n_tracks of the shape] */
     struct plim_torch_check *checks; /* [n_tracks] */
-    struct plim_torch_whole *wholes; /* [n_tracks], the last that was asked for */
+    struct plim_torch_whole *wholes; /* [2 * n_tracks]: of any card, and of the last one; as they were asked for */
     uint32_t n_places;               /* cards of the job */
 };
 
@@ -119,9 +115,9 @@ struct plim_torch_need {
     struct plim_torch_room room;
     struct plim_torch_result there; /* with the room that there is */
     struct plim_torch_result least; /* the same, or where that runs out of memory with the least that is enough */
-    uint64_t least_capacity_bytes;  /* of that */
-    uint64_t free_peak_bytes;       /* reserved, when no memory limits it */
-    bool never_runs;                /* with any memory, as the memory fraction does not allow it */
+    struct plim_torch_conditions least_conditions; /* of that */
+    uint64_t free_peak_bytes;                      /* reserved, when no memory limits it */
+    bool never_runs;                               /* with any memory, as the memory fraction does not allow it */
 };
 
 /* What the other tracks of its card take, if all peaks come at the same time; at least nothing. */

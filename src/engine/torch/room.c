@@ -128,19 +128,19 @@ int plim_torch_room_of(const struct plim_torch *engine, const struct plim_torch_
     return 0;
 }
 
-/* The replay with memory enough: that of the last question, where it was of the same conditions. */
-static int find_whole(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
-                      struct plim_torch_whole **ret_whole, struct plim_error *reterr)
+/* The replay with memory enough: that of the last question, where it was of the same settings and card. */
+static int find_whole(const struct plim_torch *engine, size_t track, bool is_of_card,
+                      const struct plim_torch_conditions *conditions, struct plim_torch_whole **ret_whole,
+                      struct plim_error *reterr)
 {
-    struct plim_torch_whole *whole = &engine->scene.wholes[track];
-    const struct plim_torch_settings *settings = &conditions->settings;
-    const uint64_t card_bytes = settings->fraction > 0 || settings->is_expandable ? conditions->card_bytes : 0;
+    struct plim_torch_whole *whole = &engine->scene.wholes[2 * track + is_of_card];
     struct plim_torch_conditions all = *conditions;
     int result = 0;
     all.capacity_bytes = UINT64_MAX;
-    if (!whole->is_made || whole->card_bytes != card_bytes ||
-        !plim_torch_settings_are_equal(&whole->settings, settings)) {
-        *whole = (struct plim_torch_whole){ .settings = *settings, .card_bytes = card_bytes };
+    all.card_bytes = is_of_card ? conditions->card_bytes : UINT64_MAX;
+    if (!whole->is_made || whole->conditions.card_bytes != all.card_bytes ||
+        !plim_torch_settings_are_equal(&whole->conditions.settings, &all.settings)) {
+        *whole = (struct plim_torch_whole){ .conditions = all };
         result = plim_torch_tape_replay(&engine->scene.tapes[track], &all, &whole->enough, reterr);
         whole->is_made = result == 0;
     }
@@ -148,14 +148,35 @@ static int find_whole(const struct plim_torch *engine, size_t track, const struc
     return result;
 }
 
-static int find_least(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
-                      struct plim_torch_whole *whole, struct plim_error *reterr)
+/*
+ * The card's own size decides with a memory fraction; and with expandable segments, since a block counts with what it
+ * can grow by when the smallest is sought: up to the end of a range, which is as large as the card and an eighth. In a
+ * range of twice what is used the last block is the largest however large the range is.
+ */
+static int find_enough(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
+                       struct plim_torch_whole **ret_whole, struct plim_error *reterr)
 {
-    if (whole->has_least)
-        return 0;
-    const int result = plim_torch_tape_least(&engine->scene.tapes[track], conditions, &whole->least_capacity_bytes,
-                                             &whole->least, reterr);
-    whole->has_least = result == 0;
+    const bool has_fraction = conditions->settings.fraction > 0;
+    int result = find_whole(engine, track, has_fraction, conditions, ret_whole, reterr);
+    if (result == 0 && conditions->card_bytes / 2 < (*ret_whole)->enough.range_peak_bytes && !has_fraction)
+        result = find_whole(engine, track, true, conditions, ret_whole, reterr);
+    return result;
+}
+
+static int find_least(const struct plim_torch *engine, size_t track, const struct plim_torch_conditions *conditions,
+                      struct plim_torch_need *need, struct plim_error *reterr)
+{
+    const bool is_of_card = conditions->settings.fraction > 0 || conditions->settings.is_expandable;
+    struct plim_torch_whole *whole;
+    int result = find_whole(engine, track, is_of_card, conditions, &whole, reterr);
+    if (result == 0 && !whole->has_least) {
+        result = plim_torch_tape_least(&engine->scene.tapes[track], &whole->conditions, &whole->least_capacity_bytes,
+                                       &whole->least, reterr);
+        whole->has_least = result == 0;
+    }
+    need->least = whole->least;
+    need->least_conditions = whole->conditions;
+    need->least_conditions.capacity_bytes = whole->least_capacity_bytes;
     return result;
 }
 
@@ -165,21 +186,18 @@ int plim_torch_need_of(const struct plim_torch *engine, size_t track, const stru
     const struct plim_torch_conditions *conditions = &room->conditions;
     struct plim_torch_need need = { .room = *room };
     struct plim_torch_whole *whole;
-    int result = find_whole(engine, track, conditions, &whole, reterr);
+    int result = find_enough(engine, track, conditions, &whole, reterr);
     if (result < 0)
         return result;
     need.there = whole->enough;
     if (conditions->capacity_bytes < whole->enough.reserved_peak_bytes || whole->enough.n_ooms)
         result = plim_torch_tape_replay(&engine->scene.tapes[track], conditions, &need.there, reterr);
     need.least = need.there;
-    need.least_capacity_bytes = conditions->capacity_bytes;
+    need.least_conditions = *conditions;
     need.free_peak_bytes = whole->enough.reserved_peak_bytes;
     need.never_runs = whole->enough.n_ooms > 0;
-    if (result == 0 && need.there.n_ooms && !need.never_runs) {
-        result = find_least(engine, track, conditions, whole, reterr);
-        need.least = whole->least;
-        need.least_capacity_bytes = whole->least_capacity_bytes;
-    }
+    if (result == 0 && need.there.n_ooms && !need.never_runs)
+        result = find_least(engine, track, conditions, &need, reterr);
     if (result == 0)
         *ret_need = need;
     return result;

@@ -130,7 +130,7 @@ static int fill(const struct plim_step *step, struct plim_torch_scene *scene, st
     int result = 0;
     scene->tapes = plim_alloc(shape->n_tracks + 1, sizeof *scene->tapes);
     scene->checks = plim_alloc(shape->n_tracks + 1, sizeof *scene->checks);
-    scene->wholes = plim_alloc(shape->n_tracks + 1, sizeof *scene->wholes);
+    scene->wholes = plim_alloc(2 * shape->n_tracks + 1, sizeof *scene->wholes);
     if (!scene->tapes || !scene->checks || !scene->wholes)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < shape->n_tracks && result == 0; i++) {
