@@ -472,6 +472,14 @@ static void test_not_monotonic(void **state)
     assert_int_equal(largest->value, 2);
     assert_int_equal(largest->fails_at, 3);
     assert_int_equal(largest->fits_again, 6);
+    /* as `rehearse --find B=2..10` has it, which never sees 3: 2 fits, 10 fits */
+    assert_int_equal(plim_setup_set(&setup, "--max", "B=2..10", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    assert_int_equal(largest->value, 10);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B=2..5", NULL), 0); /* then 3 */
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    assert_int_equal(largest->value, 2);
+    assert_int_equal(largest->fails_at, 3);
     plim_engine_free(engine);
     plim_model_free(model);
     plim_step_done(&step);

@@ -21,6 +21,7 @@ struct plim_torch_wish {
         uint64_t value;
     } set[PLIM_STEP_MAX_VARIABLES]; /* --set */
     char max[PLIM_STEP_NAME_BYTES]; /* --max; "": not asked for */
+    uint64_t max_low, max_high;     /* the values that are tried; 0: any */
     bool has_alloc_conf;
     char alloc_conf[sizeof((struct plim_step *)0)->alloc_conf]; /* else the recording's */
     struct plim_course_largest largest;                         /* found for --max */

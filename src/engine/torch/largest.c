@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The largest value of a variable with which a step never runs short of memory: from the recorded values on by
- * doubling, then by halving what is left between a value that fits and one that does not. Then the same for values with
- * which it runs at all, since PyTorch empties its cache where memory is short.
+ * doubling, or between two bounds, and then by halving what is left between a value that fits and one that does not.
+ * Then the same for values with which it runs at all, since PyTorch empties its cache where memory is short.
  */
 #include "engine/torch/engine.h"
 
@@ -87,66 +87,105 @@ static void try_recorded(struct search *s, uint64_t *ret_good, uint64_t *ret_fai
     }
 }
 
-/* Some larger values: a step that needs less memory for a larger value is odd, and told of. */
-static void look_beyond(struct search *s)
+/* What is known; 0: nothing. */
+struct edge {
+    uint64_t good;  /* the largest value that is as wanted */
+    uint64_t end;   /* the least above that is not */
+    uint64_t fails; /* ... and fails: what lies between two shapes of the step does not, and cannot be told */
+};
+
+static void lower_end(struct edge *edge, uint64_t value, enum answer answer)
 {
-    const uint64_t fails_at = s->largest->fails_at, unknown_at = s->largest->unknown_at;
-    for (unsigned eighths = 9; eighths <= 16 && fails_at && !s->largest->fits_again; eighths++) {
-        const uint64_t value = fails_at / 8 * eighths + fails_at % 8 * eighths / 8;
-        if (value > fails_at && try(s, value) == FITS)
-            s->largest->fits_again = value;
-    }
-    s->largest->unknown_at = unknown_at;
+    edge->end = value;
+    edge->fails = answer == FAILS ? value : edge->fails;
 }
 
-/* From a value that is as wanted, or 0, and one above that is not, or 0. */
-static void search(struct search *s, uint64_t *low_inout, uint64_t *high_inout)
+/* The bounds of a range first, as rehearse/find.c has it: the same values are tried. */
+static void try_bounds(struct search *s, struct edge *edge)
 {
-    uint64_t low = *low_inout, high = *high_inout;
-    for (unsigned i = 0; low && !high && i < MOST_DOUBLINGS && s->result == 0; i++) {
-        const enum answer answer = try(s, low * 2);
+    const uint64_t bounds[] = { s->wish->max_low, s->wish->max_high };
+    for (size_t i = 0; i < 2 && !edge->end; i++) {
+        const enum answer answer = try(s, bounds[i]);
+        if (answer == s->wanted)
+            edge->good = bounds[i];
+        else
+            lower_end(edge, bounds[i], answer);
+    }
+    if (!edge->good)
+        edge->end = 0; /* smaller values are not asked for */
+}
+
+static void double_up(struct search *s, struct edge *edge)
+{
+    for (unsigned i = 0; edge->good && !edge->end && i < MOST_DOUBLINGS && s->result == 0; i++) {
+        const enum answer answer = try(s, edge->good * 2);
         if (answer == UNKNOWN)
             break;
         if (answer == s->wanted)
-            low *= 2;
+            edge->good *= 2;
         else
-            high = low * 2;
+            lower_end(edge, edge->good * 2, answer);
     }
-    uint64_t end = high; /* what lies between two shapes is no answer, and no end either */
-    while (end > low + 1 && s->result == 0) {
-        const uint64_t middle = low + (end - low) / 2;
+}
+
+static void halve(struct search *s, struct edge *edge)
+{
+    while (edge->end > edge->good + 1 && s->result == 0) {
+        const uint64_t middle = edge->good + (edge->end - edge->good) / 2;
         const enum answer answer = try(s, middle);
-        if (answer == s->wanted) {
-            low = middle;
-        } else {
-            end = middle;
-            high = answer == FAILS ? middle : high;
-        }
+        if (answer == s->wanted)
+            edge->good = middle;
+        else
+            lower_end(edge, middle, answer);
     }
-    *low_inout = low;
-    *high_inout = high;
+}
+
+static struct edge search(struct search *s, enum answer wanted)
+{
+    struct edge edge = { 0, 0, 0 };
+    s->wanted = wanted;
+    if (s->wish->max_high) {
+        try_bounds(s, &edge);
+    } else {
+        try_recorded(s, &edge.good, &edge.fails);
+        edge.end = edge.fails;
+        double_up(s, &edge);
+    }
+    halve(s, &edge);
+    return edge;
+}
+
+static void look_at(struct search *s, uint64_t value)
+{
+    struct plim_course_largest *largest = s->largest;
+    const uint64_t most = s->wish->max_high ? s->wish->max_high : UINT64_MAX;
+    if (value > largest->fails_at && value <= most && !largest->fits_again && try(s, value) == FITS)
+        largest->fits_again = value;
+}
+
+/* Some larger values: a step that needs less memory for a larger value is odd, and told of. */
+static void look_beyond(struct search *s)
+{
+    const uint64_t fails_at = s->largest->fails_at, sixteenth = fails_at / 16;
+    for (uint64_t i = 1; fails_at && i <= 8; i++)
+        look_at(s, fails_at + i * (sixteenth > 8 ? sixteenth / 8 : 1));
+    for (uint64_t eighths = 9; fails_at && eighths <= 16; eighths++)
+        look_at(s, fails_at / 8 * eighths + fails_at % 8 * eighths / 8);
 }
 
 static void search_both(struct search *s)
 {
-    uint64_t low, high;
-    s->wanted = FITS;
-    try_recorded(s, &low, &high);
-    search(s, &low, &high);
-    s->largest->value = low;
-    s->largest->fails_at = high;
+    struct plim_course_largest *largest = s->largest;
+    const struct edge fits = search(s, FITS);
+    const uint64_t unknown_at = largest->unknown_at;
+    largest->value = fits.good;
+    largest->fails_at = fits.fails;
     look_beyond(s);
-    if (!s->largest->fails_at)
-        return;
-    const uint64_t unknown_at = s->largest->unknown_at;
-    s->wanted = RUNS;
-    if (low)
-        high = 0;
-    else
-        try_recorded(s, &low, &high);
-    search(s, &low, &high);
-    s->largest->by_making_room = low > s->largest->value ? low : 0;
-    s->largest->unknown_at = unknown_at;
+    if (fits.fails) {
+        const struct edge runs = search(s, RUNS);
+        largest->by_making_room = runs.good > fits.good ? runs.good : 0;
+    }
+    largest->unknown_at = unknown_at;
 }
 
 /* A program that computes gradients trains. */
@@ -177,7 +216,7 @@ int plim_torch_settle(struct plim_engine *base, struct plim_setup *setup, const 
         result = plim_torch_point_of(engine->step, wish, &s.point, reterr);
     if (result < 0)
         return result;
-    const uint64_t given = s.point.value[s.variable];
+    const uint64_t given = wish->max_low ? wish->max_low : s.point.value[s.variable];
     search_both(&s);
     if (s.result < 0)
         return s.result;

@@ -58,13 +58,31 @@ static int take_set(const struct plim_option *option, const char *value, struct 
     return plim_torch_wish_set(plim_torch_wish(&arguments->setup), name, number, reterr);
 }
 
+/* "1..512" */
+static bool read_range(const char *text, uint64_t *ret_low, uint64_t *ret_high)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    *ret_low = strtoull(text, &end, 10);
+    if (strncmp(end, "..", 2) != 0 || end[2] < '0' || end[2] > '9')
+        return false;
+    *ret_high = strtoull(end + 2, &end, 10);
+    return !*end && *ret_low > 0 && *ret_low <= *ret_high && *ret_high <= MOST_VALUE;
+}
+
 static int take_max(const struct plim_option *option, const char *value, struct plim_arguments *arguments,
                     struct plim_error *reterr)
 {
     struct plim_torch_wish *wish = plim_torch_wish(&arguments->setup);
-    if (!*value || strlen(value) >= sizeof wish->max)
-        return plim_option_refuse(option, value, "a variable of the step", reterr);
-    snprintf(wish->max, sizeof wish->max, "%s", value);
+    const char *equals = strchr(value, '=');
+    const size_t n = equals ? (size_t)(equals - value) : strlen(value);
+    uint64_t low = 0, high = 0;
+    if (n == 0 || n >= sizeof wish->max || (equals && !read_range(equals + 1, &low, &high)))
+        return plim_option_refuse(option, value, "a variable of the step, as in B or B=1..512", reterr);
+    snprintf(wish->max, sizeof wish->max, "%.*s", (int)n, value);
+    wish->max_low = low;
+    wish->max_high = high;
     return 0;
 }
 
@@ -89,7 +107,7 @@ const struct plim_option plim_torch_options[PLIM_TORCH_N_ROWS] = {
                          .take = take_set,
                          .kind = PLIM_OPTION_OWN,
                          .is_unlisted = true },
-    [PLIM_TORCH_MAX] = { { "--max", "", "VAR",
+    [PLIM_TORCH_MAX] = { { "--max", "", "VAR[=A..B]",
                            "the largest value of a variable that never runs short of memory; the bill is of that "
                            "value, or of the one that --set has for it" },
                          .take = take_max,

@@ -146,7 +146,9 @@ static void print_largest(FILE *out, const struct plim_course_largest *largest, 
     char text[TEXT_BYTES];
     if (!largest->variable)
         return;
-    if (!largest->value)
+    if (!largest->value && !largest->fails_at)
+        snprintf(text, sizeof text, "No value of %s can be told of.", largest->variable);
+    else if (!largest->value)
         snprintf(text, sizeof text, "No value of %s that was tried fits, down to %" PRIu64 ".", largest->variable,
                  largest->fails_at);
     else if (largest->fails_at)
