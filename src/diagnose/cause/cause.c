@@ -25,6 +25,7 @@ static const struct rule {
     { "text", plim_rule_text },                 /* the message names its cause */
     { "weights-stage", plim_rule_weights },     /* loading weights, by the message */
     { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
+    { "kv-words", plim_rule_kv_words },         /* the same in general words */
     { "graphs", plim_rule_graphs },             /* a server's graphs or warm-up, after its pool */
     { "context", plim_rule_context },           /* the card had no room for a program at all */
     { "compute-stage", plim_rule_compute },     /* working memory, by the message */

@@ -18,7 +18,7 @@ plim_rule_fn plim_rule_not_memory, plim_rule_secondhand, plim_rule_ram_buffer, p
 plim_rule_fn plim_rule_startup, plim_rule_fraction, plim_rule_graphs, plim_rule_share;
 
 /* rules_stage.c: the stage that the message names. */
-plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_compute, plim_rule_buffer_limit;
+plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_kv_words, plim_rule_compute, plim_rule_buffer_limit;
 
 /* rules_host.c: the computer's memory. */
 plim_rule_fn plim_rule_killed, plim_rule_host;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that only figures decide: what was tried, what is free, which process holds the rest. */
 #include "diagnose/cause/rules.h"
+#include "diagnose/scan/patterns/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +49,9 @@ bool plim_rule_cap(const struct plim_facts *facts, struct plim_guess *guess)
         limit = a->allowed_bytes;
     /* TensorFlow's pool is what it found of the card when it began. */
     const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
-    bool is_card = strstr(allocator, "_bfc") || !strcmp(allocator, "DmlAllocator");
+    bool is_card =
+        strstr(allocator, "_bfc") || !strcmp(allocator, "DmlAllocator") ||
+        (!*allocator && facts->finding->pattern && !strcmp(facts->finding->pattern->framework, "tensorflow"));
     if (!plim_is_known(limit) || limit <= 0 || !is_tried_known(a) || is_card)
         return false;
     int64_t held = (plim_is_known(a->allocated_bytes) ? a->allocated_bytes : 0) + (plim_is_known(beside) ? beside : 0);

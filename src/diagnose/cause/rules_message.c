@@ -105,6 +105,8 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         { "metal-resources", "The number of buffers is limited, not their size: too many small ones are alive." },
         { "tensorflow-context", "The driver had no room for TensorFlow's context, some hundred MiB: the card was full "
                                 "before it began." },
+        { "javascript-heap", "The limit that Node sets for its own heap was hit, not the RAM of the machine." },
+        { "java-heap", "The limit that Java sets for its own memory was hit, not the RAM of the machine." },
         { "windows-commit", "Windows promises no more than RAM and page file together, and that was used up." },
     };
     const int64_t left = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);

@@ -21,6 +21,30 @@ bool plim_rule_buffer_limit(const struct plim_facts *facts, struct plim_guess *g
                           plim_is_known(tried) ? " with " : "", plim_is_known(tried) ? plim_say(&texts, tried) : "");
 }
 
+/* A message in general words can say what for: the cache of a context. */
+bool plim_rule_kv_words(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    static const char *const words[] = { "KV cache", "KVCache", "KV Cache", "kv cache",
+                                         "kv_cache", "kvcache", "KV-cache" };
+    const struct plim_cause_answer *a = facts->answer;
+    const int64_t needed = plim_fact_own(facts, PLIM_N_NEEDED_BYTES),
+                  available = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    bool is = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is = is || plim_fact_in_evidence(facts, words[i]);
+    if (!is || !facts->finding->pattern || !facts->finding->pattern->is_general || plim_fact_is_host(facts))
+        return false;
+    if (plim_is_known(needed) && plim_is_known(available) && needed > available)
+        return plim_guess_set(guess, PLIM_CAUSE_KV_CACHE_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+                              "The message says that it was for the cache of the context: %s needed, %s available.",
+                              plim_say(&texts, needed), plim_say(&texts, available));
+    return plim_guess_set(guess, PLIM_CAUSE_KV_CACHE_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+                          "The message says that it was for the cache of the context%s%s.",
+                          plim_is_known(a->tried_bytes) ? ": " : "",
+                          plim_is_known(a->tried_bytes) ? plim_say(&texts, a->tried_bytes) : "");
+}
+
 bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
 {
     int64_t tried = facts->answer->tried_bytes, total = plim_fact_any(facts, PLIM_N_TOTAL_BYTES),

@@ -19,7 +19,7 @@ static const char *say_frame(const struct plim_facts *facts, char *text, size_t 
             frame = &facts->context->frames[i];
             break;
         }
-    if (!frame)
+    if (!frame || !frame->file[0])
         return "";
     slash = strrchr(frame->file, '/');
     if (frame->line)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/frames.h"
 
+#include "base/table.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +160,38 @@ uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame re
                  sizeof "optimizer.step" - 1);
         }
         p = next ? next : p + 1;
+    }
+    return n;
+}
+
+/* Of data/frames.csv: a function that is a sign of some work wherever it is. */
+static bool is_sign(const char *name)
+{
+    enum { COLUMN_FILE, COLUMN_FUNCTION, COLUMN_WORK, COLUMN_READ_BY, LEAST_BYTES = 5 };
+    for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
+        const char *function = plim_table_cell(&plim_frames_table, row, COLUMN_FUNCTION);
+        if (!*plim_table_cell(&plim_frames_table, row, COLUMN_FILE) && strlen(function) >= LEAST_BYTES &&
+            strstr(name, function) && strstr(plim_table_cell(&plim_frames_table, row, COLUMN_READ_BY), "explain"))
+            return true;
+    }
+    return false;
+}
+
+uint32_t plim_frames_read_code(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
+{
+    static const char step[] = "optimizer.step";
+    uint32_t n = 0;
+    for (const char *p = window->text; (p = strchr(p, '(')) != NULL; p++) {
+        const char *start = p;
+        char name[PLIM_FRAME_NAME_BYTES];
+        while (start > window->text && p - start < PLIM_FRAME_NAME_BYTES - 1 && is_name(start[-1]) && start[-1] != '.')
+            start--;
+        memcpy(name, start, (size_t)(p - start));
+        name[p - start] = '\0';
+        if (!strcmp(name, "step") && start > window->text && start[-1] == '.' && is_optimizer(window->text, start - 1))
+            push(ret_frames, &n, "", 0, 0, step, sizeof step - 1);
+        else if (is_sign(name))
+            push(ret_frames, &n, "", 0, 0, name, strlen(name));
     }
     return n;
 }

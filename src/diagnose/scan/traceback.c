@@ -10,6 +10,7 @@ enum {
     BEFORE_BYTES = PLIM_WINDOW_BYTES - 1024, /* before a match, from the start of a line on */
     BEHIND_BYTES = 5 << 10,                  /* behind it */
     FIRST_FRAME_BYTES = 1024,                /* a traceback behind a match begins within so many */
+    CODE_BYTES = 160,                        /* of lines of code before a message that no frames stand with */
     TURNED_BYTES = 240,                      /* before a match, where a debugger announces the exception */
 };
 
@@ -86,13 +87,24 @@ static void read_behind(struct plim_traceback *t, const struct plim_log_buffer *
         turn_round(t);
 }
 
+/* The lines just before the one that the message is in: a piece of a traceback can begin with a line of code. */
+static void read_code(struct plim_traceback *t, const struct plim_log_buffer *b, size_t start)
+{
+    const size_t line = plim_log_line_start(b, start, PLIM_LOG_LINE_BYTES);
+    const size_t first = plim_log_line_start(b, line > CODE_BYTES ? line - CODE_BYTES : 0, CODE_BYTES);
+    plim_window_build(&t->window, b->data + first, line - first, PLIM_JOIN_BLANK);
+    t->n_frames = plim_frames_read_code(&t->window, t->frames);
+}
+
 void plim_traceback_read(struct plim_traceback *t, const struct plim_log_buffer *b, size_t start, size_t end)
 {
     t->n_frames = 0;
-    if (!may_have_frames(t, b))
-        return;
-    const size_t first = plim_log_line_start(b, start > BEFORE_BYTES ? start - BEFORE_BYTES : 0, BEFORE_BYTES);
-    t->n_frames = read_frames(t, b, first, start);
+    if (may_have_frames(t, b)) {
+        const size_t first = plim_log_line_start(b, start > BEFORE_BYTES ? start - BEFORE_BYTES : 0, BEFORE_BYTES);
+        t->n_frames = read_frames(t, b, first, start);
+        if (!t->n_frames)
+            read_behind(t, b, start, end);
+    }
     if (!t->n_frames)
-        read_behind(t, b, start, end);
+        read_code(t, b, start);
 }
