@@ -38,6 +38,20 @@ static json_t *known_numbers_json(const struct plim_numbers *numbers)
     return object;
 }
 
+/* What programs print under names of their own is also there under the name that all have. */
+static enum plim_number known_as(const struct plim_numbers *numbers, enum plim_number which)
+{
+    static const enum plim_number pairs[][2] = {
+        { PLIM_N_PROCESS_BYTES, PLIM_N_RSS_BYTES },   /* what it held when it was killed */
+        { PLIM_N_ALLOWED_BYTES, PLIM_N_LIMIT_BYTES }, /* of a pool, a job, a container */
+        { PLIM_N_NEEDED_BYTES, PLIM_N_DESIRED_BYTES },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && numbers->value[which] == PLIM_UNKNOWN; i++)
+        if (pairs[i][0] == which)
+            return pairs[i][1];
+    return which;
+}
+
 /* Those of every failure are always there, null when unknown. */
 static json_t *numbers_json(const struct plim_finding *finding)
 {
@@ -48,12 +62,16 @@ static json_t *numbers_json(const struct plim_finding *finding)
     };
     json_t *object = json_object(), *others = json_array();
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        json_object_set_new(object, plim_number_name(always[i]), number_json(&finding->numbers, always[i]));
+        json_object_set_new(object, plim_number_name(always[i]),
+                            number_json(&finding->numbers, known_as(&finding->numbers, always[i])));
     for (uint32_t i = 0; i < finding->n_others; i++)
         json_array_append_new(others, json_pack("{s:o, s:o}", "pid", figure(finding->others[i].pid), "bytes",
                                                 figure(finding->others[i].bytes)));
     json_object_set_new(object, "others", others);
     json_t *rest = known_numbers_json(&finding->numbers);
+    const enum plim_number needed = known_as(&finding->numbers, PLIM_N_NEEDED_BYTES);
+    if (needed != PLIM_N_NEEDED_BYTES && finding->numbers.value[needed] != PLIM_UNKNOWN)
+        json_object_set_new(rest, plim_number_name(PLIM_N_NEEDED_BYTES), number_json(&finding->numbers, needed));
     json_object_update_missing(object, rest);
     json_decref(rest);
     return object;

@@ -188,7 +188,8 @@ bool plim_rule_cache(const struct plim_facts *facts, struct plim_guess *guess)
 static bool is_running_node(const struct plim_facts *facts)
 {
     return facts->finding->pattern && !strcmp(facts->finding->pattern->framework, "onnxruntime") &&
-           *facts->finding->words.text[PLIM_W_OPERATION];
+           *facts->finding->words.text[PLIM_W_OPERATION] && !plim_is_known(plim_fact_own(facts, PLIM_N_LIMIT_BYTES)) &&
+           !plim_is_known(plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES));
 }
 
 bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
