@@ -127,7 +127,10 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (!strcmp(id, exact[i][0]))
             sentence = exact[i][1];
-    return plim_guess_set(guess, cause, PLIM_CONFIDENCE_HIGH, "%s%s", tried, sentence);
+    /* Java has more than one limit, and asks the system as well. */
+    const bool is_open = !strcmp(id, "java-heap") && !*facts->finding->words.text[PLIM_W_DETAIL];
+    return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
+                          sentence);
 }
 
 bool plim_rule_text(const struct plim_facts *facts, struct plim_guess *guess)
