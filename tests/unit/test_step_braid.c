@@ -247,6 +247,32 @@ static void test_work_areas(void **state)
     }
 }
 
+/* Of a ViT on a card of 28 multiprocessors: 41, 43 and 82 pictures of 101 parts; with 82 the card is full. */
+static void test_reduction_at_all_points(void **state)
+{
+    enum { PART_BYTES = 786432, MOST_PARTS = 28 };
+    const struct plim_step_point points[] = { { { 41 } }, { { 43 } }, { { 82 } } }, beyond = { { 1030 } };
+    const uint64_t semaphores[] = { 12, 12, 12 };
+    uint64_t bytes[] = { 16 * PART_BYTES, 17 * PART_BYTES, MOST_PARTS * PART_BYTES };
+    const struct plim_step_work_area area = {
+        .points = points,
+        .bytes = bytes,
+        .semaphore_bytes = semaphores,
+        .n_points = 3,
+        .n_variables = 1,
+        .usual = { .n_terms = 1, .denominator = 1, .term = { { .coefficient = 1024, .power = { 1 } } } },
+        .n_threads = MOST_PARTS * 1536,
+    };
+    struct plim_step_form form;
+    (void)state;
+    assert_true(plim_step_work_area_find_reduction(&area, &form));
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plim_step_form_bytes(&form, &points[i]), bytes[i]);
+    assert_int_equal(plim_step_form_bytes(&form, &beyond), MOST_PARTS * PART_BYTES);
+    bytes[1] -= 512; /* what it does not meet to the byte is none */
+    assert_false(plim_step_work_area_find_reduction(&area, &form));
+}
+
 static void test_out_of_memory(void **state)
 {
     static const struct wish wishes[] = {
@@ -279,8 +305,12 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_differ),     cmocka_unit_test(test_reductions),    cmocka_unit_test(test_batch_of_one),
-        cmocka_unit_test(test_work_areas), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_differ),
+        cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_batch_of_one),
+        cmocka_unit_test(test_work_areas),
+        cmocka_unit_test(test_reduction_at_all_points),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

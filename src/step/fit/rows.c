@@ -192,6 +192,68 @@ static void learn_usual(struct forms *f, size_t row, const struct plim_step_form
     }
 }
 
+static struct plim_step_work_area area_of(const struct forms *f)
+{
+    struct plim_step_work_area area = { .points = f->shape->points,
+                                        .n_points = f->shape->n_points,
+                                        .n_variables = f->fit->n_variables,
+                                        .n_threads = f->fit->n_threads };
+    area.usual = f->usual;
+    if (f->n_usual == 0) {
+        area.usual = (struct plim_step_form){ .n_terms = 1, .denominator = 1, .term = { { .coefficient = 1 } } };
+        for (uint32_t k = 0; k < area.n_variables; k++)
+            area.usual.term[0].power[k] = 1;
+    }
+    return area;
+}
+
+/* One small size for all points. */
+static bool may_be_semaphores(const uint64_t *bytes, size_t n)
+{
+    enum { MOST_BYTES = 1 << 16 };
+    for (size_t p = 1; p < n; p++)
+        if (bytes[p] != bytes[0])
+            return false;
+    return bytes[0] > 0 && bytes[0] <= MOST_BYTES;
+}
+
+/* The row of what is taken after allocations of this one, if these may be the semaphores of work areas; else NULL. */
+static const uint64_t *semaphores_after(const struct forms *f, size_t row)
+{
+    for (size_t i = 0; i < f->shape->n_tracks; i++) {
+        const struct plim_step_track *track = &f->shape->tracks[i];
+        for (uint32_t k = 0; k + 1 < track->n_allocations; k++) {
+            const uint64_t *next = f->rows->bytes + track->allocations[k + 1].size * f->rows->n_points;
+            if (track->allocations[k].size == row && may_be_semaphores(next, f->shape->n_points))
+                return next;
+        }
+    }
+    return NULL;
+}
+
+/* Sizes that no formula meets: a work area that all points have, and in some of them the largest that the card can use.
+ */
+static bool fit_irregular(struct forms *f, struct plim_step_former *former)
+{
+    enum { FINER = 1 << 10 }; /* a step of the work area begins between two values of the product */
+    struct plim_step_work_area area = area_of(f);
+    bool is_done = true;
+    for (uint32_t k = 0; k < area.usual.n_terms; k++)
+        if (area.usual.term[k].coefficient < INT64_MAX / FINER && area.usual.term[k].coefficient > INT64_MIN / FINER)
+            area.usual.term[k].coefficient *= FINER;
+    for (size_t i = 0; is_done && i < f->rows->n; i++) {
+        struct plim_step_form form;
+        if (f->shape->sizes[i].denominator || !is_regular(f, i))
+            continue;
+        area.bytes = f->rows->bytes + i * f->rows->n_points;
+        area.semaphore_bytes = semaphores_after(f, i);
+        if (!plim_step_work_area_find_reduction(&area, &form))
+            plim_step_former_find(former, area.bytes, &form);
+        is_done = add_size(f->shape, &f->terms_room, (uint32_t)i, &form);
+    }
+    return is_done;
+}
+
 static int fit_regular(struct forms *f, struct plim_error *reterr)
 {
     struct plim_step_former *former = NULL;
@@ -205,26 +267,20 @@ static int fit_regular(struct forms *f, struct plim_error *reterr)
         if (!is_regular(f, i))
             continue;
         plim_step_former_find(former, f->rows->bytes + i * f->rows->n_points, &form);
+        if (!form.meets_all)
+            continue;
         is_done = add_size(f->shape, &f->terms_room, (uint32_t)i, &form);
         if (is_done)
             learn_usual(f, i, &form);
     }
+    is_done = is_done && fit_irregular(f, former);
     plim_step_former_free(former);
     return is_done ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
 }
 
 static int fit_work_areas(struct forms *f, struct plim_error *reterr)
 {
-    struct plim_step_work_area area = { .points = f->shape->points,
-                                        .n_points = f->shape->n_points,
-                                        .n_variables = f->fit->n_variables,
-                                        .n_threads = f->fit->n_threads };
-    area.usual = f->usual;
-    if (f->n_usual == 0) {
-        area.usual = (struct plim_step_form){ .n_terms = 1, .denominator = 1, .term = { { .coefficient = 1 } } };
-        for (uint32_t k = 0; k < area.n_variables; k++)
-            area.usual.term[0].power[k] = 1;
-    }
+    struct plim_step_work_area area = area_of(f);
     int result = 0;
     for (size_t i = 0; result == 0 && i < f->rows->n; i++) {
         struct plim_step_form form;

@@ -267,6 +267,19 @@ static int write_several(const struct plim_step_work_area *area, size_t n_made, 
     return result;
 }
 
+bool plim_step_work_area_find_reduction(const struct plim_step_work_area *area, struct plim_step_form *ret_form)
+{
+    struct stairs stairs;
+    struct plim_step_form form = { 0 };
+    if (!find_reduction(area, &stairs) || !write_stairs(area, &stairs, &form))
+        return false;
+    for (size_t i = 0; i < area->n_points; i++)
+        if (plim_step_form_bytes(&form, &area->points[i]) != area->bytes[i])
+            return false;
+    *ret_form = form;
+    return true;
+}
+
 int plim_step_work_area_find(const struct plim_step_work_area *area, struct plim_step_form *ret_form,
                              struct plim_error *reterr)
 {

@@ -20,6 +20,9 @@ struct plim_step_work_area {
     uint32_t n_threads;          /* that the card can have at work at once; 0: unknown */
 };
 
+/* Where one is made at all points: the form of a reduction, if it is one. */
+bool plim_step_work_area_find_reduction(const struct plim_step_work_area *area, struct plim_step_form *ret_form);
+
 PLIM_MUST_CHECK int plim_step_work_area_find(const struct plim_step_work_area *area, struct plim_step_form *ret_form,
                                              struct plim_error *reterr);
 
