@@ -34,9 +34,48 @@ def drawn(name: str) -> Design:
     return Design(batches, lengths, sorted(source.sample(inside, 3))[:2], beyond)
 
 
-# The largest batch that fits: program, length and card. The steps are recorded on another card.
-SEARCHES = [("llama", 384, "RTX 3060 12GB"), ("llama-checkpoint", 256, "RTX 3060 12GB"), ("llama-autocast", 384, "RTX 4090"),
-            ("gpt2-trainer", 256, "RTX 3060 12GB"), ("bert-mlm", 192, "RTX 4090"), ("unet", 192, "RTX 3060 12GB"),
-            ("unet-checkpoint", 160, "RTX 4090"), ("vit", 160, "RTX 3060 12GB"), ("lstm", 320, "RTX 3060 12GB"),
-            ("resnet", 128, "RTX 3060 12GB")]
-MOST = 1024  # of the batches that are tried
+@dataclass(frozen=True)
+class Search:
+    """For the largest batch that fits on a card, with texts or pictures of one length."""
+    name: str
+    length: int
+    card: str
+
+    def batches(self) -> list[int]:
+        """That are recorded: past 4,096 words, or parts of pictures, from where PyTorch's kernels stay the same; else 8 pictures."""
+        family = program.PROGRAMS[self.name].family
+        rows = (self.length // 16) ** 2 + 1 if family == "vit" else self.length
+        first = 8 if family in ("resnet", "unet") else -(-4096 // rows)
+        return [first, first + 2, 2 * first]
+
+    def range(self, truths: dict[tuple[int, int], int]) -> tuple[int, int]:
+        """
+        Of the batches that are tried, around what the program's peaks at other sizes come to if all of it grows with the number of
+        words, or of points of pictures.
+        """
+        words = {batch * length ** (2 if self.is_of_pictures else 1): peak for (batch, length), peak in truths.items()}
+        least, most = min(words), max(words)
+        each = (words[most] - words[least]) / (most - least)
+        room = CARDS[self.card] * 2**30 * 0.95 - words[least] + each * least
+        batch = room / each / self.length ** (2 if self.is_of_pictures else 1)
+        return max(2, int(0.8 * batch)), int(1.25 * batch) + 1
+
+    @property
+    def is_of_pictures(self) -> bool:
+        return program.PROGRAMS[self.name].family in program.PICTURES
+
+
+CARDS = {"GTX 1650 GDDR5": 4, "RTX 2060": 6, "RTX 3050 Laptop 4GB": 4, "RTX 3050 6GB": 6, "RTX 4060": 8, "RTX 5060": 8,
+         "RTX 3060 12GB": 12, "RTX 4090": 24}  # GiB
+
+
+def searches() -> list[Search]:
+    """Ten that were chosen, and fourteen drawn from the other programs; compiled ones are compiled for a minute by each trial."""
+    chosen = [("llama", 384, "RTX 3060 12GB"), ("llama-checkpoint", 256, "RTX 3060 12GB"), ("llama-autocast", 384, "RTX 4090"),
+              ("gpt2-trainer", 256, "RTX 3060 12GB"), ("bert-mlm", 192, "RTX 4090"), ("unet", 192, "RTX 3060 12GB"),
+              ("unet-checkpoint", 160, "RTX 4090"), ("vit", 160, "RTX 3060 12GB"), ("lstm", 320, "RTX 3060 12GB"),
+              ("resnet", 128, "RTX 3060 12GB")]
+    others = [name for name, what in program.PROGRAMS.items() if not what.is_compiled and name not in {row[0] for row in chosen}]
+    source = random.Random(f"{SEED} largest")
+    drawn_ones = [(name, source.choice(drawn(name).lengths), source.choice(list(CARDS)[:6])) for name in source.sample(others, 14)]
+    return [Search(*row) for row in chosen + drawn_ones]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import os
 import pathlib
 import subprocess
@@ -72,39 +71,18 @@ def neutral(step: bytes) -> bytes:
     return body + check.to_bytes(8, "little")
 
 
-def record(a: argparse.Namespace, name: str, step: pathlib.Path) -> bool:
-    sizes = design.drawn(name)
-    vary = [word for variable, values in (("B", sizes.batches), ("S", sizes.lengths))
-            for word in ("--vary", f"{variable}={','.join(map(str, values))}")]
+def record(a: argparse.Namespace, name: str, batches: list[int], lengths: list[int], step: pathlib.Path, card: str = CARD) -> bool:
+    """S is a variable if there are several lengths."""
+    values = {"B": batches} | ({"S": lengths} if len(lengths) > 1 else {})
+    vary = [word for variable in values for word in ("--vary", f"{variable}={','.join(map(str, values[variable]))}")]
     done = rehearsal(a, ["--record", str(step), *vary, "--log", str(step) + ".log"],
-                     ["--name", name, "--batch", "{B}", "--seq", "{S}"])
+                     ["--name", name, "--batch", "{B}", "--seq", "{S}" if "S" in values else str(lengths[0])], card)
     if done.returncode or not step.exists():
         print(f"{name}: not recorded: {done.stderr[-600:]}", flush=True)
         return False
     pathlib.Path(str(step) + ".log").unlink(missing_ok=True)
     step.write_bytes(neutral(step.read_bytes()))
     return True
-
-
-def search(a: argparse.Namespace, name: str, length: int, card: str) -> int | None:
-    with tempfile.NamedTemporaryFile() as log:
-        done = rehearsal(a, ["--json", "--log", log.name, "--find", f"B=1..{design.MOST}"],
-                         ["--name", name, "--batch", "{}", "--seq", str(length)], card)
-    found = json.loads(done.stdout or "{}").get("find") or {}
-    return found.get("largest") if found.get("decided") else None
-
-
-def search_all(a: argparse.Namespace, names: list[str]) -> bool:
-    path, rows = pathlib.Path(a.data, "largest.csv"), {}
-    if path.exists():
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = {(row["name"], int(row["S"]), row["card"]): int(row["largest"]) for row in csv.DictReader(file)}
-    for wanted in design.SEARCHES:
-        if wanted[0] in names and wanted not in rows and (value := search(a, *wanted)):
-            rows[wanted] = value
-            with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file, lineterminator="\n").writerows([["name", "S", "card", "largest"], *([*key, rows[key]] for key in rows)])
-    return all(wanted in rows for wanted in design.SEARCHES if wanted[0] in names)
 
 
 def check(a: argparse.Namespace, name: str, truths: dict) -> bool:
@@ -138,8 +116,8 @@ def main() -> None:
             truths |= rehearse(a, name, missing)
             write_truths(path, truths)
         step = pathlib.Path(a.data).absolute() / f"{name}.step"
-        is_whole &= all((name, *point) in truths for point in missing) and (step.exists() or record(a, name, step))
-    sys.exit(0 if search_all(a, names) and is_whole else 1)
+        is_whole &= all((name, *point) in truths for point in missing) and (step.exists() or record(a, name, sizes.batches, sizes.lengths, step))
+    sys.exit(0 if is_whole else 1)
 
 
 if __name__ == "__main__":

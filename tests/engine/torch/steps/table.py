@@ -4,14 +4,13 @@ What recorded steps predict for sizes that were not recorded, beside what PyTorc
 
     table.py --plimsoll PROGRAM --data FOLDER [--page docs/accuracy.md] [--check] [NAME...]
 
-FOLDER has NAME.step, truths.csv and largest.csv (record.py writes them). Without --page the rows of each size are printed; with
---check the page must have this table already.
+FOLDER has NAME.step and truths.csv (record.py writes them), largest/NAME.step and largest.csv (largest.py does). Without --page the
+rows of each size are printed; with --check the page must have this table already.
 """
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import csv
 import json
 import pathlib
 import re
@@ -21,6 +20,7 @@ import sys
 from dataclasses import dataclass
 
 import design
+import largest as searches
 import program
 import record
 
@@ -53,15 +53,28 @@ def predicted(a: argparse.Namespace, key: tuple[str, int, int], truth: tuple[int
     return Row(name, batch, length, is_between, errors, step.get("source", error or answer.get("refusal") or "no figures"))
 
 
-def largest(a: argparse.Namespace) -> list[tuple[dict, int | None]]:
-    """What --max says beside what `rehearse --find` found."""
-    path = pathlib.Path(a.data, "largest.csv")
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if pathlib.Path(a.data, row["name"] + ".step").exists()]
-    answers = [fit(a, row["name"], "--card", row["card"], "--set", f"S={row['S']}", "--max", "B")[0] for row in rows]
-    return [(row, ((answer.get("step") or {}).get("largest") or {}).get("value")) for row, answer in zip(rows, answers)]
+@dataclass
+class Found:
+    """What `rehearse --find` found, beside what --max says of a step of that card and of one of another card; None: nothing."""
+    search: design.Search
+    truth: int
+    between: int | None  # with the bounds of that search
+    of_card: int | None
+    of_other: int | None
+
+
+def most(a: argparse.Namespace, step: str, variable: str, *arguments: str) -> int | None:
+    if not pathlib.Path(a.data, step + ".step").exists():
+        return None
+    answer = fit(a, step, "--max", variable, *arguments)[0].get("step") or {}
+    return (answer.get("largest") or {}).get("value")
+
+
+def largest(a: argparse.Namespace) -> list[Found]:
+    return [Found(s, int(row["largest"]), most(a, f"largest/{s.name}", f"B={row['low']}..{row['high']}", "--card", s.card),
+                  most(a, f"largest/{s.name}", "B", "--card", s.card),
+                  most(a, s.name, "B", "--card", s.card, "--set", f"S={s.length}"))
+            for s, row in searches.read_found(a.data).items() if s.name in (a.names or program.PROGRAMS)]
 
 
 # --- the page ---
@@ -91,10 +104,25 @@ def figures(rows: list[Row], what: str) -> list[str]:
     return lines
 
 
-def text(rows: list[Row], found: list[tuple[dict, int | None]]) -> str:
+def largest_lines(found: list[Found]) -> list[str]:
+    others = [f for f in found if f.of_other is not None]
+    n_between, n_card = sum(f.between == f.truth for f in found), sum(f.of_card == f.truth for f in found)
+    n_other = sum(f.of_other == f.truth for f in others)
+    worst_other = max((abs(f.of_other - f.truth) / f.truth for f in others), default=0)
+    head = ["The largest batch that fits, by `rehearse --find B=LOW..HIGH`, and by `fit --max` of a step that was recorded at three small batches",
+            f"on that card ({len(found)} of {len(design.searches())} planned searches have been run).",
+            f"`--max B=LOW..HIGH` is equal in {n_between} of {len(found)}, `--max B`, which begins at the recorded batches, in {n_card}.",
+            f"Of the steps above, recorded on a {record.CARD} and at fewer tokens, `--max B` is equal in {n_other} of {len(others)},",
+            f"and at most {100 * worst_other:.1f} % off.",
+            "", "| program | length | card | `--find` | `--max B=LOW..HIGH` | `--max B` | recorded on another card |",
+            "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
+    return head + [f"| {f.search.name} | {f.search.length} | {f.search.card} | {f.truth} | {f.between or 'refused'} | {f.of_card or 'refused'} | "
+                   f"{f.of_other or ''} |" for f in found] + [""]
+
+
+def text(rows: list[Row], found: list[Found]) -> str:
     between, beyond = [row for row in rows if row.is_between], [row for row in rows if not row.is_between]
     names = list(dict.fromkeys(row.name for row in rows))
-    n_equal = sum(int(row["largest"]) == mine for row, mine in found)
     lines = [
         f"{len(names)} programs that train ([program.py](../tests/engine/torch/steps/program.py)), recorded at small sizes with `--vary`, and what",
         "the step says of sizes that were not recorded, beside PyTorch's own peaks in a rehearsal there. *Between*: inside the recorded range.",
@@ -105,8 +133,7 @@ def text(rows: list[Row], found: list[tuple[dict, int | None]]) -> str:
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *figures(between, "between"), *figures(beyond, "beyond"), "",
     ]
-    if found:
-        lines += [f"The largest batch that fits, by `--max B`, is that of `rehearse --find` in {n_equal} of {len(found)} searches.", ""]
+    lines += largest_lines(found) if found else []
     lines += ["Worst error of a program, of two or three sizes each:", "",
               "| program | between: allocated | reserved | beyond: allocated | reserved | refused |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
     for name in names:
@@ -133,8 +160,8 @@ def main() -> None:
         for row in rows:
             print(f"{row.name} B={row.batch} S={row.length}", "between" if row.is_between else "beyond",
                   *map(percent, row.errors or ()), row.said)
-        for row, mine in largest(a):
-            print(row["name"], row["card"], f"S={row['S']}", "largest", row["largest"], "said", mine)
+        for found in largest(a):
+            print(found)
         sys.exit(0)
     page = pathlib.Path(a.page).read_text(encoding="utf-8")
     new = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: text(rows, largest(a)), page, flags=re.S)
