@@ -50,35 +50,44 @@ static const char *one_doubt(struct plim_torch *engine, uint32_t variable)
  */
 enum { FIRST_ROWS = 1024, LAST_ROWS = 4096, MOST_BYTES_OF_A_ROW = 8 };
 
-static bool grows_with_all(const struct plim_torch *engine, const struct plim_step_size *size)
+/* The variables that have several values in the recordings, a bit each. */
+static uint32_t varied_in(const struct plim_step_shape *shape, uint32_t n_variables)
 {
-    const struct plim_step_shape *shape = engine->scene.choice.shape;
-    for (uint32_t v = 0; v < engine->step->n_variables; v++) {
-        bool is_varied = false, is_in = false;
+    uint32_t varied = 0;
+    for (uint32_t v = 0; v < n_variables; v++)
         for (size_t i = 1; i < shape->n_points; i++)
-            is_varied = is_varied || shape->points[i].value[v] != shape->points[0].value[v];
-        for (uint32_t i = 0; i < size->n_terms; i++)
-            is_in = is_in || shape->terms[size->first_term + i].power[v] > 0;
-        if (is_varied && !is_in)
-            return false;
-    }
-    return true;
+            if (shape->points[i].value[v] != shape->points[0].value[v])
+                varied |= 1u << v;
+    return varied;
+}
+
+static bool grows_with(const struct plim_step_shape *shape, const struct plim_step_size *size, uint32_t variables)
+{
+    for (uint32_t i = 0; i < size->n_terms; i++)
+        for (uint32_t v = 0; v < PLIM_STEP_MAX_VARIABLES; v++)
+            if (shape->terms[size->first_term + i].power[v] > 0)
+                variables &= ~(1u << v);
+    return variables == 0;
 }
 
 /*
  * The smallest allocation that grows with all variables has one element of a row: a mask's byte, a token's number of 8
- * bytes. So there are at most as many rows as it has bytes, and an eighth of that is likely at least. 0: there is none.
+ * bytes. So there are at most as many rows as it has bytes, and an eighth of that is likely at least. Its size, and its
+ * bytes at the point that is asked for; 0: there is none.
  */
-static uint64_t smallest_at(const struct plim_torch *engine, const struct plim_step_point *point)
+static uint64_t find_smallest(const struct plim_torch *engine, uint32_t *ret_size)
 {
     const struct plim_step_shape *shape = engine->scene.choice.shape;
+    const uint32_t varied = varied_in(shape, engine->step->n_variables);
     uint64_t smallest = 0;
     for (size_t i = 0; i < shape->n_sizes; i++) {
-        if (!grows_with_all(engine, &shape->sizes[i]))
+        if (!grows_with(shape, &shape->sizes[i], varied))
             continue;
-        const uint64_t bytes = plim_step_size_bytes(shape, (uint32_t)i, point);
-        if (bytes && (!smallest || bytes < smallest))
+        const uint64_t bytes = plim_step_size_bytes(shape, (uint32_t)i, &engine->scene.point);
+        if (bytes && (!smallest || bytes < smallest)) {
             smallest = bytes;
+            *ret_size = (uint32_t)i;
+        }
     }
     return smallest;
 }
@@ -95,11 +104,12 @@ static bool shows_work_areas(const struct plim_step_shape *shape)
 static bool hides_work_areas(const struct plim_torch *engine)
 {
     const struct plim_step_choice *choice = &engine->scene.choice;
-    if (choice->source != PLIM_STEP_BEYOND || shows_work_areas(choice->shape) ||
-        smallest_at(engine, &engine->scene.point) < FIRST_ROWS)
+    const struct plim_step_shape *shape = choice->shape;
+    uint32_t smallest = 0;
+    if (choice->source != PLIM_STEP_BEYOND || shows_work_areas(shape) || find_smallest(engine, &smallest) < FIRST_ROWS)
         return false;
-    for (size_t i = 0; i < choice->shape->n_points; i++)
-        if (smallest_at(engine, &choice->shape->points[i]) / MOST_BYTES_OF_A_ROW >= LAST_ROWS)
+    for (size_t i = 0; i < shape->n_points; i++)
+        if (plim_step_size_bytes(shape, smallest, &shape->points[i]) / MOST_BYTES_OF_A_ROW >= LAST_ROWS)
             return false;
     return true;
 }
