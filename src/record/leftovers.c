@@ -19,7 +19,10 @@ static const char prefix[] = "plimsoll-record-";
 bool plim_record_name(const char *parent, char *ret_path, size_t size)
 {
     const int n = snprintf(ret_path, size, "%s/%s%ld-XXXXXX", parent, prefix, (long)getpid());
-    return n > 0 && (size_t)n < size;
+    const bool has_room = n > 0 && (size_t)n < size;
+    if (!has_room)
+        errno = ENAMETOOLONG;
+    return has_room;
 }
 
 /* The lock ends with the process, however it ends. Programs that it starts do not have the file. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The name for mkdtemp(), "PARENT/plimsoll-record-PID-XXXXXX". False: it has no room. */
+/* The name for mkdtemp(), "PARENT/plimsoll-record-PID-XXXXXX". False, with errno: it has no room. */
 bool plim_record_name(const char *parent, char *ret_path, size_t size);
 
 /* Hold the folder until the file is closed. -1: it cannot be held. */
