@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plimsoll cards --for MODEL: the cards that carry it. */
 #include "base/error.h"
+#include "base/mem.h"
 #include "cli/cards/model.h"
 #include "cli/cli.h"
 #include "cli/fit/answer.h"
@@ -48,6 +49,24 @@ static int settle_context(struct plim_cards_question *q, struct plim_engine *eng
     return result < 0 ? result : 0;
 }
 
+/* The point and the settings that the cards are compared for; they are the same on all. */
+static int describe_step(const struct plim_cards_question *q, struct plim_engine *engine,
+                         const struct plim_setup *setup, struct plim_carriers_answer *answer, struct plim_error *reterr)
+{
+    struct plim_machine machine = { .n_cards = 1 };
+    if (plim_model_kind(answer->model) != PLIM_MODEL_STEP)
+        return 0;
+    struct plim_bill *bill = plim_alloc(1, sizeof *bill);
+    if (!bill)
+        return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    plim_card_of_size(80, &machine.card[0]);
+    const int result = plim_engine_bill(engine, setup, &machine, &q->options.margin, bill, reterr);
+    if (result == 0)
+        setup->type->describe(bill, 1, answer->step, sizeof answer->step);
+    plim_free(bill);
+    return result;
+}
+
 static int answer_for(struct plim_cards_question *q, const struct plim_subject *subject, struct plim_error *reterr)
 {
     struct plim_carriers_answer answer = { .model = subject->model, .notes = &subject->notes };
@@ -62,6 +81,8 @@ static int answer_for(struct plim_cards_question *q, const struct plim_subject *
         result = plim_engine_new(subject->model, type, q->options.version, &engine, reterr);
     if (result == 0)
         result = settle_context(q, engine, &setup, &answer, reterr);
+    if (result == 0)
+        result = describe_step(q, engine, &setup, &answer, reterr);
     if (result == 0)
         result = plim_plan_carriers(engine, &setup, &q->options.margin, is_wanted, q, &carriers, &answer.n, reterr);
     if (result == 0) {

@@ -83,20 +83,27 @@ static void print_carrier(FILE *out, const struct plim_carriers_answer *answer, 
     plim_print(out, "\n");
 }
 
-static void print_carriers_head(FILE *out, const struct plim_carriers_answer *answer, const struct plim_style *style)
+static void print_subject(FILE *out, const struct plim_carriers_answer *answer, const struct plim_style *style)
 {
     const char *file_type = plim_model_file_type(answer->model);
     char size[PLIM_SIZE_TEXT];
     plim_print(out, "%s%s%s", plim_paint(style, PLIM_BOLD), plim_model_name(answer->model),
                plim_paint(style, PLIM_PLAIN));
-    if (plim_model_kind(answer->model) == PLIM_MODEL_STEP)
-        plim_print(out, ", a recorded step at the first recorded point");
-    else
-        plim_print(out, ", %s, %s", file_type ? file_type : "unknown type",
-                   plim_size_text(size, plim_model_tensor_bytes(answer->model)));
+    if (*answer->step) {
+        plim_print(out, ", a recorded step\n  ");
+        plim_print_wrapped(out, answer->step, 2, 2);
+        return;
+    }
+    plim_print(out, ", %s, %s", file_type ? file_type : "unknown type",
+               plim_size_text(size, plim_model_tensor_bytes(answer->model)));
     if (answer->n_ctx)
         plim_print(out, ", context %u%s", answer->n_ctx, answer->is_ctx_assumed ? " (none is given)" : "");
     plim_print(out, "\n");
+}
+
+static void print_carriers_head(FILE *out, const struct plim_carriers_answer *answer, const struct plim_style *style)
+{
+    print_subject(out, answer, style);
     for (unsigned i = 0; i < answer->notes->n; i++) {
         plim_print(out, "  note:");
         plim_print_wrapped(out, answer->notes->text[i], 7, 4);

@@ -19,6 +19,7 @@ struct plim_carriers_answer {
     size_t n, n_shown;                   /* the text shows so many */
     uint32_t n_ctx;                      /* of all slots together; 0: unknown */
     bool is_ctx_assumed;
+    char step[240]; /* a recorded step's point and settings; "": it is none */
     const struct plim_notes *notes;
     const struct plim_price *prices; /* one for each card of the catalogue; NULL: none are known */
 };
