@@ -7,6 +7,7 @@
 #include "report/paint.h"
 #include "report/print.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -46,6 +47,12 @@ static void print_verdict(FILE *out, enum plim_verdict verdict, int width, const
 
 /* --- cards of several sizes --- */
 
+/* Of --max, on this card; NULL: it was not asked for. */
+static const struct plim_course_largest *largest_of(const struct plim_answer *answer)
+{
+    return answer->course && answer->course->largest.variable ? &answer->course->largest : NULL;
+}
+
 void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const struct plim_style *style)
 {
     plim_report_head(out, answer, style);
@@ -53,6 +60,8 @@ void plim_report_cards_head(FILE *out, const struct plim_answer *answer, const s
                "verdict");
     if (answer->adjustment)
         plim_print(out, "%s by itself starts with", plim_report_client(answer));
+    if (largest_of(answer))
+        plim_print(out, "largest %s", largest_of(answer)->variable);
     plim_print(out, "%s\n", plim_paint(style, PLIM_PLAIN));
 }
 
@@ -71,6 +80,10 @@ void plim_report_cards_row(FILE *out, const struct plim_answer *answer, const st
     } else if (device->is_host) {
         plim_print(out, "  not enough RAM");
     }
+    if (largest_of(answer) && largest_of(answer)->value)
+        plim_print(out, "  %" PRIu64, largest_of(answer)->value);
+    else if (largest_of(answer))
+        plim_print(out, "  none");
     plim_print(out, "\n");
 }
 
