@@ -20,8 +20,8 @@ bool plim_trace_are_even(const uint64_t parts[], size_t n);
 
 /*
  * From quarter to quarter by about as much, nearly always from bin to bin, and no first one reaches a last one.
- * What grows in a few steps, as lengths do in stages, is meant to. n_bins: those that there could be; without a
- * quarter of them nothing is said.
+ * What grows in a few steps, as lengths do in stages, is meant to. n_bins: those that there could be; where
+ * more than a quarter of them are missing, false.
  */
 bool plim_trace_is_rising(const struct plim_trace_series *series, size_t n_bins);
 
