@@ -105,8 +105,6 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         { "metal-resources", "The number of buffers is limited, not their size: too many small ones are alive." },
         { "tensorflow-context", "The driver had no room for TensorFlow's context, some hundred MiB: the card was full "
                                 "before it began." },
-        { "javascript-heap", "The limit that Node sets for its own heap was hit, not the RAM of the machine." },
-        { "java-heap", "The limit that Java sets for its own memory was hit, not the RAM of the machine." },
         { "windows-commit", "Windows promises no more than RAM and page file together, and that was used up." },
     };
     const int64_t left = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
@@ -127,8 +125,8 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (!strcmp(id, exact[i][0]))
             sentence = exact[i][1];
-    /* Java has more than one limit, and asks the system as well. */
-    const bool is_open = !strcmp(id, "java-heap") && !*facts->finding->words.text[PLIM_W_DETAIL];
+    /* The system also limits the number of threads, and Java says no more than that it got none. */
+    const bool is_open = !strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread");
     return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
                           sentence);
 }
