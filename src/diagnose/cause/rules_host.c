@@ -36,6 +36,10 @@ static const struct bare_message *bare_message(const struct plim_facts *facts)
         { "kubernetes-evict", "The node ran out of RAM, and Kubernetes evicted this pod to save it.", true },
         { "kubernetes-system", "The node itself ran out of RAM, not a limit of one container.", true },
         { "kubernetes-", "A container used more RAM than its limit. The limit is not in this log.", true },
+        { "slurm-touched",
+          "The limit of RAM was touched at some time, as Slurm saw afterwards. Whether a process was ended for it is "
+          "not in this line: caches of files touch it as well.",
+          false },
         { "slurm-", "The job used more RAM than it had requested. How much that was is not in this log.", true },
         { "job-", "The job used more RAM than it had requested.", true },
         { "python-memory", "Python asked for RAM and did not get it. How much is not in the message.", false },
