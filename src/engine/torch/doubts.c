@@ -14,7 +14,8 @@ const char *plim_torch_card_doubt(struct plim_torch *engine, const struct plim_c
 {
     char text[320];
     const enum plim_torch_kinship kinship = plim_torch_kinship_of(engine, card);
-    const char *recorded = *engine->step->card_name ? engine->step->card_name : "a card that the recording does not name";
+    const char *recorded =
+        *engine->step->card_name ? engine->step->card_name : "a card that the recording does not name";
     if (kinship == PLIM_TORCH_KIN_SAME || engine->card_doubts[kinship])
         return engine->card_doubts[kinship];
     snprintf(text, sizeof text, "recorded on %.150s%s PyTorch may choose other kernels and work areas", recorded,
