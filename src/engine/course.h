@@ -48,7 +48,7 @@ struct plim_course_largest {
     const char *variable;    /* NULL: it was not asked for */
     uint64_t value;          /* 0: none that was tried fits */
     uint64_t fails_at;       /* the next value, which does not; 0: nothing fails */
-    uint64_t by_making_room; /* a larger value that runs since PyTorch empties its cache on the way; 0: none does */
+    uint64_t by_making_room; /* a larger value that runs because PyTorch empties its cache on the way; 0: none does */
     uint64_t fits_again;     /* a larger value that fits although fails_at does not; 0: none was met */
     uint64_t unknown_at;     /* a value between two shapes that cannot be told; 0: none was met */
     uint32_t n_tried;

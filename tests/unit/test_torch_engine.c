@@ -448,6 +448,50 @@ static void test_making_room(void **state)
     plim_step_done(&step);
 }
 
+/*
+ * 170 - 10 (B - 5)^2 parts that are given back, and then 165 + 2 B: with 186 parts in all B=1 fits, then memory is made
+ * short of by the first, and B=10, which has no first, fits again.
+ */
+static void test_making_no_room(void **state)
+{
+    const int64_t part = 16 * (int64_t)PLIM_MIB;
+    struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
+    struct plim_model *model;
+    struct plim_setup setup;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 1, 0);
+    hand_point(shape, 2, 0);
+    const uint32_t first = hand_size(shape, -80 * part, 100 * part);
+    HAND_ADD(shape->terms, shape->n_terms, (struct plim_step_term){ .coefficient = -10 * part, .power = { 2 } });
+    shape->sizes[first].n_terms = 3;
+    const uint32_t then = hand_size(shape, 165 * part, 2 * part);
+    struct plim_step_track *track = hand_track(shape);
+    hand_give(track, hand_take(track, first, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD));
+    hand_take(track, then, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    struct plim_torch *torch = plim_torch_of(engine);
+    struct plim_torch_room room;
+    struct plim_step_point point;
+    const uint64_t wanted = 186 * (uint64_t)part, about = wanted + 300 * PLIM_MIB;
+    struct plim_machine machine = budget_of(about, 1);
+    assert_int_equal(plim_torch_point_of(torch->step, plim_torch_wish(&setup), &point, NULL), 0);
+    assert_int_equal(plim_torch_scene_make(torch, &point, NULL), 0);
+    assert_int_equal(plim_torch_room_of(torch, plim_torch_wish(&setup), 0, &machine.card[0], &room, NULL), 0);
+    machine = budget_of(about + wanted - room.conditions.capacity_bytes, 1);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B=1..12", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    const struct plim_course_largest *largest = &plim_torch_wish(&setup)->largest;
+    assert_int_equal(largest->value, 1);
+    assert_int_equal(largest->fails_at, 2);
+    assert_int_equal(largest->by_making_room, 0);
+    assert_int_equal(largest->fits_again, 10);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 /* A need that rises and falls: 90 - 10 (B - 4)^2 parts of 16 MiB. */
 static void test_not_monotonic(void **state)
 {
@@ -491,7 +535,7 @@ int main(void)
         cmocka_unit_test(test_stopped),     cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
         cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_devices),     cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
-        cmocka_unit_test(test_making_room), cmocka_unit_test(test_any_card),    cmocka_unit_test(test_cards_in_turn),
+        cmocka_unit_test(test_making_room), cmocka_unit_test(test_making_no_room), cmocka_unit_test(test_any_card),    cmocka_unit_test(test_cards_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

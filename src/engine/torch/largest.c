@@ -2,7 +2,7 @@
 /*
  * The largest value of a variable with which a step never runs short of memory: from the recorded values on by
  * doubling, or between two bounds, and then by halving what is left between a value that fits and one that does not.
- * Then the same for values with which it runs at all, since PyTorch empties its cache where memory is short.
+ * Then the same for values with which it runs at all, as PyTorch empties its cache where memory is short.
  */
 #include "engine/torch/engine.h"
 
@@ -173,6 +173,19 @@ static void look_beyond(struct search *s)
         look_at(s, fails_at / 8 * eighths + fails_at % 8 * eighths / 8);
 }
 
+/* The largest value with which it runs: that it fits is met where the need does not grow steadily. */
+static void look_for_room(struct search *s, uint64_t runs)
+{
+    struct plim_course_largest *largest = s->largest;
+    s->wanted = FITS;
+    if (runs <= largest->value)
+        return;
+    if (try(s, runs) != FITS)
+        largest->by_making_room = runs;
+    else if (runs > largest->fits_again)
+        largest->fits_again = runs;
+}
+
 static void search_both(struct search *s)
 {
     struct plim_course_largest *largest = s->largest;
@@ -181,10 +194,8 @@ static void search_both(struct search *s)
     largest->value = fits.good;
     largest->fails_at = fits.fails;
     look_beyond(s);
-    if (fits.fails) {
-        const struct edge runs = search(s, RUNS);
-        largest->by_making_room = runs.good > fits.good ? runs.good : 0;
-    }
+    if (fits.fails)
+        look_for_room(s, search(s, RUNS).good);
     largest->unknown_at = unknown_at;
 }
 
@@ -222,6 +233,8 @@ int plim_torch_settle(struct plim_engine *base, struct plim_setup *setup, const 
         return s.result;
     largest.variable = engine->step->variables[s.variable].name;
     wish->largest = largest;
-    const uint64_t best = largest.value ? largest.value : largest.by_making_room;
+    const uint64_t best = largest.value            ? largest.value
+                          : largest.by_making_room ? largest.by_making_room
+                                                   : largest.fits_again;
     return plim_torch_wish_set(wish, wish->max, best ? best : given, reterr);
 }

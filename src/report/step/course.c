@@ -162,8 +162,8 @@ static void print_largest(FILE *out, const struct plim_course_largest *largest, 
     plim_print(out, "%s", plim_paint(style, PLIM_PLAIN));
     if (largest->by_making_room) {
         snprintf(text, sizeof text,
-                 "Up to %" PRIu64 " it runs only since PyTorch empties its cache on the way: slower, and it depends on "
-                 "the last MiB.",
+                 "Up to %" PRIu64 " it runs only because PyTorch empties its cache on the way: slower, and it depends "
+                 "on the last MiB.",
                  largest->by_making_room);
         plim_print(out, "  ");
         plim_print_wrapped(out, text, 2, 2);
