@@ -532,10 +532,13 @@ static void test_not_monotonic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped),     cmocka_unit_test(test_basis),       cmocka_unit_test(test_end_of_memory),
-        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_shared_card), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_devices),     cmocka_unit_test(test_largest),     cmocka_unit_test(test_not_monotonic),
-        cmocka_unit_test(test_making_room), cmocka_unit_test(test_making_no_room), cmocka_unit_test(test_any_card),    cmocka_unit_test(test_cards_in_turn),
+        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_basis),
+        cmocka_unit_test(test_end_of_memory),  cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_shared_card),    cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_devices),        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_not_monotonic),  cmocka_unit_test(test_making_room),
+        cmocka_unit_test(test_making_no_room), cmocka_unit_test(test_any_card),
+        cmocka_unit_test(test_cards_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

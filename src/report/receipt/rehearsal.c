@@ -263,32 +263,43 @@ void plim_report_rehearsal_text(FILE *out, const struct plim_rehearsal *rehearsa
 
 /* --- a search --- */
 
+static const struct plim_find_trial *largest_trial(const struct plim_find *find)
+{
+    for (uint32_t i = 0; find->has_largest && i < find->n_trials; i++)
+        if (find->trial[i].value == find->largest)
+            return &find->trial[i];
+    return NULL;
+}
+
 void plim_report_find_text(FILE *out, const struct plim_find *find)
 {
     static const char *const words[2][2] = { { "is known to fit", "fits" }, { "is known to complete", "completes" } };
+    const struct plim_find_trial *largest = largest_trial(find);
     if (!find->is_monotonic)
         plim_print(out, "some values of %s took less than smaller ones: a larger value that was not tried may fit\n",
                    find->name);
     else
-        plim_print(out, "%u trials; values above one that does not fit were not tried\n", find->n_trials);
+        plim_print(out, "%u trial%s; values above one that does not fit were not tried\n", find->n_trials,
+                   find->n_trials == 1 ? "" : "s");
     if (!find->is_decided)
         plim_print(out, "the search was broken off\n");
-    for (uint32_t i = 0; i < find->n_trials; i++)
-        if (find->has_largest && find->trial[i].value == find->largest && find->trial[i].is_lower_bound)
-            plim_print(out, "the path of %s=%llu was guessed or incomplete: a card may take more than its peak\n",
-                       find->name, (unsigned long long)find->largest);
+    if (largest && largest->is_lower_bound)
+        plim_print(out, "the path of %s=%llu was guessed or incomplete: a card may take more than its peak\n",
+                   find->name, (unsigned long long)find->largest);
     if (find->is_of_completion)
         plim_print(out,
                    "%s=%llu, the smallest value, ran short of memory and recovered: sought is the largest that "
                    "completes all the same\n",
                    find->name, (unsigned long long)find->low);
     else if (find->has_recovered)
-        plim_print(out, "%s=%llu completed only by making room on the way: slower, and it depends on the last MiB\n",
+        plim_print(out,
+                   "%s=%llu completed, but not every request was met at once: room was made, or the error caught\n",
                    find->name, (unsigned long long)find->largest_recovered);
-    if (find->has_largest)
-        plim_print(out, "%s=%llu is the largest of %llu to %llu that %s\n", find->name,
+    if (largest)
+        plim_print(out, "%s=%llu is the largest of %llu to %llu that %s%s\n", find->name,
                    (unsigned long long)find->largest, (unsigned long long)find->low, (unsigned long long)find->high,
-                   words[find->is_of_completion][find->is_decided]);
+                   words[find->is_of_completion][find->is_decided],
+                   largest->outcome == PLIM_FIND_RECOVERED ? ", though short of memory on the way" : "");
     else
         plim_print(out, "%s=%llu, the smallest value, %s\n", find->name, (unsigned long long)find->low,
                    find->is_decided ? "does not fit" : "gave no answer");
