@@ -80,6 +80,9 @@ static int take_max(const struct plim_option *option, const char *value, struct 
     uint64_t low = 0, high = 0;
     if (n == 0 || n >= sizeof wish->max || (equals && !read_range(equals + 1, &low, &high)))
         return plim_option_refuse(option, value, "a variable of the step, as in B or B=1..512", reterr);
+    if (*wish->max && (strncmp(wish->max, value, n) != 0 || wish->max[n]))
+        return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "--max is of one variable, and %s was asked for before",
+                         wish->max);
     snprintf(wish->max, sizeof wish->max, "%.*s", (int)n, value);
     wish->max_low = low;
     wish->max_high = high;
