@@ -55,7 +55,7 @@ def find(a: argparse.Namespace, search: design.Search) -> dict[str, str] | None:
     found = find_between(a, search, low, high)
     if found and found["largest"] in (None, high) or found.get("largest_of") == "completed":
         found = find_between(a, search, 2, 4096)
-    if not found:
+    if not found or found["largest"] is None or found["largest_of"] == "completed":
         return None
     return {"name": search.name, "S": str(search.length), "card": search.card, "low": str(found["low"]), "high": str(found["high"]),
             "largest": str(found["largest"]),
