@@ -105,7 +105,7 @@ static void test_refused(void **state)
         { " -- ", "no card", "plimsoll cards" },
         { "RTX 4061", "no card", "GeForce RTX 4060" }, /* a near miss */
         { "RTX 409", "no card", "GeForce RTX 4090" },
-        { "voodoo 2 sli deluxe", "no card", "--budget" }, /* nothing near */
+        { "voodoo 2 sli deluxe", "no card", "--card 8GiB" }, /* nothing near */
         { "A100", "cards that differ", "80" },
         { "MIG 1g.18gb", "2 cards that differ", "GH200" }, /* in what the driver gives programs only */
         { "B200 2g.45gb", "no card", "B200 MIG 2g.45gb" }, /* the word in the middle is missing */
