@@ -494,26 +494,25 @@ static void test_not_memory(void **state)
 
 static bool says(const char *text) { return strstr(answer.best.why, text) != NULL; }
 
-/* What a message does not say is not claimed. */
 /* "Not about memory" is sure only where nothing that failed is unknown. */
 static void test_unknown_failures(void **state)
 {
     (void)state;
     static const struct {
-        enum plim_pattern_role role;
         uint64_t unknown; /* beside a message in lines 100 to 110 */
+        enum plim_pattern_role role;
         enum plim_confidence confidence;
     } rows[] = {
-        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 0, PLIM_CONFIDENCE_HIGH },
-        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 111, PLIM_CONFIDENCE_MEDIUM },
-        { PLIM_PATTERN_ROLE_LOOK_ALIKE, 3, PLIM_CONFIDENCE_MEDIUM },
-        { PLIM_PATTERN_ROLE_RECOVERED, 9000, PLIM_CONFIDENCE_MEDIUM },
-        { PLIM_PATTERN_ROLE_CONSEQUENCE, 111, PLIM_CONFIDENCE_MEDIUM },
-        { PLIM_PATTERN_ROLE_FAULT, 0, PLIM_CONFIDENCE_HIGH },
-        { PLIM_PATTERN_ROLE_FAULT, 99, PLIM_CONFIDENCE_MEDIUM }, /* it may follow from that */
-        { PLIM_PATTERN_ROLE_FAULT, 59, PLIM_CONFIDENCE_HIGH },
-        { PLIM_PATTERN_ROLE_FAULT, 510, PLIM_CONFIDENCE_HIGH }, /* follows from it */
-        { PLIM_PATTERN_ROLE_FAULT, 511, PLIM_CONFIDENCE_MEDIUM },
+        { 0, PLIM_PATTERN_ROLE_LOOK_ALIKE, PLIM_CONFIDENCE_HIGH },
+        { 111, PLIM_PATTERN_ROLE_LOOK_ALIKE, PLIM_CONFIDENCE_MEDIUM },
+        { 3, PLIM_PATTERN_ROLE_LOOK_ALIKE, PLIM_CONFIDENCE_MEDIUM },
+        { 9000, PLIM_PATTERN_ROLE_RECOVERED, PLIM_CONFIDENCE_MEDIUM },
+        { 111, PLIM_PATTERN_ROLE_CONSEQUENCE, PLIM_CONFIDENCE_MEDIUM },
+        { 0, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH },
+        { 99, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_MEDIUM }, /* it may follow from that */
+        { 59, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH },
+        { 510, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH }, /* follows from it */
+        { 511, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_MEDIUM },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin();
@@ -530,6 +529,7 @@ static void test_unknown_failures(void **state)
     }
 }
 
+/* What a message does not say is not claimed. */
 static void test_no_more_than_it_says(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void test_basis(void **state)
     (void)state;
     for (int is_exact = 0; is_exact < 2; is_exact++) {
         struct plim_step step;
-        struct plim_model *model;
+        struct plim_model *model = NULL;
         struct plim_setup setup;
         struct plim_bill bill;
         const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
@@ -113,7 +113,7 @@ static void test_basis(void **state)
 static void test_any_card(void **state)
 {
     struct plim_step step;
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
@@ -136,7 +136,7 @@ static void test_any_card(void **state)
 static void test_stopped(void **state)
 {
     struct plim_step step;
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
@@ -155,7 +155,7 @@ static void test_stopped(void **state)
 static void test_end_of_memory(void **state)
 {
     struct plim_step step;
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     const struct plim_machine large = budget_of(8 * PLIM_GIB, 1), small = budget_of(200 * PLIM_MIB, 1);
@@ -206,7 +206,7 @@ static void test_verdicts(void **state)
     (void)state;
     for (int round = 0; round < 6; round++) {
         struct plim_step step;
-        struct plim_model *model;
+        struct plim_model *model = NULL;
         struct plim_setup setup;
         struct plim_bill bill;
         make_random(&step, &random);
@@ -244,7 +244,7 @@ static void test_verdicts(void **state)
 static void test_devices(void **state)
 {
     struct plim_step step = { .n_variables = 0 };
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     struct plim_course course;
@@ -282,7 +282,7 @@ static void test_devices(void **state)
 static void test_shared_card(void **state)
 {
     struct plim_step step = { .n_variables = 0 };
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     struct plim_course course;
@@ -324,7 +324,7 @@ static void test_shared_card(void **state)
 static void test_missing(void **state)
 {
     struct plim_step step;
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
@@ -385,7 +385,7 @@ static void test_cards_in_turn(void **state)
 static void test_largest(void **state)
 {
     struct plim_step step;
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     struct plim_bill bill;
     const struct plim_machine machine = budget_of(4 * PLIM_GIB, 1);
@@ -414,7 +414,7 @@ static void test_largest(void **state)
 static void test_making_room(void **state)
 {
     struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     (void)state;
     struct plim_step_shape *shape = hand_shape(&step);
@@ -456,7 +456,7 @@ static void test_making_no_room(void **state)
 {
     const int64_t part = 16 * (int64_t)PLIM_MIB;
     struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     (void)state;
     struct plim_step_shape *shape = hand_shape(&step);
@@ -497,7 +497,7 @@ static void test_not_monotonic(void **state)
 {
     const int64_t part = 16 * (int64_t)PLIM_MIB;
     struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
-    struct plim_model *model;
+    struct plim_model *model = NULL;
     struct plim_setup setup;
     (void)state;
     struct plim_step_shape *shape = hand_shape(&step);

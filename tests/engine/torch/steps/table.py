@@ -55,19 +55,21 @@ def predicted(a: argparse.Namespace, key: tuple[str, int, int], truth: tuple[int
 
 @dataclass
 class Found:
-    """What `rehearse --find` found, beside what --max says of a step of that card and of one of another card; None: nothing."""
+    """What `rehearse --find` found, beside what --max says of a step of that card and of one of another card."""
     search: design.Search
     truth: int
-    between: int | None  # with the bounds of that search
-    of_card: int | None
-    of_other: int | None
+    between: int | str | None  # with the bounds of that search
+    of_card: int | str | None
+    of_other: int | str | None
 
 
-def most(a: argparse.Namespace, step: str, variable: str, *arguments: str) -> int | None:
+def most(a: argparse.Namespace, step: str, variable: str, *arguments: str) -> int | str | None:
+    """None: refused. As text: that much fits, and what is larger has another shape, which the answer asks to record."""
     if not pathlib.Path(a.data, step + ".step").exists():
         return None
-    answer = fit(a, step, "--max", variable, *arguments)[0].get("step") or {}
-    return (answer.get("largest") or {}).get("value")
+    answer = (fit(a, step, "--max", variable, *arguments)[0].get("step") or {}).get("largest") or {}
+    is_decided = answer.get("fails_at") is not None or answer.get("unknown_at") is None
+    return answer.get("value") if is_decided else f"{answer['value']} or more"
 
 
 def largest(a: argparse.Namespace) -> list[Found]:
@@ -105,13 +107,15 @@ def figures(rows: list[Row], what: str) -> list[str]:
 
 
 def largest_lines(found: list[Found]) -> list[str]:
-    others = [f for f in found if f.of_other is not None]
+    others = [f for f in found if isinstance(f.of_other, int)]
+    n_undecided = sum(isinstance(f.between, str) for f in found)
     n_between, n_card = sum(f.between == f.truth for f in found), sum(f.of_card == f.truth for f in found)
     n_other = sum(f.of_other == f.truth for f in others)
     worst_other = max((abs(f.of_other - f.truth) / f.truth for f in others), default=0)
     head = ["The largest batch that fits, by `rehearse --find B=LOW..HIGH`, and by `fit --max` of a step that was recorded at three small batches",
             f"on that card ({len(found)} of {len(design.searches())} planned searches have been run).",
-            f"`--max B=LOW..HIGH` is equal in {n_between} of {len(found)}, `--max B`, which begins at the recorded batches, in {n_card}.",
+            f"`--max B=LOW..HIGH` decides {len(found) - n_undecided}, and is equal in {n_between} of them; `--max B`, which begins at the recorded",
+            f"batches, is equal in {n_card}.",
             f"Of the steps above, recorded on a {record.CARD} and at fewer tokens, `--max B` is equal in {n_other} of {len(others)},",
             f"and at most {100 * worst_other:.1f} % off.",
             "", "| program | length | card | `--find` | `--max B=LOW..HIGH` | `--max B` | recorded on another card |",
