@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Output that all commands share: errors with their hints, colour, and the check that stdout took the answer. */
+#include "base/gnu_string.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "cli/cli.h"
