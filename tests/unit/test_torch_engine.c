@@ -529,16 +529,43 @@ static void test_not_monotonic(void **state)
     plim_step_done(&step);
 }
 
+/* A search ends before a file with many recorded values does: nothing is said of those that were not tried. */
+static void test_search_ends(void **state)
+{
+    enum { MOST_TRIES = 200, N_RECORDED = 300 };
+    struct plim_step step = { .n_variables = 1, .variables = { { "B" } } };
+    struct plim_model *model = NULL;
+    struct plim_setup setup;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    for (uint64_t i = 1; i <= N_RECORDED; i++)
+        hand_point(shape, i, 0);
+    const uint32_t size = hand_size(shape, 0, (int64_t)PLIM_GIB);
+    hand_take(hand_track(shape), size, PLIM_STEP_NO_SITE, PLIM_PILLAR_ACTIVATIONS, PLIM_PHASE_FORWARD);
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    assert_int_equal(plim_setup_set(&setup, "--max", "B", NULL), 0);
+    assert_int_equal(engine->type->settle(engine, &setup, &machine, NULL), 0);
+    const struct plim_course_largest *largest = &plim_torch_wish(&setup)->largest;
+    assert_int_equal(largest->n_tried, MOST_TRIES);
+    assert_int_equal(largest->value, 0);
+    assert_int_equal(largest->fails_at, N_RECORDED - MOST_TRIES + 1);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_basis),
-        cmocka_unit_test(test_end_of_memory),  cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_shared_card),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_devices),        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_not_monotonic),  cmocka_unit_test(test_making_room),
-        cmocka_unit_test(test_making_no_room), cmocka_unit_test(test_any_card),
-        cmocka_unit_test(test_cards_in_turn),
+        cmocka_unit_test(test_stopped),       cmocka_unit_test(test_basis),
+        cmocka_unit_test(test_end_of_memory), cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_shared_card),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_devices),       cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_search_ends),   cmocka_unit_test(test_not_monotonic),
+        cmocka_unit_test(test_making_room),   cmocka_unit_test(test_making_no_room),
+        cmocka_unit_test(test_any_card),      cmocka_unit_test(test_cards_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,10 +149,10 @@ static bool is_above(const struct plim_torch *engine)
 {
     const struct plim_step_shape *shape = engine->scene.choice.shape;
     for (uint32_t v = 0; v < engine->step->n_variables; v++) {
-        bool is_above = true;
+        size_t n_below = 0;
         for (size_t i = 0; i < shape->n_points; i++)
-            is_above = is_above && engine->scene.point.value[v] > shape->points[i].value[v];
-        if (is_above)
+            n_below += shape->points[i].value[v] < engine->scene.point.value[v];
+        if (n_below == shape->n_points)
             return true;
     }
     return false;

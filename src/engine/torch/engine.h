@@ -30,6 +30,9 @@ struct plim_torch_wish {
 struct plim_torch_wish *plim_torch_wish(struct plim_setup *setup);
 const struct plim_torch_wish *plim_torch_wish_of(const struct plim_setup *setup);
 
+/* Has the variable a value? */
+bool plim_torch_wish_has(const struct plim_torch_wish *wish, const char *name);
+
 /* Add a value, or replace the one that the variable has. */
 int plim_torch_wish_set(struct plim_torch_wish *wish, const char *name, uint64_t value, struct plim_error *reterr);
 
@@ -156,7 +159,7 @@ void plim_torch_add_doubts(struct plim_torch *engine, const struct plim_card *ca
 
 int plim_torch_course(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                       const struct plim_bill *bill, struct plim_course *ret_course, struct plim_error *reterr);
-/* With --max: set its variable to the largest value that fits. */
+/* With --max: find the largest value that fits, and set its variable to that, unless --set has one for it. */
 int plim_torch_settle(struct plim_engine *engine, struct plim_setup *setup, const struct plim_machine *machine,
                       struct plim_error *reterr);
 

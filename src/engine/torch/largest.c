@@ -46,8 +46,10 @@ static enum answer try(struct search *s, uint64_t value)
 {
     struct plim_error error = { 0 };
     enum answer answer = FAILS;
-    if (s->result < 0 || s->largest->n_tried == MOST_TRIES)
+    if (s->result < 0)
         return FAILS;
+    if (s->largest->n_tried == MOST_TRIES)
+        return UNKNOWN; /* what was not tried does not fail */
     s->point.value[s->variable] = value;
     s->largest->n_tried++;
     const int result = plim_torch_scene_make(s->engine, &s->point, &error);
@@ -180,9 +182,10 @@ static void look_for_room(struct search *s, uint64_t runs)
     s->wanted = FITS;
     if (runs <= largest->value)
         return;
-    if (try(s, runs) != FITS)
+    const enum answer answer = try(s, runs);
+    if (answer == FAILS)
         largest->by_making_room = runs;
-    else if (runs > largest->fits_again)
+    else if (answer == FITS && runs > largest->fits_again)
         largest->fits_again = runs;
 }
 
@@ -227,12 +230,15 @@ int plim_torch_settle(struct plim_engine *base, struct plim_setup *setup, const 
         result = plim_torch_point_of(engine->step, wish, &s.point, reterr);
     if (result < 0)
         return result;
+    const bool is_set = plim_torch_wish_has(wish, wish->max); /* the bill is of that value */
     const uint64_t given = wish->max_low ? wish->max_low : s.point.value[s.variable];
     search_both(&s);
     if (s.result < 0)
         return s.result;
     largest.variable = engine->step->variables[s.variable].name;
     wish->largest = largest;
+    if (is_set)
+        return 0;
     const uint64_t best = largest.value            ? largest.value
                           : largest.by_making_room ? largest.by_making_room
                                                    : largest.fits_again;

@@ -50,19 +50,6 @@ static void close_engine(struct plim_engine *base)
     plim_free(engine);
 }
 
-/* --max finds the largest value; the bill is of that one, or of the value that --set has for the same variable. */
-static int settle(struct plim_engine *engine, struct plim_setup *setup, const struct plim_machine *machine,
-                  struct plim_error *reterr)
-{
-    struct plim_torch_wish *wish = plim_torch_wish(setup);
-    const struct plim_torch_wish given = *wish;
-    int result = plim_torch_settle(engine, setup, machine, reterr);
-    for (uint32_t i = 0; i < given.n_set && result == 0; i++)
-        if (!strcmp(given.set[i].name, given.max))
-            result = plim_torch_wish_set(wish, given.max, given.set[i].value, reterr);
-    return result;
-}
-
 static void shape(const struct plim_engine *engine, struct plim_model_shape *ret_shape)
 {
     (void)engine;
@@ -96,7 +83,7 @@ const struct plim_engine_type plim_torch_type = {
     .open = open_engine,
     .close = close_engine,
     .shape = shape,
-    .settle = settle,
+    .settle = plim_torch_settle,
     .bill = plim_torch_bill,
     .course = plim_torch_course,
     .levers = plim_torch_levers,

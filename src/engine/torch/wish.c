@@ -22,11 +22,23 @@ const struct plim_torch_wish *plim_torch_wish_of(const struct plim_setup *setup)
     return (const struct plim_torch_wish *)(const void *)setup->own;
 }
 
-int plim_torch_wish_set(struct plim_torch_wish *wish, const char *name, uint64_t value, struct plim_error *reterr)
+/* n_set: it has no value. */
+static uint32_t place_of(const struct plim_torch_wish *wish, const char *name)
 {
     uint32_t i = 0;
     while (i < wish->n_set && strcmp(wish->set[i].name, name) != 0)
         i++;
+    return i;
+}
+
+bool plim_torch_wish_has(const struct plim_torch_wish *wish, const char *name)
+{
+    return place_of(wish, name) < wish->n_set;
+}
+
+int plim_torch_wish_set(struct plim_torch_wish *wish, const char *name, uint64_t value, struct plim_error *reterr)
+{
+    const uint32_t i = place_of(wish, name);
     if (i == PLIM_STEP_MAX_VARIABLES)
         return plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "a step has at most %d variables",
                          PLIM_STEP_MAX_VARIABLES);
