@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that name a cause: scenarios with real figures, and properties over many made-up ones. */
 #include "base/table.h"
-#include "base/units.h"
-#include "diagnose/cause/cause.h"
-#include "diagnose/cause/growth.h"
+#include "cause_case.h"
 #include "diagnose/cause/rules.h"
 #include "diagnose/cause/trace.h"
-#include "diagnose/scan/patterns/pattern.h"
-#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB(x) ((int64_t)((x) * (double)PLIM_GIB))
-#define MIB(x) ((int64_t)((x) * (double)PLIM_MIB))
-
-static struct plim_pattern pattern;
-static struct plim_finding finding;
-static struct plim_log_context context;
-static struct plim_cause_answer answer;
-
-static void begin(void)
-{
-    memset(&pattern, 0, sizeof pattern);
-    memset(&finding, 0, sizeof finding);
-    memset(&context, 0, sizeof context);
-    pattern.id = "test";
-    pattern.framework = finding.framework = "pytorch";
-    pattern.stage = pattern.note = "";
-    finding.pattern = &pattern;
-    plim_numbers_init(&finding.numbers);
-    plim_numbers_init(&context.numbers);
-}
-
-static void set(enum plim_number which, int64_t value) { finding.numbers.value[which] = value; }
-
-static void other(int64_t pid, int64_t bytes)
-{
-    finding.others[finding.n_others++] = (struct plim_other){ pid, bytes };
-}
 
 static void frame(const char *file, const char *name, bool is_user)
 {
@@ -48,38 +16,6 @@ static void frame(const char *file, const char *name, bool is_user)
     to->line = 42;
     to->is_user = is_user;
 }
-
-/* A message of today's PyTorch; negative: not printed. */
-static void message(double tried, double total, double free_gib, double process, double allocated, double unallocated)
-{
-    begin();
-    set(PLIM_N_TRIED_BYTES, GIB(tried));
-    set(PLIM_N_TOTAL_BYTES, GIB(total));
-    set(PLIM_N_FREE_BYTES, GIB(free_gib));
-    if (process >= 0)
-        set(PLIM_N_PROCESS_BYTES, GIB(process));
-    if (allocated >= 0)
-        set(PLIM_N_ALLOCATED_BYTES, GIB(allocated));
-    if (unallocated >= 0)
-        set(PLIM_N_RESERVED_UNALLOCATED_BYTES, GIB(unallocated));
-}
-
-static void find(void) { plim_cause_find(&finding, &context, &answer); }
-
-/* Memory was short, and the log does not say what for. */
-#define assert_open()                                                                                                  \
-    do {                                                                                                               \
-        plim_cause_find(&finding, &context, &answer);                                                                  \
-        assert_int_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);                                                       \
-        assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_NONE);                                                \
-        assert_int_equal(answer.advised, PLIM_CAUSE_BATCH_OR_ACTIVATION);                                              \
-    } while (0)
-
-#define assert_cause(cause_name)                                                                                       \
-    do {                                                                                                               \
-        find();                                                                                                        \
-        assert_string_equal(plim_cause_name(answer.best.cause), cause_name);                                           \
-    } while (0)
 
 /* --- scenarios --- */
 
@@ -323,81 +259,6 @@ static void test_sizes_that_cannot_be(void **state)
     context.numbers.value[PLIM_N_UTILIZATION] = 950000;
     context.numbers.value[PLIM_N_KV_TOKENS] = 40000;
     assert_cause("misconfiguration_utilization");
-}
-
-/* What was printed at a step; seconds apart from the one before. */
-static void point(int64_t step, int64_t bytes, int64_t seconds)
-{
-    const struct plim_stamp stamp = { PLIM_STAMP_DATE, (int64_t)context.n_points * seconds };
-    context.series[context.n_series++] = (struct plim_point){ step, bytes, stamp };
-    context.n_points++;
-}
-
-/* A leak is claimed of a series that rises, and of nothing else. */
-static void test_growth(void **state)
-{
-    (void)state;
-    message(0.5, 23.69, 0.2, 23.2, 22.6, 0.1);
-    for (int i = 0; i < 12; i++)
-        point(i, GIB(10 + i), 300);
-    assert_cause("leak_or_growth");
-    assert_non_null(strstr(answer.best.why,
-                           "from 10.00 GiB to 21.00 GiB over the last 12 figures in the log in 55 min, "
-                           "12.00 GiB an hour"));
-    assert_in_range(plim_rise_lasts(&context, GIB(23.69)), 4100, 4110); /* 13.69 GiB at 12 an hour */
-    assert_int_equal(plim_rise_lasts(&context, PLIM_UNKNOWN), 3300);
-    for (int i = 0; i < 12; i++)
-        context.series[i].step = PLIM_UNKNOWN; /* 55 minutes are longer than a model loads */
-    assert_cause("leak_or_growth");
-    for (int i = 0; i < 12; i++)
-        context.series[i].stamp.seconds = i;
-    assert_cause("batch_or_activation");
-    for (int i = 0; i < 12; i++)
-        context.series[i].step = i;
-    assert_cause("leak_or_growth"); /* twelve seconds are no time to count a rate from */
-    assert_null(strstr(answer.best.why, "an hour"));
-    for (int i = 0; i < 12; i++)
-        context.series[i].bytes = GIB(i % 2 ? 20.0 : 20.5);
-    assert_cause("batch_or_activation");
-    for (int i = 0; i < 12; i++)
-        context.series[i].bytes = GIB(20) + MIB(i); /* rises, by less than figures are printed to */
-    assert_cause("batch_or_activation");
-}
-
-/* How long what was killed had run, and what that says. */
-static void test_lifetime(void **state)
-{
-    static const struct {
-        int64_t started, finished, lifetime;
-        const char *says; /* NULL: nothing */
-    } rows[] = {
-        { 1000, 1090, PLIM_UNKNOWN, " It had run for 90 s: it does not fit as it is." },
-        { 1000, 1000 + 3 * 3600 + 600, PLIM_UNKNOWN, " It had run for 3 h 10 min." },
-        { 1793652002, 1793779832, PLIM_UNKNOWN, " It had run for 35 h 30 min: what takes so long" },
-        { PLIM_UNKNOWN, PLIM_UNKNOWN, 4 * 86400, " It had run for 4.0 days: what takes so long" },
-        { 1000, 1000 + 3600, 5 * 3600, " It had run for 5 h 0 min." }, /* what is printed goes before what is counted */
-        { 1000, 500, PLIM_UNKNOWN, NULL },                             /* docker: year 1 while it runs */
-        { PLIM_UNKNOWN, 5000, PLIM_UNKNOWN, NULL },
-        { 5000, PLIM_UNKNOWN, PLIM_UNKNOWN, NULL },
-        { -62135596800, 1793779832, PLIM_UNKNOWN, NULL },
-        { INT64_MIN + 1, INT64_MAX, PLIM_UNKNOWN, NULL },
-        { PLIM_UNKNOWN, PLIM_UNKNOWN, INT64_MAX, NULL },
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        begin();
-        pattern.id = "kubernetes-oomkilled";
-        pattern.stage = "host";
-        pattern.cause = PLIM_CAUSE_HOST_RAM;
-        set(PLIM_N_STARTED_AT, rows[i].started);
-        set(PLIM_N_FINISHED_AT, rows[i].finished);
-        set(PLIM_N_LIFETIME_S, rows[i].lifetime);
-        assert_cause("host_ram");
-        if (rows[i].says)
-            assert_non_null(strstr(answer.best.why, rows[i].says));
-        else
-            assert_null(strstr(answer.best.why, "It had run"));
-    }
 }
 
 static void stage(const char *framework, const char *name)
@@ -997,8 +858,6 @@ int main(void)
         cmocka_unit_test(test_every_frame_has_its_work),
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_sizes_that_cannot_be),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_lifetime),
         cmocka_unit_test(test_servers),
         cmocka_unit_test(test_llama),
         cmocka_unit_test(test_host),
