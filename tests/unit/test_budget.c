@@ -92,17 +92,21 @@ static void test_real_logs_take_a_small_part(void **state)
 
 /* --- hostile logs --- */
 
-/* What was read of it, in pieces of so many bytes, with a crash as its last line. */
+/* What was read of it, in pieces of at most so many bytes, with a crash as its last line. */
 static const struct plim_diagnosis *read_hostile(enum hostile_kind kind, size_t size, size_t piece)
 {
-    char *data = malloc(size);
+    enum { BLOCK_BYTES = 32 << 10 }; /* the memory that is looked at in the end is the reader's, not that of a log */
+    char *data = malloc(BLOCK_BYTES);
     struct hostile_log log;
     assert_non_null(data);
     hostile_begin(&log, kind, 1);
-    hostile_write(&log, data, size);
     plim_diagnose_reset(diagnose);
-    for (size_t at = 0; at < size; at += piece)
-        plim_diagnose_feed(diagnose, data + at, size - at < piece ? size - at : piece);
+    for (size_t left = size, n; left > 0; left -= n) {
+        n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
+        hostile_write(&log, data, n);
+        for (size_t at = 0; at < n; at += piece)
+            plim_diagnose_feed(diagnose, data + at, n - at < piece ? n - at : piece);
+    }
     plim_diagnose_feed(diagnose, crash, sizeof crash - 1);
     free(data);
     return plim_diagnose_end(diagnose);
