@@ -8,58 +8,58 @@
 enum { LEAF = PLIM_FREE_SET_LEAF };
 
 /* Without a branch, 1 or 0: the order in which a program asks and gives back cannot be foretold. */
-static inline size_t is_before(uint64_t bytes, uint64_t address, uint64_t than_bytes, uint64_t than_address)
+static inline size_t is_before(const struct plim_free_key *key, const struct plim_free_key *than)
 {
-    return (size_t)((bytes < than_bytes) | ((bytes == than_bytes) & (address < than_address)));
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 pair; /* two instructions instead of six */
+    return ((pair)key->bytes << 64 | key->address) < ((pair)than->bytes << 64 | than->address);
+#else
+    return (size_t)((key->bytes < than->bytes) | ((key->bytes == than->bytes) & (key->address < than->address)));
+#endif
 }
 
-/* The first entry of a leaf that is not before (bytes, address). */
-static inline size_t search_leaf(const struct plim_free_leaf *leaf, uint64_t bytes, uint64_t address)
+/* How many of n sorted rows, which begin with their keys, are before a key. Three at a time: their loads overlap. */
+static inline size_t count_before(const void *rows, size_t row_bytes, size_t n, const struct plim_free_key *key)
 {
-    const struct plim_free_entry *from = leaf->entries;
-    size_t n = leaf->n;
+    const char *from = rows;
     if (!n)
         return 0;
-    for (; n > 1; n -= n / 2) {
-        const struct plim_free_entry *middle = from + n / 2 - 1;
-        from += (n / 2) & (0 - is_before(middle->bytes, middle->address, bytes, address));
+#define IS_BEFORE(i) is_before((const struct plim_free_key *)(const void *)(from + ((i)-1) * row_bytes), key)
+    while (n > 3) {
+        const size_t quarter = n / 4;
+        from += (IS_BEFORE(quarter) + IS_BEFORE(2 * quarter) + IS_BEFORE(3 * quarter)) * quarter * row_bytes;
+        n -= 3 * quarter;
     }
-    return (size_t)(from - leaf->entries) + is_before(from->bytes, from->address, bytes, address);
+    for (; n > 1; n -= n / 2)
+        from += IS_BEFORE(n / 2) * (n / 2) * row_bytes;
+    return (size_t)(from - (const char *)rows) / row_bytes + IS_BEFORE(1);
+#undef IS_BEFORE
 }
 
-/* The first leaf whose last entry is not before (bytes, address). */
-static inline size_t search_leaves(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
+/* The first entry of a leaf that is not before a key. */
+static inline size_t search_leaf(const struct plim_free_leaf *leaf, const struct plim_free_key *key)
 {
-    const struct plim_free_branch *from = set->branches;
-    size_t n = set->n_leaves;
-    if (!n)
-        return 0;
-    for (; n > 1; n -= n / 2) {
-        const struct plim_free_branch *middle = from + n / 2 - 1;
-        from += (n / 2) & (0 - is_before(middle->bytes, middle->address, bytes, address));
-    }
-    return (size_t)(from - set->branches) + is_before(from->bytes, from->address, bytes, address);
+    return count_before(leaf->entries, sizeof *leaf->entries, leaf->n, key);
 }
 
-static inline struct plim_free_place search(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
+/* The first leaf whose last entry is not before a key. */
+static inline size_t search_leaves(const struct plim_free_set *set, const struct plim_free_key *key)
 {
-    struct plim_free_place place = { search_leaves(set, bytes, address), 0 };
-    if (place.leaf < set->n_leaves)
-        place.index = search_leaf(set->branches[place.leaf].leaf, bytes, address);
-    return place;
+    return count_before(set->branches, sizeof *set->branches, set->n_leaves, key);
 }
 
-/* The best fit is looked for from address 0 on: then sizes alone are compared. */
 struct plim_free_place plim_free_set_from(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
 {
-    return address ? search(set, bytes, address) : search(set, bytes, 0);
+    const struct plim_free_key key = { bytes, address };
+    struct plim_free_place place = { search_leaves(set, &key), 0 };
+    if (place.leaf < set->n_leaves)
+        place.index = search_leaf(set->branches[place.leaf].leaf, &key);
+    return place;
 }
 
 static void note_last(struct plim_free_branch *branch)
 {
-    const struct plim_free_entry *last = &branch->leaf->entries[branch->leaf->n - 1];
-    branch->bytes = last->bytes;
-    branch->address = last->address;
+    branch->last = branch->leaf->entries[branch->leaf->n - 1].key;
 }
 
 /* An empty leaf before the leaf `at`. */
@@ -111,21 +111,22 @@ static bool split_leaf(struct plim_free_set *set, size_t at)
 
 bool plim_free_set_add(struct plim_free_set *set, uint64_t bytes, uint64_t address, uint32_t block)
 {
+    const struct plim_free_key key = { bytes, address };
     if (!set->n_leaves && !insert_leaf(set, 0))
         return false;
     /* A first leaf has no last entry to compare with. */
-    size_t at = set->branches[0].leaf->n ? search_leaves(set, bytes, address) : 0;
+    size_t at = set->branches[0].leaf->n ? search_leaves(set, &key) : 0;
     if (at == set->n_leaves)
         at--;
     if (set->branches[at].leaf->n == LEAF) {
         if (!split_leaf(set, at))
             return false;
-        at += is_before(set->branches[at].bytes, set->branches[at].address, bytes, address);
+        at += is_before(&set->branches[at].last, &key);
     }
     struct plim_free_leaf *leaf = set->branches[at].leaf;
-    struct plim_free_entry *entry = leaf->entries + search_leaf(leaf, bytes, address);
+    struct plim_free_entry *entry = leaf->entries + search_leaf(leaf, &key);
     memmove(entry + 1, entry, (size_t)(leaf->entries + leaf->n - entry) * sizeof *entry);
-    *entry = (struct plim_free_entry){ bytes, address, block };
+    *entry = (struct plim_free_entry){ key, block };
     leaf->n++;
     note_last(&set->branches[at]);
     return true;
@@ -161,7 +162,7 @@ void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t ad
     if (!plim_free_set_has(set, place))
         return;
     const struct plim_free_entry *entry = &set->branches[place.leaf].leaf->entries[place.index];
-    if (entry->bytes == bytes && entry->address == address)
+    if (entry->key.bytes == bytes && entry->key.address == address)
         plim_free_set_remove_at(set, place); /* never another one, whatever a snapshot said of its blocks */
 }
 

@@ -13,8 +13,12 @@
 
 enum { PLIM_FREE_SET_LEAF = 32 };
 
-struct plim_free_entry {
+struct plim_free_key {
     uint64_t bytes, address;
+};
+
+struct plim_free_entry {
+    struct plim_free_key key;
     uint32_t block;
 };
 
@@ -25,7 +29,7 @@ struct plim_free_leaf {
 
 /* A leaf and its last entry, which lies here so that a search reads one leaf only. */
 struct plim_free_branch {
-    uint64_t bytes, address;
+    struct plim_free_key last;
     struct plim_free_leaf *leaf;
 };
 
