@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char prefix[] = "plimsoll-record-";
@@ -69,14 +70,19 @@ static bool is_safe(const char *parent)
            (!(status.st_mode & (S_IWGRP | S_IWOTH)) || status.st_mode & S_ISVTX);
 }
 
-/* The lock tells of processes that this one cannot see, in containers with the same folder. */
+/*
+ * The lock tells of processes that this one cannot see, in containers with the same folder. A folder that has just been
+ * made is not locked yet.
+ */
 static void remove_leftover(const char *path)
 {
+    enum { NEW_S = 60 };
     struct stat status;
     const int file = plim_record_hold(path);
     if (file < 0)
         return;
-    if (fstat(file, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & ACCESSPERMS) == S_IRWXU)
+    if (fstat(file, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & ACCESSPERMS) == S_IRWXU &&
+        status.st_mtime < time(NULL) - NEW_S)
         plim_record_tree_remove(path);
     close(file);
 }

@@ -6,8 +6,10 @@
 #include "step/file.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct plim_record_folder data_folder(const char *name)
@@ -127,11 +129,17 @@ static void test_folder(void **state)
 
 /* --- what a Plimsoll that was killed left --- */
 
-enum { DEAD, ALIVE, LINK, HELD, OPEN_TO_ALL, OTHER_NAME, N_LEFT };
+enum { DEAD, ALIVE, LINK, HELD, OPEN_TO_ALL, OTHER_NAME, NEW, N_LEFT };
 
 static void in_folder(const char *folder, const char *name, char path[256])
 {
     snprintf(path, 256, "%.180s/%.64s", folder, name);
+}
+
+static void make_old(const char *path)
+{
+    const struct timespec times[2] = { { .tv_sec = time(NULL) - 3600 }, { .tv_sec = time(NULL) - 3600 } };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
 static void test_leftovers(void **state)
@@ -166,6 +174,10 @@ static void test_leftovers(void **state)
     in_folder(temporary, names[DEAD], path);
     in_folder(path, "link", inner);
     assert_int_equal(symlink(kept, inner), 0);
+    for (int i = 0; i < NEW; i++) {
+        in_folder(temporary, names[i], path);
+        make_old(path);
+    }
     assert_int_equal(plim_record_folder_make(&wish, environment, &folder, &error), 0);
     assert_int_equal(plim_record_hold(folder.path), -1); /* it is held by now */
     plim_record_folder_remove(&folder);
@@ -181,6 +193,7 @@ static void test_leftovers(void **state)
     assert_int_not_equal(stat(path, &status), 0);
     assert_int_equal(chmod(temporary, 0777), 0); /* where others may rename, nothing is removed */
     assert_int_equal(mkdir(path, 0700), 0);
+    make_old(path);
     plim_record_leftovers_remove(temporary);
     assert_int_equal(stat(path, &status), 0);
     plim_record_tree_remove(temporary);

@@ -12,6 +12,11 @@ enum { MOST_TRIES = 200, MOST_DOUBLINGS = 40 };
 
 enum answer { FITS, RUNS, FAILS, UNKNOWN }; /* runs: after PyTorch has made room */
 
+struct tried {
+    uint64_t value;
+    enum answer answer;
+};
+
 struct search {
     struct plim_torch *engine;
     const struct plim_torch_wish *wish;
@@ -19,8 +24,9 @@ struct search {
     struct plim_step_point point;
     uint32_t variable;
     struct plim_course_largest *largest;
-    enum answer wanted; /* at best: FITS, or RUNS */
-    int result;         /* the first failure */
+    enum answer wanted;             /* at best: FITS, or RUNS */
+    struct tried tried[MOST_TRIES]; /* n_tried of largest */
+    int result;                     /* the first failure */
     struct plim_error *err;
 };
 
@@ -42,16 +48,12 @@ static int run_all(struct search *s, enum answer *ret_answer)
     return 0;
 }
 
-static enum answer try(struct search *s, uint64_t value)
+/* A value that has not been tried before. */
+static enum answer replay(struct search *s, uint64_t value)
 {
     struct plim_error error = { 0 };
     enum answer answer = FAILS;
-    if (s->result < 0)
-        return FAILS;
-    if (s->largest->n_tried == MOST_TRIES)
-        return UNKNOWN; /* what was not tried does not fail */
     s->point.value[s->variable] = value;
-    s->largest->n_tried++;
     const int result = plim_torch_scene_make(s->engine, &s->point, &error);
     if (result == PLIM_E_UNSUPPORTED) {
         s->largest->unknown_at = s->largest->unknown_at ? s->largest->unknown_at : value;
@@ -62,7 +64,25 @@ static enum answer try(struct search *s, uint64_t value)
     if (result < 0 && s->err)
         *s->err = error;
     s->result = result < 0 ? result : run_all(s, &answer);
-    return s->result == 0 && answer <= s->wanted ? s->wanted : FAILS;
+    return s->result == 0 ? answer : FAILS;
+}
+
+/* The search for values that run meets those again that the search for values that fit has tried. */
+static enum answer try(struct search *s, uint64_t value)
+{
+    uint32_t at = 0;
+    while (at < s->largest->n_tried && s->tried[at].value != value)
+        at++;
+    if (s->result < 0)
+        return FAILS;
+    if (at == MOST_TRIES)
+        return UNKNOWN; /* what was not tried does not fail */
+    if (at == s->largest->n_tried) {
+        s->tried[at] = (struct tried){ value, replay(s, value) };
+        s->largest->n_tried++;
+    }
+    const enum answer answer = s->tried[at].answer;
+    return answer <= s->wanted ? s->wanted : answer == UNKNOWN ? UNKNOWN : FAILS;
 }
 
 /* The recorded values of the variable: the largest that is as wanted, and the least above. */
