@@ -5,6 +5,7 @@ Turn the patterns of error messages into C tables: embed_patterns.py [--examples
 data/errors/README.md says how the files are written. What a file gets wrong is said with its line, and breaks the build.
 With --examples: the table that tests/unit/test_patterns.c runs instead.
 """
+import collections
 import csv
 import os
 import re
@@ -334,15 +335,24 @@ def list_name(pattern, key):
     return re.sub(r"[^a-z0-9]", "_", pattern.id) + "_" + key
 
 
+def write_shared(patterns, out):
+    """Expressions of several patterns stand in the tables once: one address, one compiled expression. {text: its name}"""
+    counts = collections.Counter(text for pattern in patterns for key in ("more", "before") for text in pattern.lists[key])
+    shared = {text: f"shared_{i}" for i, (text, n) in enumerate(counts.items()) if n > 1}
+    out.writelines(f"static const char {name}[] = {quoted(text)};\n" for text, name in shared.items())
+    return shared
+
+
 def write_tables(patterns, names, out):
     numbers, words = names
     out.write("/* Made by tools/embed_patterns.py; do not edit. */\n")
     out.write("#include \"diagnose/scan/patterns/pattern.h\"\n#include \"diagnose/scan/prose_rules.h\"\n\n")
+    shared = write_shared(patterns, out)
     for pattern in patterns:
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:
                 out.write(f"static const char *const {list_name(pattern, key)}[] = {{\n")
-                out.writelines(f"    {quoted(text)},\n" for text in pattern.lists[key])
+                out.writelines(f"    {shared.get(text) or quoted(text)},\n" for text in pattern.lists[key])
                 out.write("    NULL,\n};\n")
         rows = [f"{{ PLIM_VALUE_UNIT, PLIM_N_{name.upper()}, {amount}, NULL }}" for name, amount in pattern.units]
         for name, amount, text in pattern.sets:

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    BYTES_BEFORE_JIT = 8 << 10, /* machine code costs as much as the interpreter takes for them */
+    BYTES_BEFORE_JIT = 24 << 10, /* machine code costs as much as the interpreter takes for them */
     MAX_PAIRS = 48,             /* groups of one expression, named or not */
     STEPS_OF_CALL = 32,         /* to begin */
     BYTES_OF_STEP = 2,

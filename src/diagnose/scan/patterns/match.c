@@ -4,6 +4,7 @@
 #include "base/gnu_string.h"
 #include "base/mem.h"
 #include "diagnose/scan/patterns/capture.h"
+#include "diagnose/scan/patterns/expression_pool.h"
 
 #include <string.h>
 
@@ -19,12 +20,13 @@ enum {
 #define NO_ANCHOR SIZE_MAX
 
 struct compiled {
-    struct plim_expression match, *more, *before;
+    struct plim_expression match, **more, **before; /* the lists are NULL until the pattern is first run */
     uint16_t n_more, n_before;
 };
 
 struct plim_matcher {
     struct compiled *patterns;
+    struct plim_expression_pool pool;
     struct plim_expression_scratch scratch;
     const struct plim_match *known; /* matches of patterns that are not general: general patterns pass over them */
     uint32_t n_known;
@@ -39,13 +41,27 @@ static uint16_t count(const char *const *list)
     return n;
 }
 
-static bool prepare(struct compiled *c, const struct plim_pattern *pattern)
+/* The expressions of a list of texts, to be compiled when they are run; NULL: the list is empty, or out of memory. */
+static struct plim_expression **pool_list(struct plim_matcher *matcher, const char *const *texts, uint16_t n)
+{
+    struct plim_expression **list = n ? plim_alloc(n, sizeof *list) : NULL;
+    for (uint16_t i = 0; list && i < n; i++) {
+        list[i] = plim_expression_pool_get(&matcher->pool, texts[i]);
+        if (!list[i]) {
+            plim_free(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+static bool prepare(struct plim_matcher *matcher, struct compiled *c, const struct plim_pattern *pattern)
 {
     const uint16_t n_more = count(pattern->more), n_before = count(pattern->before);
-    if (n_more && !c->more)
-        c->more = plim_alloc(n_more, sizeof *c->more);
-    if (n_before && !c->before)
-        c->before = plim_alloc(n_before, sizeof *c->before);
+    if (!c->more)
+        c->more = pool_list(matcher, pattern->more, n_more);
+    if (!c->before)
+        c->before = pool_list(matcher, pattern->before, n_before);
     c->n_more = c->more ? n_more : 0;
     c->n_before = c->before ? n_before : 0;
     return (c->more || !n_more) && (c->before || !n_before);
@@ -64,13 +80,6 @@ struct plim_matcher *plim_matcher_new(struct plim_budget *budget)
     return matcher;
 }
 
-static void free_expressions(struct plim_expression *list, uint16_t n)
-{
-    for (uint16_t i = 0; list && i < n; i++)
-        plim_expression_done(&list[i]);
-    plim_free(list);
-}
-
 void plim_matcher_free(struct plim_matcher *matcher)
 {
     if (!matcher)
@@ -78,10 +87,11 @@ void plim_matcher_free(struct plim_matcher *matcher)
     for (uint16_t i = 0; matcher->patterns && i < plim_n_patterns; i++) {
         struct compiled *c = &matcher->patterns[i];
         plim_expression_done(&c->match);
-        free_expressions(c->more, c->n_more);
-        free_expressions(c->before, c->n_before);
+        plim_free(c->more);
+        plim_free(c->before);
     }
     plim_free(matcher->patterns);
+    plim_expression_pool_done(&matcher->pool);
     plim_expression_scratch_done(&matcher->scratch);
     plim_free(matcher);
 }
@@ -90,11 +100,11 @@ bool plim_matcher_compiles(struct plim_matcher *matcher, uint16_t pattern, char 
 {
     const struct plim_pattern *p = &plim_patterns[pattern];
     struct compiled *c = &matcher->patterns[pattern];
-    bool is_good = prepare(c, p) && plim_expression_compile(&c->match, p->match, ret_what, size);
+    bool is_good = prepare(matcher, c, p) && plim_expression_compile(&c->match, p->match, ret_what, size);
     for (uint16_t i = 0; i < c->n_more && is_good; i++)
-        is_good = plim_expression_compile(&c->more[i], p->more[i], ret_what, size);
+        is_good = plim_expression_compile(c->more[i], p->more[i], ret_what, size);
     for (uint16_t i = 0; i < c->n_before && is_good; i++)
-        is_good = plim_expression_compile(&c->before[i], p->before[i], ret_what, size);
+        is_good = plim_expression_compile(c->before[i], p->before[i], ret_what, size);
     return is_good;
 }
 
@@ -111,13 +121,13 @@ static void run_more(struct plim_matcher *matcher, struct compiled *c, const str
 {
     for (uint16_t i = 0; i < c->n_more; i++) {
         size_t from = start;
-        while (plim_expression_find(&c->more[i], m->pattern->more[i], w->text, from, limit, &matcher->scratch)) {
+        while (plim_expression_find(c->more[i], m->pattern->more[i], w->text, from, limit, &matcher->scratch)) {
             const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(matcher->scratch.data);
             const size_t hit = ends[0], end = ends[1];
-            plim_capture_groups(m, &c->more[i], &matcher->scratch, w, is_end);
+            plim_capture_groups(m, c->more[i], &matcher->scratch, w, is_end);
             add_start(w, hit, m);
             from = end > hit ? end : hit + 1;
-            if (!c->more[i].has_others || m->n_others >= PLIM_MAX_OTHERS)
+            if (!c->more[i]->has_others || m->n_others >= PLIM_MAX_OTHERS)
                 break;
         }
     }
@@ -130,14 +140,14 @@ static void run_before(struct plim_matcher *matcher, struct compiled *c, const s
     const size_t first = start > REACH_BEFORE ? start - REACH_BEFORE : 0;
     for (uint16_t i = 0; i < c->n_before; i++) {
         size_t from = first, last = SIZE_MAX;
-        while (plim_expression_find(&c->before[i], m->pattern->before[i], w->text, from, start, &matcher->scratch)) {
+        while (plim_expression_find(c->before[i], m->pattern->before[i], w->text, from, start, &matcher->scratch)) {
             const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(matcher->scratch.data);
             last = ends[0];
             from = ends[1] > last ? ends[1] : last + 1;
         }
         if (last != SIZE_MAX &&
-            plim_expression_find(&c->before[i], m->pattern->before[i], w->text, last, start, &matcher->scratch)) {
-            plim_capture_groups(m, &c->before[i], &matcher->scratch, w, false);
+            plim_expression_find(c->before[i], m->pattern->before[i], w->text, last, start, &matcher->scratch)) {
+            plim_capture_groups(m, c->before[i], &matcher->scratch, w, false);
             add_start(w, last, m);
         }
     }
@@ -284,7 +294,7 @@ uint32_t plim_matcher_run(struct plim_matcher *matcher, const struct plim_window
     struct compiled *c = &matcher->patterns[pattern];
     uint32_t n = 0;
     size_t from = 0, previous = 0; /* where the match before the next one begins */
-    if (!(p->is_general ? mark_anchors(matcher, p, window) : has_anchor(p, window)) || !prepare(c, p))
+    if (!(p->is_general ? mark_anchors(matcher, p, window) : has_anchor(p, window)) || !prepare(matcher, c, p))
         return 0;
     if (p->line & PLIM_LINE_ALARM)
         from = next_alarm(window, from);
