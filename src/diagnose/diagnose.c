@@ -243,8 +243,10 @@ static void read_said(struct plim_diagnose *d)
         plim_window_reader_read_said(&d->reader, b);
         plim_recorder_open_window(&d->recorder);
         plim_recorder_take_window(&d->recorder, &d->reader, b, &d->hits);
+        plim_findings_look_around(d->recorder.findings, d->reader.blank.text);
     }
     plim_findings_name_programs(d->recorder.findings, b->data, b->length);
+    plim_findings_read_sizes(d->recorder.findings, b->data, b->length);
 }
 
 const struct plim_diagnosis *plim_diagnose_end(struct plim_diagnose *d)

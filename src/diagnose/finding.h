@@ -108,6 +108,7 @@
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
     X(PHASE, phase)         /* the work it was doing: loading, training, evaluating, generating */                     \
     X(TREND, trend)         /* rising: somebody says that memory keeps growing */                                      \
+    X(TOLD, told)           /* what somebody says of it: smaller_batch, others, context, no_oom (told.patterns) */     \
     X(DETAIL, detail)       /* details in the message's own words */
 
 enum plim_number {
@@ -228,6 +229,14 @@ struct plim_point {
     struct plim_stamp stamp;
 };
 
+/* What a short text says of sizes in passing (told_size.h); 0: nothing. */
+struct plim_told_size {
+    int64_t parameters; /* of the model */
+    int bits;           /* of each, the least that is named */
+    int64_t card_bytes; /* of the largest card that is named */
+    bool is_several;    /* cards, or processes, that share the work */
+};
+
 /* What else the log says: of the time before the root failure, or, when there is none, to its end. */
 struct plim_log_context {
     struct plim_numbers numbers;
@@ -240,6 +249,7 @@ struct plim_log_context {
     uint64_t n_points;                       /* of the whole series */
     const char *programs[PLIM_MAX_PROGRAMS]; /* ids, as first seen */
     uint32_t n_programs;
+    struct plim_told_size told_size;
     uint64_t unknown[PLIM_MAX_UNKNOWN]; /* lines near the end that say that something failed and are no findings */
     uint32_t n_unknown;
 };
@@ -262,7 +272,8 @@ struct plim_unread {
 struct plim_diagnosis {
     struct plim_finding *findings;
     uint32_t n_findings;
-    uint64_t n_left_out; /* findings beyond PLIM_MAX_FINDINGS */
+    uint64_t n_left_out;   /* findings beyond PLIM_MAX_FINDINGS */
+    const char *framework; /* of findings[0]; without a finding the outermost program that was seen, or NULL */
     struct plim_log_context context;
     uint64_t n_lines, n_bytes;
     uint64_t n_steps;          /* that reading it took (scan/budget.h) */

@@ -5,6 +5,7 @@
 #include "diagnose/log_context.h"
 #include "diagnose/order.h"
 #include "diagnose/scan/patterns/figure.h"
+#include "diagnose/told_size.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,13 +133,21 @@ static int find_refined(const struct plim_findings *f, const struct plim_observa
     return -1;
 }
 
+/* Windows overlap, so what stands before a finding may be seen behind it. */
+static uint64_t lines_apart(const struct plim_finding *finding, const struct plim_observation *s)
+{
+    return s->line < finding->line        ? finding->line - s->line
+           : s->line > finding->last_line ? s->line - finding->last_line
+                                          : 0;
+}
+
 /* The last failure near it whose pattern is general, or is not. */
 static int find_near(const struct plim_findings *f, const struct plim_observation *s, bool is_general)
 {
     for (uint32_t i = f->n; i-- > 0;) {
         const struct plim_finding *finding = &f->list[i];
         if (finding->pattern->role == PLIM_PATTERN_ROLE_FAILURE && !finding->is_recovered &&
-            finding->pattern->is_general == is_general && s->line - finding->last_line <= LINES_OF_WORDS)
+            finding->pattern->is_general == is_general && lines_apart(finding, s) <= LINES_OF_WORDS)
             return (int)i;
     }
     return -1;
@@ -198,13 +207,32 @@ static int merge_general(struct plim_findings *f, const struct plim_observation 
     return refine(f, which, s);
 }
 
+/*
+ * Somebody said more than these words say. Both together, that it was killed and that memory was out, say who did it.
+ */
+static bool is_said_already(struct plim_findings *f, const struct plim_observation *s)
+{
+    const bool is_of_memory = !strcmp(s->match->pattern->id, "said-memory");
+    bool is = false;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct plim_finding *finding = &f->list[i];
+        if (!plim_pattern_lists(finding->pattern->refines, s->match->pattern->id))
+            continue;
+        is = true;
+        if (is_of_memory && !strcmp(finding->pattern->id, "said-ended"))
+            finding->pattern = plim_pattern_find("said-oom-killed");
+    }
+    return is;
+}
+
 static bool recover(struct plim_findings *f, const struct plim_observation *s)
 {
     bool is_any = false;
     for (uint32_t i = 0; i < f->n; i++) {
         struct plim_finding *finding = &f->list[i];
-        if (plim_pattern_lists(s->match->pattern->recovers, finding->pattern->id) &&
-            s->line - finding->last_line <= LINES_TO_RECOVER) {
+        const bool is_listed = plim_pattern_lists(s->match->pattern->recovers, finding->pattern->id) ||
+                               (finding->is_bare && s->match->pattern->role == PLIM_PATTERN_ROLE_RECOVERED);
+        if (is_listed && s->line - finding->last_line <= LINES_TO_RECOVER) {
             finding->is_recovered = true;
             add_evidence(finding, s);
             is_any = true;
@@ -228,6 +256,8 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     int which = find_refined(f, s);
     if (which >= 0)
         return refine(f, which, s);
+    if (m->pattern->is_said && is_said_already(f, s))
+        return -1;
     which = role == PLIM_PATTERN_ROLE_FAILURE ? merge_general(f, s) : -1;
     if (which >= 0)
         return m->pattern->is_general ? -1 : which;
@@ -271,6 +301,17 @@ void plim_findings_see_program(struct plim_findings *f, const struct plim_patter
 
 bool plim_findings_is_empty(const struct plim_findings *f) { return f->n == 0; }
 
+void plim_findings_look_around(struct plim_findings *f, const char *text)
+{
+    const struct plim_observation whole = { .texts = { text } };
+    plim_log_context_add_programs_around(&f->diagnosis.context, &whole);
+}
+
+void plim_findings_read_sizes(struct plim_findings *f, const char *text, size_t size)
+{
+    plim_told_size_read(text, size, &f->diagnosis.context.told_size);
+}
+
 void plim_findings_name_programs(struct plim_findings *f, const char *text, size_t size)
 {
     for (uint32_t i = 0; i < f->n; i++)
@@ -311,6 +352,7 @@ struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
     plim_findings_sort(unreported, d->n_findings, f->ordered);
     for (uint32_t i = 0; i < d->n_findings; i++)
         f->ordered[i].framework = plim_log_context_outermost(&d->context, f->ordered[i].pattern->framework);
+    d->framework = d->n_findings ? f->ordered[0].framework : plim_log_context_framework(&d->context);
     return d;
 }
 

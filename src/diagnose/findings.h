@@ -27,6 +27,12 @@ void plim_findings_see_program(struct plim_findings *findings, const struct plim
 /* True when no message was found. */
 bool plim_findings_is_empty(const struct plim_findings *findings);
 
+/* The programs that a text without a message shows, by paths and words as around messages. */
+void plim_findings_look_around(struct plim_findings *findings, const char *text);
+
+/* The sizes that a short text tells in passing. */
+void plim_findings_read_sizes(struct plim_findings *findings, const char *text, size_t size);
+
 /* The programs that a short text names, where no failure in it has a pattern of its own. */
 void plim_findings_name_programs(struct plim_findings *findings, const char *text, size_t size);
 

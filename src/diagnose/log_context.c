@@ -3,7 +3,10 @@
 
 #include "base/gnu_string.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { PATH_BYTES = 80 }; /* of a program's `path` */
 
 void plim_log_context_init(struct plim_log_context *context)
 {
@@ -75,16 +78,56 @@ void plim_log_context_add(struct plim_log_context *context, const struct plim_ob
         plim_log_context_add_program(context, match->pattern->id);
 }
 
-static bool is_in_frames(const struct plim_observation *s, const char *const *paths)
+static bool is_in_frames(const struct plim_observation *s, const char *path)
 {
-    for (; paths && *paths; paths++)
-        for (uint32_t k = 0; k < s->n_frames; k++)
-            if (strstr(s->frames[k].file, *paths))
-                return true;
+    for (uint32_t k = 0; k < s->n_frames; k++)
+        if (strstr(s->frames[k].file, path))
+            return true;
     return false;
 }
 
-static bool is_in_texts(const struct plim_observation *s, const char *const *words)
+/* A link to the pages of a program does not show that it ran, nor does a folder of its cache: a source or a library
+ * does. */
+static bool is_in_source(const char *text, const char *at)
+{
+    enum { MAX_PATH_BYTES = 200 };
+    static const char around[] = " \"'<>()[],", *const ends[] = { ".py", ".so", ".c", ".h", ".rs", ".jl" };
+    const size_t n = strcspn(at, around);
+    bool is_source = false;
+    for (const char *c = at; c > text && at - c < MAX_PATH_BYTES && !strchr(around, c[-1]); c--)
+        if (c[-1] == ':' && !strncmp(c, "//", 2))
+            return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && n < MAX_PATH_BYTES; i++)
+        is_source = is_source || memmem(at, n, ends[i], strlen(ends[i]));
+    return is_source;
+}
+
+static bool is_path_in_text(const char *text, const char *path)
+{
+    for (const char *at = text; text && (at = strstr(at, path)) != NULL; at++)
+        if (is_in_source(text, at))
+            return true;
+    return false;
+}
+
+/* In frames paths have one kind of slash, in the text that of the system; and not all that names files is a frame. */
+static bool is_any_path_around(const struct plim_observation *s, const char *const *paths)
+{
+    for (; paths && *paths; paths++) {
+        char windows[PATH_BYTES];
+        snprintf(windows, sizeof windows, "%s", *paths);
+        for (char *c = windows; *c; c++)
+            *c = *c == '/' ? '\\' : *c;
+        if (is_in_frames(s, *paths))
+            return true;
+        for (int k = 0; k < 2; k++)
+            if (is_path_in_text(s->texts[k], *paths) || is_path_in_text(s->texts[k], windows))
+                return true;
+    }
+    return false;
+}
+
+static bool is_any_in_texts(const struct plim_observation *s, const char *const *words)
 {
     for (; words && *words; words++)
         for (int k = 0; k < 2; k++)
@@ -98,7 +141,7 @@ void plim_log_context_add_programs_around(struct plim_log_context *context, cons
     for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *p = &plim_patterns[i];
         if ((p->paths || p->nears) && !has_program(context, p->id) &&
-            (is_in_frames(s, p->paths) || is_in_texts(s, p->nears)))
+            (is_any_path_around(s, p->paths) || is_any_in_texts(s, p->nears)))
             plim_log_context_add_program(context, p->id);
     }
 }
@@ -154,4 +197,17 @@ const char *plim_log_context_outermost(const struct plim_log_context *context, c
             break;
     }
     return framework;
+}
+
+const char *plim_log_context_framework(const struct plim_log_context *context)
+{
+    const struct plim_pattern *first = NULL;
+    for (uint32_t i = 0; i < context->n_programs; i++) {
+        const struct plim_pattern *program = program_named(context->programs[i]);
+        /* What runs a program is rather its surroundings: it wraps the kernel only. */
+        if (program &&
+            (!first || (!plim_pattern_lists(first->wraps, "other") && plim_pattern_lists(program->wraps, "other"))))
+            first = program;
+    }
+    return first ? plim_log_context_outermost(context, first->framework) : NULL;
 }

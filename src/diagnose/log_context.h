@@ -26,4 +26,7 @@ void plim_log_context_add_programs_named(struct plim_log_context *context, const
 /* The outermost program of those in the log that wrap the framework: an id, or the framework itself. */
 const char *plim_log_context_outermost(const struct plim_log_context *context, const char *framework);
 
+/* The outermost program that was seen, for a log without a finding; NULL: none was. */
+const char *plim_log_context_framework(const struct plim_log_context *context);
+
 #endif

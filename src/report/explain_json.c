@@ -45,6 +45,7 @@ static enum plim_number known_as(const struct plim_numbers *numbers, enum plim_n
         { PLIM_N_PROCESS_BYTES, PLIM_N_RSS_BYTES },   /* what it held when it was killed */
         { PLIM_N_ALLOWED_BYTES, PLIM_N_LIMIT_BYTES }, /* of a pool, a job, a container */
         { PLIM_N_NEEDED_BYTES, PLIM_N_DESIRED_BYTES },
+        { PLIM_N_RESERVED_UNALLOCATED_BYTES, PLIM_N_CACHED_BYTES }, /* of the oldest PyTorch */
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && numbers->value[which] == PLIM_UNKNOWN; i++)
         if (pairs[i][0] == which)
@@ -52,9 +53,27 @@ static enum plim_number known_as(const struct plim_numbers *numbers, enum plim_n
     return which;
 }
 
-/* Those of every failure are always there, null when unknown. */
-static json_t *numbers_json(const struct plim_finding *finding)
+/* The same, where a message has a word of its own for it: Slurm's and the kernel's use is that of what was killed, */
+static enum plim_number known_as_of(const struct plim_finding *finding, enum plim_number which)
 {
+    static const struct {
+        const char *kind;
+        enum plim_number which, from;
+    } rows[] = {
+        { "slurm-limit", PLIM_N_PROCESS_BYTES, PLIM_N_USED_BYTES },
+        { "kernel-cgroup-task", PLIM_N_PROCESS_BYTES, PLIM_N_USED_BYTES },
+        { "paddle-oom", PLIM_N_ALLOCATED_BYTES, PLIM_N_USED_BYTES }, /* "has been allocated", by all */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && finding->numbers.value[which] == PLIM_UNKNOWN; i++)
+        if (rows[i].which == which && !strcmp(rows[i].kind, finding->pattern->id))
+            return rows[i].from;
+    return known_as(&finding->numbers, which);
+}
+
+/* Those of every failure are always there, null when unknown. */
+static json_t *numbers_json(const struct plim_explained *item)
+{
+    const struct plim_finding *finding = item->finding;
     static const enum plim_number always[] = {
         PLIM_N_TRIED_BYTES,        PLIM_N_TOTAL_BYTES,     PLIM_N_FREE_BYTES,
         PLIM_N_PROCESS_BYTES,      PLIM_N_ALLOCATED_BYTES, PLIM_N_RESERVED_UNALLOCATED_BYTES,
@@ -63,11 +82,14 @@ static json_t *numbers_json(const struct plim_finding *finding)
     json_t *object = json_object(), *others = json_array();
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         json_object_set_new(object, plim_number_name(always[i]),
-                            number_json(&finding->numbers, known_as(&finding->numbers, always[i])));
+                            number_json(&finding->numbers, known_as_of(finding, always[i])));
     for (uint32_t i = 0; i < finding->n_others; i++)
         json_array_append_new(others, json_pack("{s:o, s:o}", "pid", figure(finding->others[i].pid), "bytes",
                                                 figure(finding->others[i].bytes)));
     json_object_set_new(object, "others", others);
+    if (item->cause.own_index >= 0 && finding->numbers.value[PLIM_N_PROCESS_BYTES] == PLIM_UNKNOWN)
+        json_object_set_new(object, plim_number_name(PLIM_N_PROCESS_BYTES),
+                            figure(finding->others[item->cause.own_index].bytes));
     json_t *rest = known_numbers_json(&finding->numbers);
     const enum plim_number needed = known_as(&finding->numbers, PLIM_N_NEEDED_BYTES);
     if (needed != PLIM_N_NEEDED_BYTES && finding->numbers.value[needed] != PLIM_UNKNOWN)
@@ -149,7 +171,7 @@ static json_t *finding_json(const struct plim_explanation *e, const struct plim_
     const struct plim_guess *best = &item->cause.best;
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:s, s:s, s:o, s:o, s:o}",
                      "framework", f->framework, "kind", f->pattern->id, "cause", cause_json(best->cause), "confidence",
-                     plim_confidence_name(best->confidence), "numbers", numbers_json(f), "why",
+                     plim_confidence_name(best->confidence), "numbers", numbers_json(item), "why",
                      plim_text_json(best->why), "evidence", evidence_json(f), "fixes", fixes_json(&item->remedies),
                      "related", is_root ? related_json(e) : json_array(), "candidates", candidates_json(&item->cause),
                      "will_not_help", useless_json(&item->remedies), "line", (json_int_t)f->line, "count",
@@ -216,9 +238,10 @@ bool plim_report_explain_json(FILE *out, const struct plim_explanation *e)
     for (uint32_t i = 0; findings && i < e->n_items; i++)
         if (!e->items[i].finding->is_related)
             json_array_append_new(findings, finding_json(e, &e->items[i], i == 0));
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "schema", "plimsoll.explain/1", "findings",
-                             findings, "context", context_json(&e->diagnosis->context), "processes", processes_json(e),
-                             "lines", (json_int_t)e->diagnosis->n_lines, "bytes", (json_int_t)e->diagnosis->n_bytes,
-                             "left_out", (json_int_t)e->diagnosis->n_left_out, "not_read", not_read_json(e));
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "schema", "plimsoll.explain/1",
+                             "framework", plim_text_or_null_json(e->diagnosis->framework), "findings", findings,
+                             "context", context_json(&e->diagnosis->context), "processes", processes_json(e), "lines",
+                             (json_int_t)e->diagnosis->n_lines, "bytes", (json_int_t)e->diagnosis->n_bytes, "left_out",
+                             (json_int_t)e->diagnosis->n_left_out, "not_read", not_read_json(e));
     return plim_json_write(out, root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 }

@@ -4,6 +4,7 @@
 #include "report/print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LINE_BYTES = 640 };
 
@@ -38,8 +39,11 @@ static void print_not_found(FILE *out, const struct plim_explanation *explanatio
     char text[LINE_BYTES];
     const int64_t exit_status = explanation->diagnosis->context.numbers.value[PLIM_N_EXIT_STATUS];
     const bool has_status = plim_explain_is_known(exit_status);
-    plim_print(out, "%s: %" PRIu64 " line%s, and no memory error that plimsoll knows.\n\n", explanation->source,
-               explanation->diagnosis->n_lines, explanation->diagnosis->n_lines == 1 ? "" : "s");
+    const char *framework = explanation->diagnosis->framework;
+    const bool is_named = framework && strcmp(framework, "other") != 0;
+    plim_print(out, "%s: %" PRIu64 " line%s%s%s, and no memory error that plimsoll knows.\n\n", explanation->source,
+               explanation->diagnosis->n_lines, explanation->diagnosis->n_lines == 1 ? "" : "s", is_named ? " of " : "",
+               is_named ? plim_explain_program_name(framework) : "");
     if (has_status) {
         describe_status(text, sizeof text, exit_status);
         plim_print_wrapped(out, text, 0, 0);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/explain_parts.h"
 
+#include "base/table.h"
 #include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
 #include "report/paint.h"
 #include "report/print.h"
+
+#include <string.h>
 
 void plim_explain_print_head(FILE *out, const char *text, const struct plim_style *style)
 {
@@ -27,4 +30,12 @@ struct plim_field_text plim_explain_title(const struct plim_explained *item)
 {
     return item->has_entry ? plim_entry_field(&item->entry, PLIM_FIELD_TITLE, 0)
                            : (struct plim_field_text){ NULL, NULL };
+}
+
+const char *plim_explain_program_name(const char *framework)
+{
+    for (size_t row = 0; row < plim_frameworks_table.n_rows; row++)
+        if (!strcmp(framework, plim_table_cell(&plim_frameworks_table, row, 0)))
+            return plim_table_cell(&plim_frameworks_table, row, 1);
+    return framework;
 }

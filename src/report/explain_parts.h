@@ -14,6 +14,9 @@ void plim_explain_print_paragraph(FILE *out, const char *text);
 /* A message about memory after which the program went on. */
 bool plim_explain_is_recovered(const struct plim_explained *item);
 
+/* A program's name as it is written: "vLLM". */
+const char *plim_explain_program_name(const char *framework);
+
 /* The title of the finding's entry; text is NULL when it has no entry. */
 struct plim_field_text plim_explain_title(const struct plim_explained *item);
 

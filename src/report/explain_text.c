@@ -6,7 +6,6 @@
  */
 #include "report/explain_parts.h"
 
-#include "base/table.h"
 #include "base/units.h"
 #include "diagnose/scan/patterns/pattern.h"
 #include "report/columns.h"
@@ -21,15 +20,6 @@ enum {
     REMEDIES = 4,
     USELESS = 3,
 };
-
-/* A program's name as it is written: "vLLM". */
-static const char *program_name(const char *framework)
-{
-    for (size_t row = 0; row < plim_frameworks_table.n_rows; row++)
-        if (!strcmp(framework, plim_table_cell(&plim_frameworks_table, row, 0)))
-            return plim_table_cell(&plim_frameworks_table, row, 1);
-    return framework;
-}
 
 /* --- what happened --- */
 
@@ -198,7 +188,7 @@ void plim_report_explain_text(FILE *out, const struct plim_explanation *explanat
         return;
     }
     const struct plim_explained *root = &explanation->items[0];
-    const char *name = program_name(root->finding->framework);
+    const char *name = plim_explain_program_name(root->finding->framework);
     const struct plim_field_text title = plim_explain_title(root);
     char text[LINE_BYTES];
     char where[32] = "";

@@ -450,8 +450,8 @@ def check_finding(finding: object, where: str) -> None:
 
 
 def check_explain(answer: object) -> None:
-    root = fields(answer, "answer", schema={"plimsoll.explain/1"}, findings=list, context=dict, processes=list, lines=int, bytes=int,
-                  left_out=int, not_read=(dict, NULL))
+    root = fields(answer, "answer", schema={"plimsoll.explain/1"}, framework=(str, NULL), findings=list, context=dict, processes=list,
+                  lines=int, bytes=int, left_out=int, not_read=(dict, NULL))
     if root["not_read"]:
         fields(root["not_read"], "not_read", lines=int, ranges=list, bytes_before=int, has_more=bool)
         for i, range_ in enumerate(root["not_read"]["ranges"]):

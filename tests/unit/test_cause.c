@@ -658,6 +658,7 @@ static const struct ordered {
     { "allowed", plim_rule_allowed },
     { "cap", plim_rule_cap },
     { "spilled", plim_rule_spilled },
+    { "announced", plim_rule_announced },
     { "parameters", plim_rule_parameters },
     { "free-enough", plim_rule_free_enough },
     { "others", plim_rule_others },
@@ -669,6 +670,7 @@ static const struct ordered {
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
+    { "handle", plim_rule_handle },
     { "piece", plim_rule_piece },
     { "rest", plim_rule_rest },
 };
@@ -719,6 +721,11 @@ static void make_up(void)
     }
     if (pick(6) == 0) /* a part of it is in RAM */
         set(PLIM_N_ALLOCATED_BYTES, GIB(uniform(24, 80)));
+    if (pick(6) == 0) { /* a program that says what it will need */
+        pattern.stage = "api";
+        set(PLIM_N_MODEL_BYTES, GIB(uniform(10, 20)));
+        set(PLIM_N_FREE_BYTES, GIB(uniform(1, 8)));
+    }
     if (pick(6) == 0) { /* vLLM has its share of the card */
         finding.framework = "vllm";
         set(PLIM_N_PROCESS_BYTES, GIB(23));

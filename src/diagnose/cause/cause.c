@@ -35,17 +35,21 @@ static const struct rule {
     { "allowed", plim_rule_allowed },           /* a fraction of the card is used up */
     { "cap", plim_rule_cap },                   /* a pool's limit is used up */
     { "spilled", plim_rule_spilled },           /* more than the card has: a part is in RAM */
+    { "announced", plim_rule_announced },       /* what the model needs, as the program says */
     { "parameters", plim_rule_parameters },     /* the name of the model has more than the card can hold */
     { "free-enough", plim_rule_free_enough },   /* free > tried: not for want of memory */
     { "others", plim_rule_others },             /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
     { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
+    { "told", plim_rule_told },           /* what helps, who else is there: in words */
+    { "told-size", plim_rule_told_size }, /* a model that cannot fit the card, in words */
     { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
+    { "handle", plim_rule_handle },
     { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };
 

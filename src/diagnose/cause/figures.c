@@ -92,6 +92,18 @@ static int own_among_others(const struct plim_finding *finding, int64_t reserved
     return own;
 }
 
+/*
+ * The message ends before it says what PyTorch has. The one process that is listed and what is free are all of the
+ * card, and this one has at least a context there: so the one that is listed is this one.
+ */
+static bool is_only_process(const struct plim_finding *finding, const struct plim_cause_answer *answer)
+{
+    const int64_t bytes = finding->n_others == 1 ? sane(finding->others[0].bytes) : PLIM_UNKNOWN;
+    return plim_is_known(bytes) && bytes > 0 && plim_is_known(answer->total_bytes) &&
+           plim_is_known(answer->free_bytes) && answer->allocated_bytes != 0 &&
+           answer->total_bytes - answer->free_bytes - bytes < PLIM_CONTEXT_LOW_BYTES - PLIM_ROUNDING_BYTES;
+}
+
 static void read_processes(const struct plim_finding *finding, struct plim_cause_answer *answer)
 {
     int64_t sum = 0, reserved_bytes = PLIM_UNKNOWN;
@@ -104,6 +116,9 @@ static void read_processes(const struct plim_finding *finding, struct plim_cause
         answer->own_bytes = PLIM_UNKNOWN; /* the driver did not tell: "0 bytes" of a process that has tensors, or may */
     answer->own_index =
         plim_is_known(answer->own_bytes) ? -1 : own_among_others(finding, reserved_bytes, answer->total_bytes);
+    if (answer->own_index < 0 && !plim_is_known(answer->own_bytes) && !plim_is_known(reserved_bytes) &&
+        is_only_process(finding, answer))
+        answer->own_index = 0;
     if (answer->own_index >= 0)
         answer->own_bytes = finding->others[answer->own_index].bytes;
     else if (!plim_is_known(answer->own_bytes) && plim_is_known(reserved_bytes))

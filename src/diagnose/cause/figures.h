@@ -50,6 +50,9 @@ enum { PLIM_STEP_OF_CARD = 64 };
 /* Tensors of this many times the card were moved to RAM by Windows: weights, or states, that do not fit. [assumed] */
 #define PLIM_SPILLED_TIMES 1.25
 
+/* Weights that are so much of a card leave too little for anything else: a context, the work of a step. [assumed] */
+#define PLIM_WEIGHTS_ALONE 0.9
+
 /* A series must have so many points, and rise with this rank correlation, to be called growth. [assumed] */
 enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 #define PLIM_MIN_CORRELATION 0.9

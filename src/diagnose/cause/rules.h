@@ -24,14 +24,17 @@ plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_kv_words, plim_rul
 plim_rule_fn plim_rule_killed, plim_rule_host;
 
 /* rules_size.c: what no card of this size can hold; what one piece is for. */
-plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_parameters, plim_rule_piece;
+plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_rule_parameters, plim_rule_piece;
+
+/* rules_told.c: what somebody says beside the message. */
+plim_rule_fn plim_rule_told, plim_rule_told_size;
 
 /* rules_figures.c: arithmetic on the figures. */
 plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others, plim_rule_pieces,
     plim_rule_small_program;
 
 /* rules_trace.c: the traceback, the series of figures, the phase. */
-plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_growth, plim_rule_no_context, plim_rule_loading,
-    plim_rule_cache, plim_rule_step, plim_rule_rest;
+plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_growth, plim_rule_no_context, plim_rule_handle,
+    plim_rule_loading, plim_rule_cache, plim_rule_step, plim_rule_rest;
 
 #endif

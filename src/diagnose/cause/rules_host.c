@@ -175,6 +175,11 @@ bool plim_rule_killed(const struct plim_facts *facts, struct plim_guess *guess)
         plim_is_known(plim_fact_own(facts, PLIM_N_LIMIT_BYTES)) || strstr(detail, "OOM") ||
         strstr(facts->finding->pattern->id, "oom"))
         return false;
+    if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "no_oom"))
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+                              "%s is signal 9: the program was ended from outside. The text says that it was not for "
+                              "memory; then somebody else sent it: a probe, a time limit, a stop.",
+                              status == 137 ? "Exit status 137" : "This");
     return plim_guess_set(
         guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_MEDIUM,
         "%s is signal 9: the program was ended from outside and could not say why. On Linux that is nearly "

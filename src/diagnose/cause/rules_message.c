@@ -31,11 +31,12 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
                               "%s So it is as a rule; this log ends there, and does not show that the program went on.",
                               note);
     if (is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) || facts->finding->is_recovered)
-        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_HIGH, "%s",
-                              is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note
-                                  ? note
-                                  : "Memory ran out, and the program went on "
-                                    "without it. This is not a failure.");
+        return plim_guess_set(
+            guess, PLIM_CAUSE_NOT_OOM,
+            facts->context && facts->context->n_frames > 0 ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s",
+            is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note ? note
+                                                                 : "Memory ran out, and the program went on "
+                                                                   "without it. This is not a failure.");
     if (is_role(facts, PLIM_PATTERN_ROLE_FAULT) || is_role(facts, PLIM_PATTERN_ROLE_LOOK_ALIKE) ||
         (pattern && pattern->cause == PLIM_CAUSE_NOT_OOM))
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, /* a runtime's limit on its own heap is a limit */

@@ -105,10 +105,12 @@ bool plim_rule_graphs(const struct plim_facts *facts, struct plim_guess *guess)
     }
     bool is_server = !strcmp(facts->finding->framework ? facts->finding->framework : "", "vllm") ||
                      !strcmp(facts->finding->framework ? facts->finding->framework : "", "sglang");
-    if (!plim_fact_is_stage(facts, "graph") &&
+    const bool is_capturing =
+        is_server && !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE), "capturing");
+    if (!plim_fact_is_stage(facts, "graph") && !is_capturing &&
         !(is_server && (facts->trace == PLIM_TRACE_CAPTURE || facts->trace == PLIM_TRACE_POOL)))
         return false;
-    if (facts->trace == PLIM_TRACE_POOL && !plim_fact_is_stage(facts, "graph"))
+    if (facts->trace == PLIM_TRACE_POOL && !plim_fact_is_stage(facts, "graph") && !is_capturing)
         return plim_guess_set(
             guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
             "%sIt failed while the cache was laid out: its share of the card is larger than what is there.", tried);

@@ -91,6 +91,18 @@ bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
                           plim_say(&texts, a->total_bytes), plim_spill_words(facts->platform, facts->context));
 }
 
+/* Before it moves a model to the card, a program says what that needs and what is free. */
+bool plim_rule_announced(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const int64_t needed = plim_fact_own(facts, PLIM_N_MODEL_BYTES), is_free = plim_fact_own(facts, PLIM_N_FREE_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    if (!plim_fact_is_stage(facts, "api") || !plim_is_known(needed) || !plim_is_known(is_free) || needed <= is_free)
+        return false;
+    return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
+                          "The program says that the model needs %s, and %s was free.", plim_say(&texts, needed),
+                          plim_say(&texts, is_free));
+}
+
 /* Billions of parameters in a model's name, "Llama-3.1-70B", "8x7b", in millionths; 0 when it has none. */
 static int64_t parameters_of(const char *name)
 {

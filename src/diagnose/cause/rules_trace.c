@@ -116,6 +116,14 @@ static bool makes_context(const char *text)
     return false;
 }
 
+/* The driver's own beginning needs no memory of a card. */
+static bool is_before_context(const struct plim_facts *facts)
+{
+    const char *operation = facts->finding->words.text[PLIM_W_OPERATION];
+    return strstr(operation, "cuInit") || strstr(operation, "hipInit") || plim_fact_in_evidence(facts, "to cuInit") ||
+           plim_fact_in_evidence(facts, "cuInit(") || plim_fact_in_evidence(facts, "hipInit(");
+}
+
 /* The call that failed is one of those that make a program's context on the card, its first some hundred MiB. */
 bool plim_rule_context(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -126,6 +134,9 @@ bool plim_rule_context(const struct plim_facts *facts, struct plim_guess *guess)
         is = makes_context(finding->evidence[i].text);
     for (uint32_t i = 0; context && i < context->n_frames && !is; i++)
         is = makes_context(context->frames[i].name);
+    if (is && is_before_context(facts) && !plim_is_known(facts->answer->tried_bytes))
+        return plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+                              "The driver failed before it made anything on a card: it, or the system, refused.");
     return is && !plim_is_known(facts->answer->tried_bytes) &&
            plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                           "The driver had no room for the context that every program needs first, some hundred MiB: "
@@ -138,6 +149,8 @@ bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *gue
     const struct plim_log_context *context = facts->context;
     char where[WHERE_BYTES];
     bool begins = facts->trace == PLIM_TRACE_LOAD;
+    if (facts->finding->pattern && facts->finding->pattern->is_said)
+        return false; /* no message, so no message without figures */
     for (uint32_t i = 0; context && i < context->n_frames; i++)
         begins =
             begins || !strcmp(context->frames[i].name, "_lazy_init") || !strcmp(context->frames[i].name, "set_device");
@@ -148,6 +161,16 @@ bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *gue
         "The driver refused before PyTorch's allocator had to serve a request%s: the card has no room even "
         "for a context, so another process fills it.",
         say_frame(facts, where, sizeof where));
+}
+
+/* A library's handle, some ten or hundred MiB beside what the framework has: what it was for is known, who has the rest
+ * is not. */
+bool plim_rule_handle(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return plim_fact_is_stage(facts, "handle") && facts->trace == PLIM_TRACE_NONE &&
+           plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_LOW,
+                          "A library could not make its handle, its first memory on the card: others, or the framework "
+                          "itself, have the card.");
 }
 
 /* While weights were loaded; or the card is full of memory that is not activations. */

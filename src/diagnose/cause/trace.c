@@ -14,8 +14,9 @@ static const char *cell(size_t row, size_t column) { return plim_table_cell(&pli
 static bool is_row_of(size_t row, const struct plim_frame *frame)
 {
     const char *file = cell(row, COLUMN_FILE), *function = cell(row, COLUMN_FUNCTION);
+    const char *point = strrchr(frame->name, '.'), *name = point ? point + 1 : frame->name; /* IPython: "Module.to" */
     const bool is_function =
-        strlen(function) < 5 ? !*function || !strcmp(frame->name, function) : strstr(frame->name, function) != NULL;
+        strlen(function) < 5 ? !*function || !strcmp(name, function) : strstr(frame->name, function) != NULL;
     return is_function && strstr(frame->file, file) && strstr(cell(row, COLUMN_READ_BY), "explain");
 }
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { TOUCH_BYTES = 2 };
+
 static bool overlaps(const struct plim_match *a, const struct plim_match *b)
 {
     return a->start < b->end && b->start < a->end;
@@ -67,8 +69,9 @@ static void drop_weaker(struct plim_matches *m)
         uint32_t start, end;
     } spans[PLIM_MAX_MATCHES]; /* matches are large: spans that do not overlap need no look at them */
     for (uint32_t i = 0; i < m->n; i++) {
+        /* "OutOfMemoryError: " in general words, and the message right behind it, are one. */
         spans[i].start = m->list[i].start;
-        spans[i].end = m->list[i].end;
+        spans[i].end = m->list[i].end + (m->list[i].pattern->is_general ? TOUCH_BYTES : 0);
     }
     for (uint32_t i = 0; i < m->n; i++)
         for (uint32_t k = 0; k < m->n; k++)

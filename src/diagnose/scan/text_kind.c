@@ -23,13 +23,14 @@ enum {
 
 /* Who speaks in a short text, and what of. */
 struct voice {
-    size_t size;       /* of the text; 0: it is long, or nobody looked */
-    bool is_own;       /* somebody tells of themselves */
-    bool is_log;       /* a program printed a part of it */
-    bool is_page;      /* it explains such failures */
-    bool is_change;    /* it describes a change of a program */
-    bool is_sentences; /* much of it is sentences ... */
-    unsigned n_lines;  /* ... and so many lines begin with one */
+    size_t size;        /* of the text; 0: it is long, or nobody looked */
+    bool is_own;        /* somebody tells of themselves */
+    bool is_log;        /* a program printed a part of it ... */
+    bool has_traceback; /* ... a traceback */
+    bool is_page;       /* it explains such failures */
+    bool is_change;     /* it describes a change of a program */
+    bool is_sentences;  /* much of it is sentences ... */
+    unsigned n_lines;   /* ... and so many lines begin with one */
 };
 
 struct plim_text_kinds {
@@ -126,11 +127,20 @@ static bool ends_sentence(const struct plim_window *w, size_t at)
     return w->text[at + 1] == ' ' && !is_lower(w->text[at + 2]) && !(at > 1 && w->text[at - 2] == '.');
 }
 
+/* "torch.cuda.OutOfMemoryError: ": the last line of a traceback begins with a small letter and is no sentence's. */
+static bool is_exception(const char *text)
+{
+    size_t n = 0;
+    while ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z') || text[n] == '.' || text[n] == '_')
+        n++;
+    return text[n] == ':' && n > 5 && (!strncmp(text + n - 5, "Error", 5) || !strncmp(text + n - 5, "ption", 5));
+}
+
 /* A line that goes on in the next one: that begins with a small letter, and no empty one is between. */
 static bool goes_on(const struct plim_window *w, size_t blank)
 {
     return blank > 0 && w->is_join[blank] != PLIM_NEW_LINE && is_lower(w->text[blank + 1]) &&
-           !strchr(".!?:;", w->text[blank - 1]);
+           !is_exception(w->text + blank + 1) && !strchr(".!?:;", w->text[blank - 1]);
 }
 
 static size_t sentence_start(const struct plim_window *w, size_t at)
@@ -233,6 +243,7 @@ void plim_text_kinds_listen(struct plim_text_kinds *g, const char *raw, size_t s
     v->is_own = holds(g, PLIM_PROSE_VOICE_SELF, raw, size);
     count_sentences(raw, size, v);
     v->is_log = holds(g, PLIM_PROSE_VOICE_LOG, raw, size);
+    v->has_traceback = memmem(raw, size, "Traceback (most", 15) || memmem(raw, size, "File \"", 6);
     v->is_change = !v->is_log && holds(g, PLIM_PROSE_VOICE_CHANGE, raw, size);
     v->is_page = !v->is_log && !v->is_own &&
                  (((v->n_lines >= MIN_PROSE_LINES || v->is_sentences) && holds(g, PLIM_PROSE_VOICE_YOU, raw, size)) ||
@@ -402,7 +413,7 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
                                 .n_behind = to - end };
     if (is_denied(g, &s) || is_general_talk(g, &s) || is_about_failures(&g->voice))
         return false;
-    if (!g->voice.is_own && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
+    if (!g->voice.is_own && !g->voice.has_traceback && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
         (!is_title(w, from, to) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
         return false; /* nobody's */
     return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||

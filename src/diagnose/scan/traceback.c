@@ -76,7 +76,12 @@ static void read_behind(struct plim_traceback *t, const struct plim_log_buffer *
     const size_t from = end < b->length ? plim_log_line_end(b, end, PLIM_LOG_LINE_BYTES) : b->length;
     const size_t n = b->length - from < BEHIND_BYTES ? b->length - from : BEHIND_BYTES;
     const char *text = b->data + from;
-    const char *first = memmem(text, n < FIRST_FRAME_BYTES ? n : FIRST_FRAME_BYTES, "File \"", 6);
+    const size_t near = n < FIRST_FRAME_BYTES ? n : FIRST_FRAME_BYTES;
+    const char *first = memmem(text, near, "File \"", 6);
+    if (!first)
+        first = memmem(text, near, "File ~/", 7); /* IPython */
+    if (!first)
+        first = memmem(text, near, "File /", 6);
     if (!first)
         return;
     const char *next = memmem(first, n - (size_t)(first - text), head, sizeof head - 1);

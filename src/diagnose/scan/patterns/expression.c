@@ -10,8 +10,8 @@
 
 enum {
     BYTES_BEFORE_JIT = 24 << 10, /* machine code costs as much as the interpreter takes for them */
-    MAX_PAIRS = 48,             /* groups of one expression, named or not */
-    STEPS_OF_CALL = 32,         /* to begin */
+    MAX_PAIRS = 48,              /* groups of one expression, named or not */
+    STEPS_OF_CALL = 32,          /* to begin */
     BYTES_OF_STEP = 2,
     STEPS_OF_GAP = 16, /* of each character of a gap, which has words that may not be in it */
 };

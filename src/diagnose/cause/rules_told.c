@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules by what somebody says beside a message: what helps, who else is on the card, how large the model is. */
+#include "diagnose/cause/rules.h"
+#include "diagnose/scan/patterns/pattern.h"
+
+#include <string.h>
+
+static bool is_one_of(const char *framework, const char *const *names)
+{
+    for (; *names; names++)
+        if (framework && !strcmp(framework, *names))
+            return true;
+    return false;
+}
+
+/* Those that keep a cache of keys and values for what is asked of them. */
+static bool is_server(const struct plim_facts *facts)
+{
+    static const char *const names[] = { "vllm",         "sglang",    "tgi",    "lmdeploy",
+                                         "tensorrt-llm", "llama.cpp", "ollama", "koboldcpp",
+                                         "exllama",      "lmstudio",  NULL };
+    return is_one_of(facts->finding->framework, names);
+}
+
+/* A message about the card: of the RAM, batches and other users say less. */
+static bool is_of_card(const struct plim_facts *facts)
+{
+    return !plim_fact_is_host(facts) && !plim_fact_is_stage(facts, "shm");
+}
+
+bool plim_rule_told(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const char *told = plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD);
+    if (!*told || !is_of_card(facts))
+        return false;
+    if (!strcmp(told, "smaller_batch"))
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that a smaller batch works: what one step needs was too much.");
+    if (!strcmp(told, "others"))
+        return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that several processes share the card.");
+    if (!strcmp(told, "context"))
+        return plim_guess_set(guess, is_server(facts) ? PLIM_CAUSE_KV_CACHE_CONTEXT : PLIM_CAUSE_BATCH_OR_ACTIVATION,
+                              PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that the length of the context makes the difference.");
+    return false;
+}
+
+/* These load weights as their files have them, in 16 bits when nothing else is said. */
+static bool loads_as_stored(const struct plim_facts *facts)
+{
+    static const char *const names[] = { "vllm",         "sglang",    "tgi",      "lmdeploy",
+                                         "transformers", "pytorch",   "torchrun", "accelerate",
+                                         "tensorrt-llm", "diffusers", "other",    NULL };
+    return is_one_of(facts->finding->framework, names);
+}
+
+bool plim_rule_told_size(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    enum { USUAL_BITS = 16 };
+    static const struct plim_told_size nothing;
+    const struct plim_told_size *told = facts->context ? &facts->context->told_size : &nothing;
+    const int64_t world = plim_fact_any(facts, PLIM_N_WORLD_SIZE), split = plim_fact_any(facts, PLIM_N_TENSOR_PARALLEL);
+    const bool is_printed = plim_is_known(facts->answer->total_bytes);
+    const int64_t card = is_printed ? facts->answer->total_bytes : told->card_bytes;
+    const int bits = told->bits ? told->bits : loads_as_stored(facts) ? USUAL_BITS : 0;
+    const int64_t weights = told->parameters / 8 * bits;
+    struct plim_size_texts texts = { .n = 0 };
+    if (!is_of_card(facts) || weights <= 0 || card <= 0 || told->is_several || (plim_is_known(world) && world > 1) ||
+        (plim_is_known(split) && split > 1) || (facts->trace != PLIM_TRACE_NONE && facts->trace != PLIM_TRACE_LOAD) ||
+        (double)weights < PLIM_WEIGHTS_ALONE * (double)card)
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_MODEL_TOO_BIG, is_printed && told->bits ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_LOW,
+        "The text names a model of %.3g billion parameters: %s in %d bits each%s, and the card has %s.",
+        (double)told->parameters / 1e9, plim_say(&texts, weights), bits,
+        told->bits ? "" : ", as nothing is said of fewer", plim_say(&texts, card));
+}
