@@ -71,6 +71,8 @@ struct plim_engine_type {
     /* Find what the setup asks to be found on this machine, and put it there. NULL: nothing can be. */
     int (*settle)(struct plim_engine *engine, struct plim_setup *setup, const struct plim_machine *machine,
                   struct plim_error *reterr);
+    /* "--max B": what is to be found differs from machine to machine. NULL: nothing was asked for. With settle only. */
+    bool (*asks_machine)(const struct plim_setup *setup, char *text, size_t size);
     /* All of the bill but its verdict, which the caller adds unless the bill has one already. */
     int (*bill)(struct plim_engine *engine, const struct plim_setup *setup, const struct plim_machine *machine,
                 struct plim_bill *ret_bill, struct plim_error *reterr);

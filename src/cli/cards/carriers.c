@@ -67,6 +67,18 @@ static int describe_step(const struct plim_cards_question *q, struct plim_engine
     return result;
 }
 
+/* What would be found for each card cannot be said of all. */
+static int refuse_search(const struct plim_setup *setup, const char *model, struct plim_error *reterr)
+{
+    char asked[64];
+    if (!setup->type->asks_machine || !setup->type->asks_machine(setup, asked, sizeof asked))
+        return 0;
+    const int code =
+        plim_fail(reterr, PLIM_E_USAGE, PLIM_NO_OFFSET, "%s differs from card to card: ask for one of them", asked);
+    plim_error_hint(reterr, "plimsoll fit %s --card NAME %s", model, asked);
+    return code;
+}
+
 static int answer_for(struct plim_cards_question *q, const struct plim_subject *subject, struct plim_error *reterr)
 {
     struct plim_carriers_answer answer = { .model = subject->model, .notes = &subject->notes };
@@ -77,6 +89,8 @@ static int answer_for(struct plim_cards_question *q, const struct plim_subject *
     int result = plim_answer_engine_type(&q->options, subject->model, &type, reterr);
     if (result == 0)
         plim_setup_change_type(&setup, type);
+    if (result == 0)
+        result = refuse_search(&setup, q->model, reterr);
     if (result == 0)
         result = plim_engine_new(subject->model, type, q->options.version, &engine, reterr);
     if (result == 0)

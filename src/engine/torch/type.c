@@ -69,6 +69,13 @@ static const char *program(const struct plim_setup *setup)
     return NULL;
 }
 
+static bool asks_machine(const struct plim_setup *setup, char *text, size_t size)
+{
+    const struct plim_torch_wish *wish = plim_torch_wish_of(setup);
+    snprintf(text, size, "--max %s", wish->max);
+    return *wish->max;
+}
+
 const struct plim_engine_type plim_torch_type = {
     .name = "torch",
     .rules = "PyTorch",
@@ -84,6 +91,7 @@ const struct plim_engine_type plim_torch_type = {
     .close = close_engine,
     .shape = shape,
     .settle = plim_torch_settle,
+    .asks_machine = asks_machine,
     .bill = plim_torch_bill,
     .course = plim_torch_course,
     .levers = plim_torch_levers,
