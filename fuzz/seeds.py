@@ -168,7 +168,9 @@ def commands(cases: pathlib.Path) -> list[bytes]:
 
 def steps() -> list[bytes]:
     """Recorded steps: small trainings, one with every kind of everything, one with nothing."""
-    return [step_file.encode(step) for step in (step_file.everything(), step_file.training(), step_file.training(3, variables=False), {"shapes": []})]
+    made = (step_file.everything(), step_file.training(), step_file.pieces(), step_file.turns(), step_file.training(3, variables=False),
+            {"shapes": []})
+    return [step_file.encode(step) for step in made]
 
 
 def main() -> int:

@@ -32,15 +32,16 @@ def kind(names: list[str], value: str | None) -> int:
     return UNKNOWN if value is None else names.index(value)
 
 
-def size(row: dict, variables: list[str]) -> bytes:
+def size(row: dict, variables: list[str], version: int) -> bytes:
     """{"terms": [(coefficient, {variable: power})], "denominator": 1, "rounding": {variable: exponent}, "bounds": (least, multiple, most),
-    "is_exact": True}"""
+    "is_rest": False, "is_exact": True}"""
     rounding = row.get("rounding", {})
     out = number(4 * len(row["terms"]) + 2 * bool(rounding) + row.get("is_exact", True))
     if rounding:
         out += bytes(rounding.get(name, 0) for name in variables)
     if row.get("bounds"):
         out += number(0) + b"".join(number(bound) for bound in row["bounds"])
+        out += number(row.get("is_rest", False)) if version > 1 else b""
     out += number(row.get("denominator", 1))
     for coefficient, powers in row["terms"]:
         out += number(coefficient * 2 if coefficient >= 0 else -coefficient * 2 - 1)
@@ -64,7 +65,16 @@ def events(rows: list[tuple]) -> bytes:
     return out
 
 
-def track(row: dict) -> bytes:
+def loops(rows: list[tuple]) -> bytes:
+    """(first event, number of events, size that is cut into turns, sizes of takes)"""
+    out, end = number(len(rows)), 0
+    for first, n, cut, sizes in rows:
+        out += number(first - end) + number(n) + number(cut) + b"".join(map(number, sizes))
+        end = first + n
+    return out
+
+
+def track(row: dict, version: int) -> bytes:
     retries, recorded = row.get("pool_retries"), row.get("recorded")
     out = number(row.get("rank", 0)) + number(row.get("device", 0)) + number(row.get("streams", 1)) + number(row.get("pools", 1))
     out += bytes([ENDS.index(row.get("end")), row.get("starts_late", False) + 2 * (retries is not None) + 4 * (recorded is not None)])
@@ -82,16 +92,16 @@ def track(row: dict) -> bytes:
     for event, step, phase in marks:
         out += number(event - at[0]) + number(step - at[1]) + bytes([kind(PHASES, phase)])
         at = (event, step)
-    return out
+    return out + (loops(row.get("loops", [])) if version > 1 else b"")
 
 
-def shape(row: dict, variables: list[str]) -> bytes:
+def shape(row: dict, variables: list[str], version: int) -> bytes:
     out = number(len(row["points"]))
     out += b"".join(number(point[name]) for point in row["points"] for name in variables)
     out += struct.pack("<dd", *row.get("errors", (-1.0, -1.0)))
     out += number(len(row["sizes"])) + number(sum(len(each["terms"]) for each in row["sizes"]))
-    out += b"".join(size(each, variables) for each in row["sizes"])
-    return out + number(len(row["tracks"])) + b"".join(track(each) for each in row["tracks"])
+    out += b"".join(size(each, variables, version) for each in row["sizes"])
+    return out + number(len(row["tracks"])) + b"".join(track(each, version) for each in row["tracks"])
 
 
 def with_sum(body: bytes) -> bytes:
@@ -112,13 +122,18 @@ def encode(step: dict) -> bytes:
         return at
 
     command = place(step.get("command", ""))
-    sites = [(place(file), place(function), line) for file, function, line in step.get("sites", [])]
-    out = MAGIC + number(1) + text(step.get("torch_version", "")) + text(step.get("alloc_conf", ""))
+    version = 2 if any(len(site) > 3 for site in step.get("sites", [])) else 1
+    sites = b""
+    for file, function, line, *loop in step.get("sites", []):  # a loop: its place, and the most that a turn has (0: not known)
+        sites += number(place(file)) + number(place(function)) + number(line)
+        if version > 1:
+            sites += number(place(loop[0])) + number(loop[1]) if loop else number(0)
+    out = MAGIC + number(version) + text(step.get("torch_version", "")) + text(step.get("alloc_conf", ""))
     out += text(step.get("card_name", "")) + number(step.get("card_bytes", 0))
     out += number(len(texts)) + bytes(texts) + number(command)
     out += number(len(variables)) + b"".join(text(name) for name in variables)
-    out += number(len(sites)) + b"".join(number(value) for site in sites for value in site)
-    out += number(len(step["shapes"])) + b"".join(shape(row, variables) for row in step["shapes"])
+    out += number(len(step.get("sites", []))) + sites
+    out += number(len(step["shapes"])) + b"".join(shape(row, variables, version) for row in step["shapes"])
     return with_sum(out)
 
 
@@ -171,6 +186,27 @@ def tiny() -> dict:
     return step
 
 
+def pieces(limit: int = 4096) -> dict:
+    """A program whose activations are made in a loop over pieces, of which the recordings have one."""
+    step = training()
+    step["sites"][1] += ("train.py:19", limit)
+    return step
+
+
+def turns() -> dict:
+    """A loop over pieces of 1 MiB, each of which is given back when the next one is there."""
+    mib = 1 << 20
+    sizes = [{"terms": [(600000, {"B": 1})], "bounds": (0, 0, mib)}, {"terms": [(600000, {"B": 1})], "bounds": (0, 0, mib), "is_rest": True},
+             {"terms": [(mib, {})]}]
+    track = {"allocations": [(0, 0, "activations", "forward"), (1, 0, "activations", "forward")], "end": "steps",
+             "events": [("take", 0), ("take", 1), ("give", 0), ("give", 1)], "marks": [(0, 0, "forward"), (4, 1, None)],
+             "loops": [(1, 2, 1, [2])]}
+    points = [{"B": 1}, {"B": 2}, {"B": 5}]
+    return {"torch_version": "2.15.0", "card_name": "NVIDIA GeForce RTX 4090", "card_bytes": 24564 * mib, "variables": ["B"],
+            "command": "python train.py --batch {B}", "sites": [("train.py", "forward", 20, "train.py:19", 4096)],
+            "shapes": [{"points": points, "sizes": sizes, "tracks": [track], "errors": (0.0, 0.0)}]}
+
+
 def everything() -> dict:
     """Every kind of event, two streams, pools, ranks and shapes, tiles, and much that is not known."""
     events = [("take", 0), ("take", 1, 1, 1), ("give_later", 0, 1, 0), ("given", 0), ("give", 1, 1, 1), ("empty", None),
@@ -182,5 +218,5 @@ def everything() -> dict:
              "marks": [(1, 0, "load"), (9, 2, None)], "events": events}
     tracks = [track | {"rank": rank, "device": rank} for rank in (0, 1)]
     shapes = [{"points": [{"B": b, "S": 128}], "errors": (0.25, 1e-9), "sizes": [size], "tracks": tracks} for b in (1, 5)]
-    return {"torch_version": "2.5.1", "alloc_conf": "expandable_segments:True", "variables": ["B", "S"], "sites": [("a.py", "f", 3)],
-            "shapes": shapes}
+    sites = [("a.py", "f", 3), ("a.py", "g", 9, "a.py:8", 0)]
+    return {"torch_version": "2.5.1", "alloc_conf": "expandable_segments:True", "variables": ["B", "S"], "sites": sites, "shapes": shapes}

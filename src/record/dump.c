@@ -162,7 +162,7 @@ static bool read_addresses(struct reader *r, size_t list_at, const char *text)
     return true;
 }
 
-/* --- lines --- */
+/* --- the process --- */
 
 static bool copy(char *to, size_t size, const char *text)
 {
@@ -199,8 +199,39 @@ static bool read_about(struct reader *r, const char *text)
     return take_word(&text, "dropped") && take_number(&text, &dump->n_dropped);
 }
 
+/* --- sources --- */
+
+static bool read_place_of_source(struct reader *r, const char *text)
+{
+    struct plim_record_dump *dump = r->dump;
+    uint64_t first, last, line;
+    struct plim_trace_place place = { .first = 0 };
+    if (dump->n_places == PLIM_RECORD_MAX_PLACES || !take_number(&text, &first) || !take_number(&text, &last) ||
+        !take_number(&text, &line) || !take_number(&text, &place.limit) || first > last || last > UINT32_MAX ||
+        line > UINT32_MAX || !*text)
+        return false;
+    struct plim_trace_place *grown = with_room(r, dump->places, sizeof *grown, dump->n_places, &dump->places_room);
+    if (!grown)
+        return false;
+    dump->places = grown;
+    place.first = (uint32_t)first;
+    place.last = (uint32_t)last;
+    place.line = (uint32_t)line;
+    place.file = plim_alloc(strlen(text) + 1, 1);
+    r->is_out_of_memory = !place.file;
+    if (!place.file)
+        return false;
+    memcpy(place.file, text, strlen(text) + 1);
+    grown[dump->n_places++] = place;
+    return true;
+}
+
+/* --- lines --- */
+
 static bool read_line(struct reader *r, const char *text)
 {
+    if (take_word(&text, "pieces"))
+        return read_place_of_source(r, text);
     if (take_word(&text, "mark"))
         return read_mark(r, text);
     if (take_word(&text, "at"))
@@ -261,5 +292,8 @@ void plim_record_dump_done(struct plim_record_dump *dump)
         plim_free(dump->devices[i].marks.addresses);
     }
     plim_free(dump->devices);
+    for (size_t i = 0; i < dump->n_places; i++)
+        plim_free(dump->places[i].file);
+    plim_free(dump->places);
     *dump = (struct plim_record_dump){ .rank = -1 };
 }

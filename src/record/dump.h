@@ -14,6 +14,7 @@ enum {
     PLIM_RECORD_MAX_DEVICES = 64,
     PLIM_RECORD_NAME_BYTES = 160,
     PLIM_RECORD_MAX_MARKS = 1 << 20,
+    PLIM_RECORD_MAX_PLACES = 1 << 14,
 };
 
 struct plim_record_device {
@@ -39,6 +40,8 @@ struct plim_record_dump {
     bool has_peak; /* ... or has the moment at which most was reserved */
     struct plim_record_device *devices;
     size_t n_devices;
+    struct plim_trace_place *places; /* of the sources behind the stacks */
+    size_t n_places, places_room;
 };
 
 PLIM_MUST_CHECK int plim_record_dump_read(const char *path, struct plim_record_dump *ret_dump,

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern const char plim_record_hook[]; /* hook/sitecustomize.py */
+extern const char plim_record_hook[];   /* hook/sitecustomize.py */
+extern const char plim_record_pieces[]; /* hook/pieces.py */
 
 static const char *value_of(char *const *environment, const char *name)
 {
@@ -31,18 +32,23 @@ static const char *parent_of(char *const *environment)
                                                                                                            : "/tmp";
 }
 
+static bool write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PLIM_RECORD_PATH_BYTES + 32];
+    snprintf(path, sizeof path, "%s/hook/%s", folder, name);
+    FILE *file = fopen(path, "wxe");
+    if (!file)
+        return false;
+    const bool is_written = fputs(text, file) >= 0;
+    return fclose(file) == 0 && is_written;
+}
+
 static bool write_hook(const char *folder)
 {
     char path[PLIM_RECORD_PATH_BYTES + 32];
     snprintf(path, sizeof path, "%s/hook", folder);
-    if (mkdir(path, 0700) < 0)
-        return false;
-    snprintf(path, sizeof path, "%s/hook/sitecustomize.py", folder);
-    FILE *file = fopen(path, "wxe");
-    if (!file)
-        return false;
-    const bool is_written = fputs(plim_record_hook, file) >= 0;
-    return fclose(file) == 0 && is_written;
+    return mkdir(path, 0700) == 0 && write_file(folder, "sitecustomize.py", plim_record_hook) &&
+           write_file(folder, "pieces.py", plim_record_pieces);
 }
 
 static int make_folder(char *const *environment, char path[PLIM_RECORD_PATH_BYTES], int *ret_lock,

@@ -57,7 +57,9 @@ static int add_tracks(const struct plim_record_dump *dump, struct plim_memory_tr
                                                            .rank = (uint32_t)dump->rank,
                                                            .end = end_of(dump->kind),
                                                            .settings = settings,
-                                                           .marks = &device->marks };
+                                                           .marks = &device->marks,
+                                                           .places = dump->places,
+                                                           .n_places = dump->n_places };
         struct plim_trace_step_figures figures;
         const int result = plim_trace_step_add(trace, &question, step, &figures, reterr);
         if (result < 0)

@@ -2,6 +2,7 @@
 #include "step/choose.h"
 
 #include "base/text.h"
+#include "step/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -291,5 +292,6 @@ int plim_step_choose(const struct plim_step *step, const struct plim_step_point 
     *ret_choice = (struct plim_step_choice){ &step->shapes[shape],
                                              has_point(&box, point, n) ? PLIM_STEP_BETWEEN : PLIM_STEP_BEYOND, SIZE_MAX,
                                              distance(&box, point, n) };
-    return 0;
+    return ret_choice->source == PLIM_STEP_BEYOND ? plim_step_check_pieces(step, &step->shapes[shape], point, reterr)
+                                                  : 0;
 }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "step/step.h"
 
-enum { PLIM_STEP_MAGIC_BYTES = 8, PLIM_STEP_FILE_VERSION = 1 };
+enum { PLIM_STEP_MAGIC_BYTES = 8, PLIM_STEP_FILE_VERSION = 2, PLIM_STEP_FIRST_VERSION = 1 };
 
 /* A byte that no text has, and a line feed that a transfer as text would change. */
 extern const unsigned char plim_step_magic[PLIM_STEP_MAGIC_BYTES];

@@ -17,8 +17,9 @@ struct reader {
     struct plim_cursor *cursor;
     struct plim_step *step;
     struct plim_error *reterr;
-    uint64_t sum;
-    int result; /* of the first failure; then nothing is read any more */
+    uint64_t sum, version;
+    bool is_newer; /* something is there that the first version does not have */
+    int result;    /* of the first failure; then nothing is read any more */
 };
 
 static bool is_well(const struct reader *r) { return r->result == 0; }
@@ -160,8 +161,9 @@ static void read_magic(struct reader *r)
         plim_error_hint(r->reterr, "'plimsoll rehearse --record run.step -- COMMAND' records one");
     }
     const uint64_t at = r->cursor->at, version = take_number(r, "the version");
-    if (is_well(r) && version != PLIM_STEP_FILE_VERSION) {
-        r->result = plim_fail(r->reterr, PLIM_E_UNSUPPORTED, at, "a recorded step of version %llu, expected %d",
+    r->version = version;
+    if (is_well(r) && (version < PLIM_STEP_FIRST_VERSION || version > PLIM_STEP_FILE_VERSION)) {
+        r->result = plim_fail(r->reterr, PLIM_E_UNSUPPORTED, at, "a recorded step of version %llu, expected %d at most",
                               (unsigned long long)version, PLIM_STEP_FILE_VERSION);
         plim_error_hint(r->reterr, version ? "a newer plimsoll reads it" : "record it again");
     }
@@ -216,6 +218,11 @@ static void read_head(struct reader *r)
         step->sites[i].file = take_text_offset(r, "the file of a site");
         step->sites[i].function = take_text_offset(r, "the function of a site");
         step->sites[i].line = (uint32_t)take_up_to(r, UINT32_MAX, "the line of a site");
+        if (r->version > PLIM_STEP_FIRST_VERSION)
+            step->sites[i].loop = take_text_offset(r, "the loop of a site");
+        if (step->sites[i].loop)
+            step->sites[i].piece = take_number(r, "the pieces of a loop");
+        r->is_newer |= step->sites[i].loop > 0;
     }
 }
 
@@ -264,8 +271,12 @@ static void read_denominator(struct reader *r, struct plim_step_size *size)
     size->least_bytes = take_number(r, "the bounds of a size");
     size->multiple_bytes = take_number(r, "the bounds of a size");
     size->most_bytes = take_number(r, "the bounds of a size");
+    if (r->version > PLIM_STEP_FIRST_VERSION)
+        size->is_rest = take_up_to(r, 1, "whether a size is that of the last piece");
+    r->is_newer |= size->is_rest;
     expect(r, size->least_bytes || size->multiple_bytes || size->most_bytes, at,
            "a size has bounds that bound nothing");
+    expect(r, size->most_bytes || !size->is_rest, at, "pieces have no size");
     const uint64_t denominator_at = r->cursor->at;
     size->denominator = (uint32_t)take_up_to(r, UINT32_MAX, "the denominator of a size");
     expect(r, size->denominator > 0, denominator_at, "the denominator of a size is 0");
@@ -379,6 +390,49 @@ static void read_marks(struct reader *r, struct plim_step_track *track)
     }
 }
 
+static void read_loop(struct reader *r, const struct plim_step_shape *shape, const struct plim_step_track *track,
+                      uint32_t from, struct plim_step_loop *loop)
+{
+    const uint64_t at = r->cursor->at;
+    uint32_t n = 0;
+    loop->first_event = from + (uint32_t)take_up_to(r, track->n_events - from, "the events to a loop");
+    loop->n_events = (uint32_t)take_up_to(r, track->n_events - loop->first_event, "the events of a loop");
+    expect(r, loop->n_events > 0, at, "a loop has no events");
+    const uint64_t turns_at = r->cursor->at;
+    loop->turns = (uint32_t)take_up_to(r, shape->n_sizes - 1, "the turns of a loop");
+    if (!is_well(r))
+        return;
+    expect(r, shape->sizes[loop->turns].is_rest, turns_at, "the turns of a loop are of a size without pieces");
+    for (size_t i = 0; i < track->n_marks; i++)
+        expect(r,
+               track->marks[i].event <= loop->first_event ||
+                   track->marks[i].event >= loop->first_event + loop->n_events,
+               at, "a mark is within a loop");
+    for (uint32_t i = 0; i < loop->n_events; i++)
+        n += track->events[loop->first_event + i].kind == PLIM_STEP_TAKE;
+    loop->sizes = plim_alloc((size_t)n + 1, sizeof *loop->sizes);
+    loop->n_takes = n;
+    if (!loop->sizes)
+        refuse(r, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    for (uint32_t i = 0; i < n && is_well(r); i++)
+        loop->sizes[i] = (uint32_t)take_up_to(r, shape->n_sizes - 1, "the size of an allocation in a loop");
+}
+
+static void read_loops(struct reader *r, const struct plim_step_shape *shape, struct plim_step_track *track)
+{
+    const uint64_t at = r->cursor->at;
+    uint64_t n = 0;
+    uint32_t end = 0;
+    track->loops = take_array(r, UINT32_MAX, 3, sizeof *track->loops, &n, "loops");
+    track->n_loops = (size_t)n;
+    r->is_newer |= n > 0;
+    expect(r, !n || shape->n_sizes, at, "there are loops, but no sizes");
+    for (size_t i = 0; i < track->n_loops && is_well(r); i++) {
+        read_loop(r, shape, track, end, &track->loops[i]);
+        end = track->loops[i].first_event + track->loops[i].n_events;
+    }
+}
+
 static void read_retries(struct reader *r, struct plim_step_track *track)
 {
     track->has_retries = plim_alloc(track->n_pools, sizeof *track->has_retries);
@@ -425,6 +479,8 @@ static void read_track(struct reader *r, const struct plim_step_shape *shape, st
     read_allocations(r, shape, track);
     read_events(r, track);
     read_marks(r, track);
+    if (is_well(r) && r->version > PLIM_STEP_FIRST_VERSION)
+        read_loops(r, shape, track);
 }
 
 static void read_shape(struct reader *r, struct plim_step_shape *shape)
@@ -465,6 +521,8 @@ int plim_step_read_bytes(struct plim_cursor *cursor, struct plim_step *ret_step,
     step.n_shapes = (size_t)n;
     for (size_t i = 0; i < step.n_shapes && is_well(&r); i++)
         read_shape(&r, &step.shapes[i]);
+    expect(&r, r.is_newer || r.version == PLIM_STEP_FIRST_VERSION, r.cursor->at,
+           "a step of a newer version has nothing that needs it");
     read_sum(&r);
     if (!is_well(&r)) {
         plim_step_done(&step);

@@ -53,15 +53,14 @@ static uint64_t bounded(const struct plim_step_size *size, uint64_t bytes)
     const uint64_t beyond = size->multiple_bytes > 1 ? bytes % size->multiple_bytes : 0;
     const uint64_t missing = beyond ? size->multiple_bytes - beyond : 0;
     bytes = bytes > UINT64_MAX - missing ? UINT64_MAX : bytes + missing;
-    return size->most_bytes && bytes > size->most_bytes ? size->most_bytes : bytes;
+    return size->most_bytes && !size->is_rest && bytes > size->most_bytes ? size->most_bytes : bytes;
 }
 
-uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point)
+/* Before it is cut into pieces. */
+static uint64_t whole(const struct plim_step_shape *shape, const struct plim_step_size *s,
+                      const struct plim_step_point *point)
 {
     struct sum more = { 0 }, less = { 0 };
-    if (size >= shape->n_sizes)
-        return 0;
-    const struct plim_step_size *s = &shape->sizes[size];
     const struct plim_step_point values = rounded(s, point);
     for (uint32_t i = 0; i < s->n_terms; i++) {
         const struct plim_step_term *term = &shape->terms[s->first_term + i];
@@ -70,4 +69,21 @@ uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size
         sum->is_beyond |= !magnitude(term, &values, &value) || __builtin_add_overflow(sum->value, value, &sum->value);
     }
     return bounded(s, quotient(s, more, less));
+}
+
+uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point)
+{
+    if (size >= shape->n_sizes)
+        return 0;
+    const struct plim_step_size *s = &shape->sizes[size];
+    const uint64_t bytes = whole(shape, s, point);
+    return s->is_rest && s->most_bytes && bytes ? (bytes - 1) % s->most_bytes + 1 : bytes;
+}
+
+uint64_t plim_step_size_pieces(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point)
+{
+    if (size >= shape->n_sizes || !shape->sizes[size].is_rest || !shape->sizes[size].most_bytes)
+        return 1;
+    const uint64_t bytes = whole(shape, &shape->sizes[size], point);
+    return bytes == UINT64_MAX ? bytes : bytes ? (bytes - 1) / shape->sizes[size].most_bytes + 1 : 1;
 }

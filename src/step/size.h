@@ -10,4 +10,7 @@
  */
 uint64_t plim_step_size_bytes(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point);
 
+/* How many pieces the whole has, 1 at least; of a size without pieces 1. UINT64_MAX where it is beyond all numbers. */
+uint64_t plim_step_size_pieces(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point);
+
 #endif

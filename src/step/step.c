@@ -23,6 +23,9 @@ void plim_step_track_done(struct plim_step_track *track)
     plim_free(track->events);
     plim_free(track->allocations);
     plim_free(track->marks);
+    for (size_t i = 0; i < track->n_loops; i++)
+        plim_free(track->loops[i].sizes);
+    plim_free(track->loops);
     plim_free(track->recorded);
     *track = (struct plim_step_track){ 0 };
 }

@@ -48,6 +48,7 @@ struct plim_step_size {
     uint32_t first_term, n_terms;
     uint32_t denominator; /* >= 1 */
     bool is_exact;        /* the only form that has every recorded size (fit/form.h); else the nearest that was found */
+    bool is_rest;         /* of a whole that is cut into pieces of most_bytes: what the last of them has */
     /* A variable counts as rounded up to the next multiple of 2^rounding: kernels work on tiles of it. */
     uint8_t rounding[PLIM_STEP_MAX_VARIABLES];
     /* In this order, each where it is not 0: */
@@ -56,10 +57,15 @@ struct plim_step_size {
     uint64_t most_bytes;     /* and never more */
 };
 
-/* A line of the program that allocates: the innermost frame that is not PyTorch's own. */
+/*
+ * A line of the program that allocates: the innermost frame that is not PyTorch's own. By the program's source it, or a
+ * call to it, may stand in a loop over pieces of a whole: then sizes that grow there have an end.
+ */
 struct plim_step_site {
     uint32_t file, function; /* texts: offsets into text, 0 is "" */
     uint32_t line;
+    uint32_t loop;  /* text: FILE:LINE of the loop; 0: none was seen */
+    uint64_t piece; /* what a turn has at most, in rows or elements; 0: not known */
 };
 
 /* Known when it was taken, or later from its use: a gradient is known as such when the optimizer steps. */
@@ -91,6 +97,18 @@ struct plim_step_event {
     uint32_t id;
     uint16_t stream, pool;
     uint8_t kind;
+};
+
+/*
+ * Events that the program repeats, once for each piece of a whole but one: what it does between two turns of a loop and
+ * in a turn, wherever it is cut. The track has them once, as of a program with two turns, and that is the last
+ * repetition of any number; of one turn there is none (unroll.h).
+ */
+struct plim_step_loop {
+    uint32_t first_event, n_events;
+    uint32_t turns;  /* of sizes: its pieces are counted, one turn each */
+    uint32_t *sizes; /* [takes of the events]: what they take in all repetitions but the last */
+    uint32_t n_takes;
 };
 
 /* From this event on the program is in this phase of this step. In the order of events. */
@@ -127,6 +145,8 @@ struct plim_step_track {
     uint32_t n_allocations;
     struct plim_step_mark *marks;
     size_t n_marks;
+    struct plim_step_loop *loops; /* in the order of events, apart from each other; no mark is within one */
+    size_t n_loops;
     struct plim_step_peaks *recorded; /* [n_points of the shape]; NULL: nothing is known */
     /* Device memory of the process that PyTorch's allocator does not hold: libraries and their work areas as the
      * rehearsal's ledger has them, without the CUDA context and kernels. PLIM_STEP_UNKNOWN_BYTES: nobody looked. */

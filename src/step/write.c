@@ -14,6 +14,7 @@ const unsigned char plim_step_magic[PLIM_STEP_MAGIC_BYTES] = { 0x89, 'P', 'L', '
 /* Bytes that grow. What goes wrong stays: the rest of the writing has no effect. */
 struct writer {
     const struct plim_step *step;
+    uint64_t version;
     unsigned char *bytes;
     size_t n, room;
     bool is_out_of_memory;
@@ -92,13 +93,36 @@ static void put_count(struct writer *w, size_t n, size_t limit, const char *rule
 
 /* --- the parts --- */
 
+/* What an older program can read is written so that it does. */
+static uint64_t version_of(const struct plim_step *step)
+{
+    bool is_newer = false;
+    for (size_t i = 0; i < step->n_sites; i++)
+        is_newer = is_newer || step->sites[i].loop;
+    for (size_t i = 0; i < step->n_shapes; i++) {
+        for (size_t k = 0; k < step->shapes[i].n_sizes; k++)
+            is_newer = is_newer || step->shapes[i].sizes[k].is_rest;
+        for (size_t k = 0; k < step->shapes[i].n_tracks; k++)
+            is_newer = is_newer || step->shapes[i].tracks[k].n_loops;
+    }
+    return is_newer ? PLIM_STEP_FILE_VERSION : PLIM_STEP_FIRST_VERSION;
+}
+
+static void put_loop(struct writer *w, const struct plim_step_site *site, size_t last_text)
+{
+    require(w, site->loop <= last_text, "a site has a loop that there is not");
+    put_number(w, site->loop);
+    if (site->loop)
+        put_number(w, site->piece);
+}
+
 static void put_head(struct writer *w)
 {
     const struct plim_step *step = w->step;
     const size_t last = step->text_bytes ? step->text_bytes - 1 : 0;
     require(w, step->command <= last, "the command is a text that there is not");
     put(w, plim_step_magic, sizeof plim_step_magic);
-    put_number(w, PLIM_STEP_FILE_VERSION);
+    put_number(w, w->version);
     put_text(w, step->torch_version, sizeof step->torch_version - 1);
     put_text(w, step->alloc_conf, sizeof step->alloc_conf - 1);
     put_text(w, step->card_name, sizeof step->card_name - 1);
@@ -120,6 +144,8 @@ static void put_head(struct writer *w)
         put_number(w, step->sites[i].file);
         put_number(w, step->sites[i].function);
         put_number(w, step->sites[i].line);
+        if (w->version > PLIM_STEP_FIRST_VERSION)
+            put_loop(w, &step->sites[i], last);
     }
 }
 
@@ -140,12 +166,15 @@ static void put_rounding(struct writer *w, const struct plim_step_size *size)
 /* Behind a 0, where a denominator would stand. */
 static void put_bounds(struct writer *w, const struct plim_step_size *size)
 {
+    require(w, !size->is_rest || size->most_bytes, "pieces have a size");
     if (!size->least_bytes && !size->multiple_bytes && !size->most_bytes)
         return;
     put_number(w, 0);
     put_number(w, size->least_bytes);
     put_number(w, size->multiple_bytes);
     put_number(w, size->most_bytes);
+    if (w->version > PLIM_STEP_FIRST_VERSION)
+        put_number(w, size->is_rest);
 }
 
 static void put_sizes(struct writer *w, const struct plim_step_shape *shape)
@@ -230,6 +259,37 @@ static void put_marks(struct writer *w, const struct plim_step_track *track)
     }
 }
 
+static void put_loops(struct writer *w, const struct plim_step_shape *shape, const struct plim_step_track *track)
+{
+    uint32_t end = 0;
+    put_number(w, track->n_loops);
+    for (size_t i = 0; i < track->n_loops && !w->objection; i++) {
+        const struct plim_step_loop *loop = &track->loops[i];
+        uint32_t n = 0;
+        if (!require(w,
+                     loop->first_event >= end && loop->n_events && loop->n_events <= track->n_events &&
+                         loop->first_event <= track->n_events - loop->n_events,
+                     "a loop has events that there are not, or that another one has") ||
+            !require(w, loop->turns < shape->n_sizes && shape->sizes[loop->turns].is_rest,
+                     "the turns of a loop are pieces of a size"))
+            return;
+        put_number(w, loop->first_event - end);
+        put_number(w, loop->n_events);
+        put_number(w, loop->turns);
+        end = loop->first_event + loop->n_events;
+        for (uint32_t k = loop->first_event; k < end; k++)
+            n += track->events[k].kind == PLIM_STEP_TAKE;
+        require(w, n == loop->n_takes, "a loop has a size for each take");
+        for (uint32_t k = 0; k < n && !w->objection; k++) {
+            require(w, loop->sizes[k] < shape->n_sizes, "a loop has a size that there is not");
+            put_number(w, loop->sizes[k]);
+        }
+        for (size_t k = 0; k < track->n_marks; k++)
+            require(w, track->marks[k].event <= loop->first_event || track->marks[k].event >= end,
+                    "a mark is within a loop");
+    }
+}
+
 static void put_track(struct writer *w, const struct plim_step_shape *shape, const struct plim_step_track *track)
 {
     put_number(w, track->rank);
@@ -254,6 +314,8 @@ static void put_track(struct writer *w, const struct plim_step_shape *shape, con
     put_allocations(w, shape, track);
     put_events(w, track);
     put_marks(w, track);
+    if (w->version > PLIM_STEP_FIRST_VERSION)
+        put_loops(w, shape, track);
 }
 
 static void put_shape(struct writer *w, const struct plim_step_shape *shape)
@@ -278,7 +340,7 @@ static void put_shape(struct writer *w, const struct plim_step_shape *shape)
 int plim_step_encode(const struct plim_step *step, unsigned char **ret_bytes, size_t *ret_n_bytes,
                      struct plim_error *reterr)
 {
-    struct writer w = { .step = step };
+    struct writer w = { .step = step, .version = version_of(step) };
     put_head(&w);
     put_count(&w, step->n_shapes, PLIM_MAX_STEP_SHAPES, "there are more shapes than a file has");
     for (size_t i = 0; i < step->n_shapes && !w.objection; i++)

@@ -79,10 +79,12 @@ def make_steps(folder: pathlib.Path) -> None:
     (folder / "train.step").write_bytes(whole)
     (folder / "plain.step").write_bytes(step_file.encode(step_file.training(3, variables=False)))
     (folder / "tiny.step").write_bytes(step_file.encode(step_file.tiny()))
+    (folder / "pieces.step").write_bytes(step_file.encode(step_file.pieces()))
+    (folder / "turns.step").write_bytes(step_file.encode(step_file.turns()))
     (folder / "everything.step").write_bytes(step_file.encode(step_file.everything()))
     (folder / "cut.step").write_bytes(whole[:256])
     (folder / "damaged.step").write_bytes(whole.replace(b"train.py", b"trail.py"))
-    (folder / "newer.step").write_bytes(whole[:8] + b"\x02" + whole[9:])
+    (folder / "newer.step").write_bytes(whole[:8] + b"\x03" + whole[9:])
 
 
 def make_checkpoint(folder: pathlib.Path) -> None:

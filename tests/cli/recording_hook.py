@@ -59,7 +59,8 @@ class Place:
         self.folder, self.python = os.path.join(folder, "record"), python
         self.own = os.path.join(folder, "own")
         os.makedirs(os.path.join(self.folder, "hook"))
-        shutil.copy(hook, os.path.join(self.folder, "hook", "sitecustomize.py"))
+        for name in ("sitecustomize.py", "pieces.py"):
+            shutil.copy(os.path.join(os.path.dirname(hook), name), os.path.join(self.folder, "hook", name))
         self.put("torch/__init__.py", TORCH)
 
     def put(self, name: str, text: str) -> None:
@@ -159,6 +160,37 @@ def the_history_begins_with_cuda_and_is_written_at_exit(place: Place) -> None:
     demand(len(marks), 1, "marks")
     demand(" 1073741824 A card of two lines\n" in place.read(marks[0]), True, "a line for each thing")
     demand(place.read(marks[0]).endswith("mark end 0\nat 0 1 0\nend\n"), True, place.read(marks[0]))
+
+
+# A line for each place: the lines of it, the line of the loop, and what a piece has at most.
+PIECES = '''
+LIMIT, LENGTH = 4096, 512
+def work(rows, size, LENGTH):
+    buffer = make(min(len(rows), LIMIT))
+    for start in range(0, len(rows), LIMIT):
+        for part in rows.split(size):
+            make(part)
+    for part in torch.split(rows, 8): make(part)
+    parts = [make(part) for part in rows.split(LENGTH, dim=0)]
+    for i in range(len(rows)): make(min(size, i))
+    for i in range(9, 0, -1): make(i)
+    for word in "a b".split(" "): make(word)
+    for part in rows.split([1, 2]): make(part)
+'''
+PLACES = [(4, 4, 4, 4096), (6, 7, 5, 4096), (7, 7, 6, 0), (8, 8, 8, 8), (9, 9, 9, 0)]
+
+
+@case
+def what_works_in_pieces_is_known_from_the_source(place: Place) -> None:
+    place.put("loops.py", PIECES)
+    text = ("import sys, torch, loops\ntorch._C._cuda_memorySnapshot = lambda pool: {'segments': [], 'device_traces': [[{'frames': ["
+            "{'filename': loops.__file__, 'line': 7, 'name': 'work'}, {'filename': '??'}, {'filename': torch.__file__}]}, {}]]}\n"
+            "torch.use_cuda()")
+    demand(place.run(text), "0", "the program")
+    demand(place.read("notes"), "", "notes")
+    path = os.path.join(place.own, "loops.py")
+    lines = place.read(place.written(".marks")[0]).splitlines()
+    demand([line for line in lines if line.startswith("pieces ")], ["pieces %d %d %d %d %s" % (*row, path) for row in PLACES], "places")
 
 
 @case

@@ -128,11 +128,54 @@ static void test_together(void **state)
     plim_step_done(&step);
 }
 
+/* A mask of one byte a row, and what has 64 bytes for each: both in a loop over pieces of 4,096 rows. */
+static void make_pieces(struct plim_step *step, uint64_t piece, int64_t fixed, int64_t each)
+{
+    static const uint64_t points[][2] = { { 2, 512 }, { 4, 512 }, { 6, 512 } };
+    make(step, 2, points, COUNT(points));
+    const uint32_t line = hand_site(step, 20);
+    step->sites[line].loop = 1;
+    step->sites[line].piece = piece;
+    struct plim_step_track *track = hand_track(&step->shapes[0]);
+    (void)hand_take(track, hand_size(&step->shapes[0], 0, 512), hand_site(step, 30), 0, 0);
+    (void)hand_take(track, hand_size(&step->shapes[0], fixed, each), line, 0, 0);
+}
+
+static void test_pieces(void **state)
+{
+    struct plim_step step;
+    struct plim_error error = { 0 };
+    struct plim_step_choice choice;
+    (void)state;
+    make_pieces(&step, 4096, 0, 64 * 512);
+    holds(&step, 5, 512, 0, PLIM_STEP_BETWEEN);
+    holds(&step, 1, 512, 0, PLIM_STEP_BEYOND);
+    holds(&step, 8, 512, 0, PLIM_STEP_BEYOND); /* 4,096 rows: one piece */
+    is_refused(&step, 9, 512, "the program works in pieces of 4096 at train.py, and no recording has several");
+    assert_int_equal(plim_step_choose(&step, &(struct plim_step_point){ { 9, 512 } }, &choice, &error),
+                     PLIM_E_UNSUPPORTED);
+    assert_non_null(strstr(error.hint, "--vary B=...,11,19")); /* 5,120 rows are two turns, 9,216 three */
+    step.shapes[0].sizes[1].most_bytes = 64 * 4096;            /* the recordings show the end */
+    holds(&step, 9, 512, 0, PLIM_STEP_BEYOND);
+    plim_step_done(&step);
+    make_pieces(&step, 4096, 0, 64 * 512);
+    step.shapes[0].tracks[0].allocations[0].size = 1; /* nothing tells how many rows there are */
+    is_refused(&step, 7, 512, "in pieces of 4096");
+    plim_step_done(&step);
+    make_pieces(&step, 0, 0, 64 * 512);
+    is_refused(&step, 7, 512, "the program works in pieces at train.py");
+    plim_step_done(&step);
+    make_pieces(&step, 0, 64 * 512, 0); /* does not grow */
+    holds(&step, 100, 512, 0, PLIM_STEP_BEYOND);
+    plim_step_done(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_recording), cmocka_unit_test(test_one_shape), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_mixed),         cmocka_unit_test(test_corner),    cmocka_unit_test(test_together),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,6 +255,9 @@ static void test_wrong_marks(void **state)
                                            "fraction 1.5\nend\n",
                                            "fraction 0x\nend\n",
                                            "snapshot ../1-1-exit.pickle.gz\nend\n",
+                                           "pieces 2 1 1 8 a.py\nend\n",
+                                           "pieces 1 1 1 8 \nend\n",
+                                           "pieces 1 1 x 8 a.py\nend\n",
                                            "nonsense\nend\n",
                                            "number 99999999999999999999999\nend\n" };
     struct plim_record_folder folder = { .path = "/tmp/plim-test-XXXXXX" };
@@ -271,6 +274,38 @@ static void test_wrong_marks(void **state)
         const int length = snprintf(changed, sizeof changed, "%.*s%s", (int)(n - strlen("end\n")), text, endings[i]);
         assert_int_equal(read_with(&folder, changed, (size_t)length, &error), PLIM_E_CORRUPT);
     }
+    plim_record_folder_remove(&folder);
+}
+
+/* Lines that stand in loops over pieces, or call what allocates there. */
+static void test_pieces(void **state)
+{
+    struct plim_record_folder folder = { .path = "/tmp/plim-test-XXXXXX" };
+    struct plim_step step;
+    struct plim_recorded recorded;
+    struct plim_error error = { 0 };
+    char changed[1 << 14], loop[512];
+    size_t n, n_in = 0;
+    const char *text = read_marks(&n);
+    (void)state;
+    assert_non_null(mkdtemp(folder.path));
+    put(folder.path, "1-1-exit.marks", text, n);
+    assert_int_equal(plim_record_step(&folder, &step, &recorded, &error), 0);
+    const struct plim_step_site first = step.sites[0];
+    assert_int_equal(first.loop, 0);
+    const int length =
+        snprintf(changed, sizeof changed, "%.*spieces %u %u 7 4096 %s\npieces 1 99999 8 64 /other.py\nend\n",
+                 (int)(n - strlen("end\n")), text, first.line, first.line, plim_step_text(&step, first.file));
+    snprintf(loop, sizeof loop, "%s:7", plim_step_text(&step, first.file));
+    plim_step_done(&step);
+    put(folder.path, "1-1-exit.marks", changed, (size_t)length);
+    assert_int_equal(plim_record_step(&folder, &step, &recorded, &error), 0);
+    assert_string_equal(plim_step_text(&step, step.sites[0].loop), loop);
+    assert_int_equal(step.sites[0].piece, 4096);
+    for (size_t i = 0; i < step.n_sites; i++)
+        n_in += step.sites[i].loop != 0;
+    assert_true(n_in > 0 && n_in < step.n_sites);
+    plim_step_done(&step);
     plim_record_folder_remove(&folder);
 }
 
@@ -388,9 +423,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real),        cmocka_unit_test(test_phases),        cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_wrong_marks), cmocka_unit_test(test_card),          cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_real),        cmocka_unit_test(test_phases),  cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_wrong_marks), cmocka_unit_test(test_pieces),  cmocka_unit_test(test_card),
+        cmocka_unit_test(test_choice),      cmocka_unit_test(test_nothing), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_leftovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static struct plim_step_point points[] = { { { 1 } }, { { 2 } } };
 static struct plim_step_shape shapes[] = {
     { points, COUNT(points), tracks, COUNT(tracks), sizes, COUNT(sizes), terms, COUNT(terms), 0.25, -1 },
 };
-static struct plim_step_site sites[] = { { 1, 0, 300 } };
+static struct plim_step_site sites[] = { { .file = 1, .line = 300 } };
 static char text[] = "\0a.py\0run {B}";
 static const struct plim_step sample = {
     .torch_version = "2.15.0",
@@ -332,7 +332,7 @@ static void test_refused(void **state)
         size_t error_at;
     } rows[] = {
         { 0, 'x', PLIM_E_UNSUPPORTED, "not a recorded step", 0 },
-        { 8, 2, PLIM_E_UNSUPPORTED, "a recorded step of version 2, expected 1", 8 },
+        { 8, 3, PLIM_E_UNSUPPORTED, "a recorded step of version 3, expected 2 at most", 8 },
         { 9, 32, PLIM_E_CORRUPT, "the version of PyTorch is 32, expected at most 31", 9 },
         { 12, 0, PLIM_E_CORRUPT, "a text has a NUL inside", 10 },
         { 24, 'x', PLIM_E_CORRUPT, "texts begin and end with a NUL", 23 },
@@ -356,6 +356,43 @@ static void test_refused(void **state)
             strcmp(error.what, rows[i].what) != 0 || error.at != rows[i].error_at)
             fail_msg("row %zu: %d \"%s\" at %llu", i, error.code, error.what, (unsigned long long)error.at);
     }
+}
+
+/* What the first version lacks makes a file of the second, which has nothing else to be one. */
+static void test_versions(void **state)
+{
+    enum { END_OF_SITES = 47 };
+    struct plim_step_site site = { .file = 1, .line = 300, .loop = 6, .piece = 4096 };
+    struct plim_step step = sample;
+    struct plim_error error = { 0 };
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    step.sites = &site;
+    assert_int_equal(plim_step_encode(&step, &bytes, &n, NULL), 0);
+    assert_int_equal(bytes[8], 2);
+    assert_int_equal(n, sizeof file + PLIM_STEP_SUM_BYTES + 3 + 1 + 2); /* the loop; the bounds; loops of two tracks */
+    struct plim_step read = read_well(bytes, n);
+    assert_string_equal(plim_step_text(&read, read.sites[0].loop), "run {B}");
+    assert_int_equal(read.sites[0].piece, 4096);
+    plim_step_done(&read);
+    assert_true(is_read(bytes, n, &error));
+    plim_free(bytes);
+    site.piece = 0; /* not known */
+    assert_int_equal(plim_step_encode(&step, &bytes, &n, NULL), 0);
+    assert_true(is_read(bytes, n, &error));
+    plim_free(bytes);
+    site.loop = sizeof text;
+    assert_int_equal(plim_step_encode(&step, &bytes, &n, &error), PLIM_E_INTERNAL);
+    site.loop = 6;
+    site.piece = 1;
+    assert_int_equal(plim_step_encode(&step, &bytes, &n, NULL), 0);
+    memmove(bytes + END_OF_SITES, bytes + END_OF_SITES + 1, n - END_OF_SITES - 1);
+    bytes[END_OF_SITES] = 0; /* no loop */
+    set_sum(bytes, n - 1);
+    assert_false(is_read(bytes, n - 1, &error));
+    plim_free(bytes);
+    assert_string_equal(error.what, "a step of a newer version has nothing that needs it");
 }
 
 /* Steps that break a rule are not written. */
@@ -595,10 +632,11 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),     cmocka_unit_test(test_file_by_hand),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_objections), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_many),       cmocka_unit_test(test_memory),    cmocka_unit_test(test_as_model),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),      cmocka_unit_test(test_file_by_hand),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_versions),   cmocka_unit_test(test_objections), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_write),      cmocka_unit_test(test_many),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_as_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "report/step/step.h"
 #include "source/file.h"
 #include "step/file.h"
+#include "step/unroll.h"
 
 #include <string.h>
 
@@ -52,9 +53,15 @@ static int show(const char *path, const struct plim_step *step, const struct pli
     plim_report_step_head(stdout, path, step, style);
     for (size_t i = 0; result == 0 && i < step->n_shapes; i++) {
         const struct plim_step_shape *shape = &step->shapes[i];
+        struct plim_step_shape *own = NULL;
+        result = plim_step_unroll(shape, &shape->points[0], &own, err);
+        if (result < 0)
+            return result;
+        shape = plim_step_unrolled(shape, own);
         plim_report_step_shape(stdout, step, shape, style);
         for (size_t k = 0; result == 0 && k < shape->n_tracks; k++)
             result = show_track(step, shape, &shape->tracks[k], style, err);
+        plim_step_unrolled_free(own);
     }
     return result;
 }

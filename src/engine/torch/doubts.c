@@ -97,7 +97,7 @@ static uint64_t find_smallest(const struct plim_torch *engine, uint32_t *ret_siz
 static bool shows_work_areas(const struct plim_step_shape *shape)
 {
     for (size_t i = 0; i < shape->n_sizes; i++)
-        if (shape->sizes[i].least_bytes || shape->sizes[i].multiple_bytes || shape->sizes[i].most_bytes)
+        if (shape->sizes[i].least_bytes || shape->sizes[i].multiple_bytes)
             return true;
     return false;
 }

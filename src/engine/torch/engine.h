@@ -72,10 +72,11 @@ struct plim_torch_scene {
     bool is_made;
     struct plim_step_point point;
     struct plim_step_choice choice;
-    struct plim_torch_tape *tapes;   /* [n_tracks of the shape] */
-    struct plim_torch_check *checks; /* [n_tracks] */
-    struct plim_torch_whole *wholes; /* [2 * n_tracks]: of any card, and of the last one; as they were asked for */
-    uint32_t n_places;               /* cards of the job */
+    struct plim_step_shape *unrolled; /* the shape of the choice, where that has loops; else NULL */
+    struct plim_torch_tape *tapes;    /* [n_tracks of the shape] */
+    struct plim_torch_check *checks;  /* [n_tracks] */
+    struct plim_torch_whole *wholes;  /* [2 * n_tracks]: of any card, and of the last one; as they were asked for */
+    uint32_t n_places;                /* cards of the job */
 };
 
 enum plim_torch_kinship { PLIM_TORCH_KIN_SAME, PLIM_TORCH_KIN_OTHER, PLIM_TORCH_KIN_UNKNOWN, PLIM_TORCH_KIN_MAX_ };

@@ -112,6 +112,7 @@ static void try_recorded(struct search *s, uint64_t *ret_good, uint64_t *ret_fai
 /* What is known; 0: nothing. */
 struct edge {
     uint64_t good;  /* the largest value that is as wanted */
+    uint64_t least; /* that is, where the low bound stands for smaller ones that cannot be told; else 0 */
     uint64_t end;   /* the least above that is not */
     uint64_t fails; /* ... and fails: what lies between two shapes of the step does not, and cannot be told */
 };
@@ -122,12 +123,33 @@ static void lower_end(struct edge *edge, uint64_t value, enum answer answer)
     edge->fails = answer == FAILS ? value : edge->fails;
 }
 
+/* Where the low bound is below all that is known: the least recorded value that is not, if it is as wanted; else 0. */
+static uint64_t stand_in(struct search *s)
+{
+    const struct plim_step *step = s->engine->step;
+    uint64_t least = 0;
+    for (size_t i = 0; i < step->n_shapes; i++)
+        for (size_t k = 0; k < step->shapes[i].n_points; k++) {
+            const uint64_t value = step->shapes[i].points[k].value[s->variable];
+            if (value > s->wish->max_low && value < s->wish->max_high && (!least || value < least))
+                least = value;
+        }
+    if (!least || try(s, least) != s->wanted)
+        return 0;
+    s->largest->unknown_at = 0;
+    return least;
+}
+
 /* The bounds of a range first, as rehearse/find.c has it: the same values are tried. */
 static void try_bounds(struct search *s, struct edge *edge)
 {
     const uint64_t bounds[] = { s->wish->max_low, s->wish->max_high };
     for (size_t i = 0; i < 2 && !edge->end; i++) {
         const enum answer answer = try(s, bounds[i]);
+        if (i == 0 && answer == UNKNOWN && (edge->least = stand_in(s))) {
+            edge->good = bounds[i]; /* the same values are tried between the bounds */
+            continue;
+        }
         if (answer == s->wanted)
             edge->good = bounds[i];
         else
@@ -164,7 +186,7 @@ static void halve(struct search *s, struct edge *edge)
 
 static struct edge search(struct search *s, enum answer wanted)
 {
-    struct edge edge = { 0, 0, 0 };
+    struct edge edge = { .good = 0 };
     s->wanted = wanted;
     if (s->wish->max_high) {
         try_bounds(s, &edge);
@@ -174,6 +196,7 @@ static struct edge search(struct search *s, enum answer wanted)
         double_up(s, &edge);
     }
     halve(s, &edge);
+    edge.good = edge.good < edge.least ? edge.least : edge.good;
     return edge;
 }
 

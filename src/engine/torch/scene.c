@@ -3,6 +3,7 @@
 #include "engine/torch/engine.h"
 
 #include "base/numbers.h"
+#include "step/unroll.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ void plim_torch_scene_done(struct plim_torch_scene *scene)
     plim_free(scene->tapes);
     plim_free(scene->checks);
     plim_free(scene->wholes);
+    plim_step_unrolled_free(scene->unrolled);
     *scene = (struct plim_torch_scene){ .is_made = false };
 }
 
@@ -152,6 +154,10 @@ int plim_torch_scene_make(struct plim_torch *engine, const struct plim_step_poin
     int result = plim_step_choose(engine->step, point, &scene.choice, reterr);
     if (result < 0)
         return result;
+    result = plim_step_unroll(scene.choice.shape, point, &scene.unrolled, reterr);
+    if (result < 0)
+        return result;
+    scene.choice.shape = plim_step_unrolled(scene.choice.shape, scene.unrolled);
     result = fill(engine->step, &scene, reterr);
     if (result < 0) {
         plim_torch_scene_done(&scene);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/torch/step.h"
 
+#include "step/unroll.h"
+
 int plim_torch_run_make(const struct plim_torch_tape *tape, const struct plim_torch_conditions *conditions,
                         struct plim_torch_run *ret_run, struct plim_error *reterr)
 {
@@ -30,11 +32,10 @@ static bool is_worse(const struct plim_torch_result *result, const struct plim_t
 }
 
 /* A replay of one track, with its moments when it is the worst so far. */
-static int add_track(const struct plim_step *step, const struct plim_step_point *point, size_t track,
-                     const struct plim_torch_conditions *conditions, struct plim_torch_evaluation *evaluation,
-                     struct plim_error *reterr)
+static int add_track(const struct plim_step *step, const struct plim_step_shape *shape,
+                     const struct plim_step_point *point, size_t track, const struct plim_torch_conditions *conditions,
+                     struct plim_torch_evaluation *evaluation, struct plim_error *reterr)
 {
-    const struct plim_step_shape *shape = evaluation->choice.shape;
     struct plim_torch_tape tape;
     struct plim_torch_run run = { 0 };
     int result = plim_torch_tape_make(step, shape, &shape->tracks[track], point, &tape, reterr);
@@ -61,9 +62,16 @@ int plim_torch_step_evaluate(const struct plim_step *step, const struct plim_ste
                              struct plim_torch_evaluation *ret_evaluation, struct plim_error *reterr)
 {
     struct plim_torch_evaluation evaluation = { .track = 0 };
+    struct plim_step_shape *own = NULL;
     int result = plim_step_choose(step, point, &evaluation.choice, reterr);
-    for (size_t i = 0; result == 0 && i < evaluation.choice.shape->n_tracks; i++)
-        result = add_track(step, point, i, conditions, &evaluation, reterr);
+    if (result == 0)
+        result = plim_step_unroll(evaluation.choice.shape, point, &own, reterr);
+    if (result < 0)
+        return result;
+    const struct plim_step_shape *shape = plim_step_unrolled(evaluation.choice.shape, own);
+    for (size_t i = 0; result == 0 && i < shape->n_tracks; i++)
+        result = add_track(step, shape, point, i, conditions, &evaluation, reterr);
+    plim_step_unrolled_free(own);
     if (result == 0)
         *ret_evaluation = evaluation;
     return result;

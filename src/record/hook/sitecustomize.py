@@ -433,6 +433,21 @@ class _Recorder:
             put(file)
         os.replace(path + ".part", path)
 
+    def add_pieces(self, taken, lines):
+        """Where the sources behind the stacks work in pieces. Those of PyTorch and of Python's library are left out."""
+        import importlib.util
+
+        own = [os.path.dirname(os.path.abspath(module.__file__)) + os.sep for module in (self.torch, os)]
+        paths = {frame["filename"] for history in taken["device_traces"] for entry in history
+                 for frame in entry.get("frames", ())}
+        folder = os.path.dirname(os.path.abspath(self.module.__file__))
+        spec = importlib.util.spec_from_file_location("_plimsoll_pieces", os.path.join(folder, "pieces.py"))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        lines.extend(module.lines_of(
+            path for path in paths if os.path.isabs(path) and not path.startswith(own[0])
+            and ("-packages" + os.sep in path or not path.startswith(own[1]))))
+
     def name_of(self, kind):
         return "%d-%d-%s" % (self.pid, self.began, kind)
 
@@ -479,6 +494,7 @@ class _Recorder:
             lines.append("mark %s %d" % (mark["kind"], mark["step"]))
             lines.extend("at %d %d %d" % tuple(place) for place in mark["at"])
             lines.extend("%s %s" % (name, " ".join(map(str, mark[name]))) for name in ADDRESSES if name in mark)
+        _is_quiet(self.add_pieces)(taken, lines)
         text = "\n".join(" ".join(line.splitlines()) for line in lines) + "\nend\n"
         self.write(self.name_of(kind) + ".marks", lambda file: file.write(text.encode("utf-8", "replace")), "wb")
         self.marks.pop()  # the end was not the end yet

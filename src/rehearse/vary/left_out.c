@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/torch/tape.h"
+#include "step/unroll.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,19 +39,23 @@ static int measure(const struct plim_step *step, const struct plim_step_shape *s
                    struct plim_error *reterr)
 {
     const struct plim_step_shape *own = &recording->step.shapes[0];
-    for (size_t i = 0; i < own->n_tracks; i++) {
+    struct plim_step_shape *turned = NULL;
+    int result = plim_step_unroll(shape, &recording->point, &turned, reterr);
+    shape = plim_step_unrolled(shape, turned);
+    for (size_t i = 0; result == 0 && i < own->n_tracks; i++) {
         struct plim_step_peaks found, expected = { PLIM_STEP_UNKNOWN_BYTES, PLIM_STEP_UNKNOWN_BYTES };
-        int result = peaks_of(step, shape, i, &recording->point, &found, reterr);
+        result = peaks_of(step, shape, i, &recording->point, &found, reterr);
         if (own->tracks[i].recorded)
             expected = own->tracks[i].recorded[0];
         if (result == 0 && expected.reserved_bytes == PLIM_STEP_UNKNOWN_BYTES)
             result = peaks_of(&recording->step, own, i, &own->points[0], &expected, reterr);
         if (result < 0)
-            return result;
+            break;
         widen(allocated, found.allocated_bytes, expected.allocated_bytes);
         widen(reserved, found.reserved_bytes, expected.reserved_bytes);
     }
-    return 0;
+    plim_step_unrolled_free(turned);
+    return result;
 }
 
 /* Of recordings of this shape: the one that is farthest from the first, by the sum of logarithms; NULL: too few. */

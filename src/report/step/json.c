@@ -128,6 +128,14 @@ static json_t *allocations_json(const struct plim_step *step, const struct plim_
     return NULL;
 }
 
+static json_t *site_json(const struct plim_step *step, const struct plim_step_site *site)
+{
+    return json_pack("{s:o, s:I, s:o, s:o, s:o}", "file", plim_text_json(plim_step_text(step, site->file)), "line",
+                     (json_int_t)site->line, "function", plim_text_or_null_json(plim_step_text(step, site->function)),
+                     "loop", plim_text_or_null_json(plim_step_text(step, site->loop)), "piece",
+                     site->piece ? number(site->piece) : json_null());
+}
+
 /* --- a shape --- */
 
 /* {"B": 2, "S": 512} of what each variable has. */
@@ -159,10 +167,10 @@ static json_t *size_json(const struct plim_step *step, const struct plim_step_sh
     for (uint32_t v = 0; v < step->n_variables; v++)
         if (size->rounding[v])
             json_object_set_new(multiples, step->variables[v].name, json_integer((json_int_t)1 << size->rounding[v]));
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "terms", terms, "denominator",
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:b}", "terms", terms, "denominator",
                      (json_int_t)size->denominator, "multiples", multiples, "least_bytes",
                      bound_json(size->least_bytes), "multiple_bytes", bound_json(size->multiple_bytes), "most_bytes",
-                     bound_json(size->most_bytes), "is_exact", (int)size->is_exact);
+                     bound_json(size->most_bytes), "is_rest", (int)size->is_rest, "is_exact", (int)size->is_exact);
 }
 
 static json_t *peaks_json(const struct plim_step_shape *shape, const struct plim_step_track *track)
@@ -196,16 +204,31 @@ static json_t *marks_json(const struct plim_step_track *track)
     return marks;
 }
 
+static json_t *loops_json(const struct plim_step_track *track)
+{
+    json_t *loops = json_array();
+    for (size_t i = 0; i < track->n_loops; i++) {
+        const struct plim_step_loop *loop = &track->loops[i];
+        json_t *sizes = json_array();
+        for (uint32_t k = 0; k < loop->n_takes; k++)
+            json_array_append_new(sizes, json_integer(loop->sizes[k]));
+        json_array_append_new(loops,
+                              json_pack("{s:I, s:I, s:I, s:o}", "event", (json_int_t)loop->first_event, "events",
+                                        (json_int_t)loop->n_events, "turns", (json_int_t)loop->turns, "sizes", sizes));
+    }
+    return loops;
+}
+
 static json_t *track_json(const struct plim_step *step, const struct plim_step_shape *shape,
                           const struct plim_step_track *track)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", (json_int_t)track->rank,
-                     "device", (json_int_t)track->device, "streams", (json_int_t)track->n_streams, "pool_retries",
-                     retries_json(track), "end", ends[track->end] ? plim_text_json(ends[track->end]) : json_null(),
-                     "starts_late", (int)track->starts_late, "recorded", peaks_json(shape, track), "outside_bytes",
-                     number(track->outside_bytes), "capacity_bytes", number(track->capacity_bytes), "marks",
-                     marks_json(track), "allocations", allocations_json(step, shape, track), "events",
-                     events_json(track));
+    return json_pack(
+        "{s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", (json_int_t)track->rank, "device",
+        (json_int_t)track->device, "streams", (json_int_t)track->n_streams, "pool_retries", retries_json(track), "end",
+        ends[track->end] ? plim_text_json(ends[track->end]) : json_null(), "starts_late", (int)track->starts_late,
+        "recorded", peaks_json(shape, track), "outside_bytes", number(track->outside_bytes), "capacity_bytes",
+        number(track->capacity_bytes), "marks", marks_json(track), "allocations", allocations_json(step, shape, track),
+        "events", events_json(track), "loops", loops_json(track));
 }
 
 static json_t *error_json(double error) { return error < 0 ? json_null() : json_real(error); }
@@ -230,10 +253,7 @@ bool plim_report_step_json(FILE *out, const char *path, const struct plim_step *
     for (uint32_t v = 0; v < step->n_variables; v++)
         json_array_append_new(variables, plim_text_json(step->variables[v].name));
     for (size_t i = 0; i < step->n_sites; i++)
-        json_array_append_new(sites, json_pack("{s:o, s:I, s:o}", "file",
-                                               plim_text_json(plim_step_text(step, step->sites[i].file)), "line",
-                                               (json_int_t)step->sites[i].line, "function",
-                                               plim_text_or_null_json(plim_step_text(step, step->sites[i].function))));
+        json_array_append_new(sites, site_json(step, &step->sites[i]));
     for (size_t i = 0; i < step->n_shapes; i++)
         json_array_append_new(shapes, shape_json(step, &step->shapes[i]));
     json_t *card = json_pack("{s:o, s:o}", "name", plim_text_or_null_json(step->card_name), "total_bytes",

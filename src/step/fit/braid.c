@@ -29,6 +29,7 @@ struct side {
     size_t n_sites;
     uint64_t *signs;    /* [event] */
     uint8_t *lifetimes; /* [allocation]: enum lifetime */
+    bool *stays;        /* [allocation]: beyond a mark */
     size_t *partners;   /* [event]: of the other side; SIZE_MAX: none */
     uint32_t *same;     /* [allocation]: of the other side */
 };
@@ -37,6 +38,7 @@ static void side_done(struct side *side)
 {
     plim_free(side->signs);
     plim_free(side->lifetimes);
+    plim_free(side->stays);
     plim_free(side->partners);
     plim_free(side->same);
 }
@@ -74,24 +76,43 @@ static void find_lifetimes(struct side *side)
     }
 }
 
-/* With fine signs an allocation is known by how long it lives as well. */
-static uint64_t sign_of(const struct side *side, const struct plim_step_event *event, bool is_fine)
+static void find_stays(struct side *side)
+{
+    const struct plim_step_track *track = side->track;
+    size_t mark = 0;
+    for (size_t i = 0; i < track->n_events; i++) {
+        const struct plim_step_event *event = &track->events[i];
+        for (; mark < track->n_marks && track->marks[mark].event <= i; mark++)
+            ;
+        if (event->kind == PLIM_STEP_TAKE)
+            side->same[event->id] = (uint32_t)mark; /* kept there meanwhile */
+        else if (plim_step_event_has_id(event))
+            side->stays[event->id] = side->same[event->id] != mark;
+    }
+}
+
+/* What an allocation is known by beside its line: how long it lives, little of that, or whether it outlives its phase.
+ */
+enum signs { FINE, COARSE, BY_PHASE, N_SIGNS };
+
+static uint64_t sign_of(const struct side *side, const struct plim_step_event *event, enum signs signs)
 {
     uint64_t site = 0, lifetime = 0;
     if (plim_step_event_has_id(event)) {
         const uint32_t own = side->track->allocations[event->id].site;
         site = !side->sites ? own : own < side->n_sites ? side->sites[own] : PLIM_STEP_NO_SITE;
         lifetime = side->lifetimes[event->id];
-        lifetime = is_fine || lifetime < TINY || lifetime == ENDLESS ? lifetime : SHORT;
+        if (signs != FINE && lifetime >= TINY && lifetime != ENDLESS)
+            lifetime = signs == BY_PHASE && side->stays[event->id] ? LONG : SHORT;
     }
     return (uint64_t)event->kind << 60 | lifetime << 56 | ((uint64_t)event->stream & 0xfff) << 44 |
            ((uint64_t)event->pool & 0xfff) << 32 | (site & UINT32_MAX);
 }
 
-static void sign(struct side *side, bool is_fine)
+static void sign(struct side *side, enum signs signs)
 {
     for (size_t i = 0; i < side->track->n_events; i++)
-        side->signs[i] = sign_of(side, &side->track->events[i], is_fine);
+        side->signs[i] = sign_of(side, &side->track->events[i], signs);
     for (uint32_t i = 0; i < side->track->n_allocations; i++)
         side->same[i] = PLIM_STEP_NO_ALLOCATION;
 }
@@ -102,10 +123,12 @@ static bool side_init(struct side *side)
     side->signs = plim_alloc(track->n_events + 1, sizeof *side->signs);
     side->partners = plim_alloc(track->n_events + 1, sizeof *side->partners);
     side->lifetimes = plim_alloc((size_t)track->n_allocations + 1, sizeof *side->lifetimes);
+    side->stays = plim_alloc((size_t)track->n_allocations + 1, sizeof *side->stays);
     side->same = plim_alloc((size_t)track->n_allocations + 1, sizeof *side->same);
-    if (!side->signs || !side->partners || !side->lifetimes || !side->same)
+    if (!side->signs || !side->partners || !side->lifetimes || !side->stays || !side->same)
         return false;
     find_lifetimes(side);
+    find_stays(side);
     return true;
 }
 
@@ -157,6 +180,26 @@ struct lost {
     size_t n, n_others, n_living; /* others than work areas; and those that live longer than an operation */
 };
 
+/*
+ * What is taken and given back while nothing happens that both have is part of one more operation, however long that
+ * is: the sort of an embedding's gradient takes and gives back two dozen times. Its allocations count as short ones.
+ */
+static void shorten_lives(struct side *own)
+{
+    const struct plim_step_track *track = own->track;
+    size_t *start = plim_alloc((size_t)track->n_allocations + 1, sizeof *start), first = 0;
+    for (size_t i = 0; start && i < track->n_events; i++) {
+        const struct plim_step_event *event = &track->events[i];
+        if (own->partners[i] != SIZE_MAX)
+            first = i + 1;
+        else if (event->kind == PLIM_STEP_TAKE)
+            start[event->id] = first;
+        else if (event->kind == PLIM_STEP_GIVE && start[event->id] == first && own->lifetimes[event->id] > SHORT)
+            own->lifetimes[event->id] = SHORT;
+    }
+    plim_free(start);
+}
+
 /* Allocations that the other side lacks; those that some strand lacks already do not count. */
 static struct lost count_lost(const struct side *own, const bool *is_optional)
 {
@@ -186,8 +229,10 @@ static bool events_have_partners(const struct side *own)
     return true;
 }
 
-static bool may_braid(const struct side *a, const struct side *b, const bool *is_optional)
+static bool may_braid(struct side *a, struct side *b, const bool *is_optional)
 {
+    shorten_lives(a);
+    shorten_lives(b);
     const struct lost x = count_lost(a, is_optional), y = count_lost(b, NULL);
     const uint32_t n_a = a->track->n_allocations, n_b = b->track->n_allocations;
     const size_t n = n_a > n_b ? n_a : n_b;
@@ -248,6 +293,8 @@ static bool merge_init(struct merge *m, const struct side *a, const struct side 
     *m = (struct merge){ .track = *a->track };
     m->track.has_retries = NULL;
     m->track.recorded = NULL;
+    m->track.loops = NULL;
+    m->track.n_loops = 0;
     m->track.n_events = m->track.n_allocations = 0;
     m->track.events = plim_alloc(a->track->n_events + b->track->n_events + 1, sizeof *m->track.events);
     m->track.allocations = plim_alloc(n, sizeof *m->track.allocations);
@@ -305,11 +352,11 @@ static bool find_partners(struct side *a, const struct side *b, bool *ret_nomem)
     return is_found;
 }
 
-static enum plim_step_braided try_signs(struct side *a, struct side *b, const bool *is_optional, bool is_fine)
+static enum plim_step_braided try_signs(struct side *a, struct side *b, const bool *is_optional, enum signs signs)
 {
     bool is_out_of_memory = false;
-    sign(a, is_fine);
-    sign(b, is_fine);
+    sign(a, signs);
+    sign(b, signs);
     if (!find_partners(a, b, &is_out_of_memory))
         return is_out_of_memory ? PLIM_STEP_BRAID_NOMEM : PLIM_STEP_TOO_DIFFERENT;
     pair_allocations(a, b);
@@ -323,9 +370,9 @@ static enum plim_step_braided merge_tracks(struct side *a, struct side *b, const
 {
     if (!side_init(a) || !side_init(b))
         return PLIM_STEP_BRAID_NOMEM;
-    enum plim_step_braided result = try_signs(a, b, is_optional, true);
-    if (result == PLIM_STEP_TOO_DIFFERENT)
-        result = try_signs(a, b, is_optional, false);
+    enum plim_step_braided result = PLIM_STEP_TOO_DIFFERENT;
+    for (int signs = FINE; result == PLIM_STEP_TOO_DIFFERENT && signs < N_SIGNS; signs++)
+        result = try_signs(a, b, is_optional, (enum signs)signs);
     if (result != PLIM_STEP_BRAIDED)
         return result;
     if (!merge_init(m, a, b))
@@ -403,6 +450,8 @@ static bool begin(struct plim_step_braid *braid, const struct plim_step_shape *s
         *track = *from;
         track->has_retries = NULL;
         track->recorded = NULL;
+        track->loops = NULL;
+        track->n_loops = 0;
         track->events = copy_of(from->events, from->n_events, sizeof *from->events, &is_done);
         track->allocations = copy_of(from->allocations, from->n_allocations, sizeof *from->allocations, &is_done);
         track->marks = copy_of(from->marks, from->n_marks, sizeof *from->marks, &is_done);

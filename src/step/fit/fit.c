@@ -6,6 +6,7 @@
 #include "step/fit/group.h"
 #include "step/fit/rows.h"
 #include "step/fit/sites.h"
+#include "step/fit/turns/loops.h"
 
 #include <string.h>
 
@@ -17,13 +18,15 @@ static int out_of_memory(struct plim_error *reterr)
 /* --- tracks --- */
 
 /* The recordings from which a shape is fitted: those that are not left out, or all where it has no others. */
-static size_t list_recordings(const struct plim_step_fit *fit, size_t shape, const struct plim_step_recording **list)
+static size_t list_recordings(const struct plim_step_fit *fit, const struct plim_step_groups *groups, size_t shape,
+                              const struct plim_step_recording **list)
 {
+    const struct plim_step_recording *all = groups->folds.recordings ? groups->folds.recordings : fit->recordings;
     size_t n = 0;
     for (int takes_left_out = 0; takes_left_out < 2 && n == 0; takes_left_out++)
         for (size_t i = 0; i < fit->n_recordings; i++)
-            if (fit->recordings[i].shape == shape && (takes_left_out || !fit->recordings[i].is_left_out))
-                list[n++] = &fit->recordings[i];
+            if (all[i].shape == shape && (takes_left_out || !all[i].is_left_out))
+                list[n++] = &all[i];
     return n;
 }
 
@@ -154,12 +157,15 @@ int plim_step_fit(struct plim_step_fit *fit, struct plim_step *ret_step, struct 
     if (result == 0 && !step.shapes)
         result = out_of_memory(reterr);
     for (size_t i = 0; result == 0 && i < groups.n; i++) {
-        const size_t n = list_recordings(fit, i, list);
+        const size_t n = list_recordings(fit, &groups, i, list);
         if (n == 0)
             continue;
         if (i == 0)
             describe(fit, &list[0]->step, &step);
         result = join_shape(fit, &groups.braids[i], list, n, &step, reterr);
+        if (result == 0 && groups.folds.recordings)
+            result = plim_step_fit_loops(&groups.folds, (size_t)(list[0] - groups.folds.recordings), &groups.braids[i],
+                                         list, &step.shapes[step.n_shapes - 1], reterr);
     }
     plim_step_groups_done(&groups);
     if (result == 0 && !plim_step_add_text(&step, fit->command ? fit->command : "", &step.command))

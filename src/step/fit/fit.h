@@ -16,6 +16,7 @@ struct plim_step_recording {
     bool is_left_out; /* of the fit, if its shape has another recording */
     size_t shape;     /* out: of the step; PLIM_STEP_NO_SHAPE: it is of no use (no tracks, or memory ran out) */
     size_t strand;    /* out: of the shape (braid.h) */
+    bool is_folded;   /* its events are a copy (fold.h) */
 };
 
 struct plim_step_fit {

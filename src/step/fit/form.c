@@ -272,7 +272,8 @@ struct plim_step_size plim_step_form_size(const struct plim_step_form *form, uin
                                    .is_exact = form->is_exact,
                                    .least_bytes = form->least_bytes,
                                    .multiple_bytes = form->multiple_bytes,
-                                   .most_bytes = form->most_bytes };
+                                   .most_bytes = form->most_bytes,
+                                   .is_rest = form->is_rest };
     memcpy(size.rounding, form->rounding, sizeof size.rounding);
     return size;
 }

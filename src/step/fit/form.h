@@ -23,7 +23,8 @@ struct plim_step_form {
     struct plim_step_term term[PLIM_STEP_FORM_TERMS];
     uint8_t rounding[PLIM_STEP_MAX_VARIABLES];        /* a variable counts as rounded up to a multiple of 2^rounding */
     uint64_t least_bytes, multiple_bytes, most_bytes; /* as those of a size, see step.h */
-    bool meets_all;                                   /* recorded sizes, to the byte */
+    bool is_rest;
+    bool meets_all; /* recorded sizes, to the byte */
     bool is_exact;
 };
 

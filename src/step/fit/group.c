@@ -43,6 +43,31 @@ static bool add(struct plim_step_groups *groups, struct plim_step_recording *rec
     return false;
 }
 
+/* folded: NULL, or the recordings without the turns of their loops. */
+static bool group_all(struct plim_step_fit *fit, struct plim_step_recording *folded, struct plim_step *sites,
+                      struct plim_step_groups *groups)
+{
+    struct plim_step_fit of = *fit;
+    of.recordings = folded ? folded : fit->recordings;
+    for (size_t i = 0; i < fit->n_recordings; i++) {
+        struct plim_step_recording *own = &of.recordings[i];
+        const bool is_used = own->shape != PLIM_STEP_NO_SHAPE;
+        const struct plim_step_recording *alike = is_used ? find_alike(&of, i) : NULL;
+        own->strand = alike ? alike->strand : 0;
+        own->shape = alike ? alike->shape : PLIM_STEP_NO_SHAPE;
+        if (is_used && !alike) {
+            uint32_t *numbers = plim_step_add_sites(sites, &own->step);
+            const bool is_added = numbers && add(groups, own, numbers);
+            plim_free(numbers);
+            if (!is_added)
+                return false;
+        }
+        fit->recordings[i].shape = own->shape;
+        fit->recordings[i].strand = own->strand;
+    }
+    return true;
+}
+
 int plim_step_groups_make(struct plim_step_fit *fit, struct plim_step *sites, struct plim_step_groups *ret_groups,
                           struct plim_error *reterr)
 {
@@ -50,21 +75,16 @@ int plim_step_groups_make(struct plim_step_fit *fit, struct plim_step *sites, st
     bool is_done = groups.braids != NULL;
     for (size_t i = 0; i < fit->n_recordings; i++) {
         struct plim_step_recording *own = &fit->recordings[i];
-        own->shape = PLIM_STEP_NO_SHAPE;
-        own->strand = 0;
-        if (!is_done || !is_whole(&own->step))
-            continue;
-        plim_step_sort_returns(&own->step);
-        const struct plim_step_recording *alike = find_alike(fit, i);
-        if (alike) {
-            own->shape = alike->shape;
-            own->strand = alike->strand;
-            continue;
-        }
-        uint32_t *numbers = plim_step_add_sites(sites, &own->step);
-        is_done = numbers && add(&groups, own, numbers);
-        plim_free(numbers);
+        own->shape = is_whole(&own->step) ? 0 : PLIM_STEP_NO_SHAPE;
+        if (own->shape != PLIM_STEP_NO_SHAPE)
+            plim_step_sort_returns(&own->step);
     }
+    const int result = is_done ? plim_step_fold(fit, &groups.folds, reterr) : 0;
+    if (result < 0) {
+        plim_step_groups_done(&groups);
+        return result;
+    }
+    is_done = is_done && group_all(fit, groups.folds.recordings, sites, &groups);
     *ret_groups = groups;
     if (is_done)
         return 0;
@@ -77,6 +97,7 @@ void plim_step_groups_done(struct plim_step_groups *groups)
     for (size_t i = 0; groups->braids && i < groups->n; i++)
         plim_step_braid_done(&groups->braids[i]);
     plim_free(groups->braids);
+    plim_step_folds_done(&groups->folds);
     *groups = (struct plim_step_groups){ 0 };
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "step/fit/form.h"
+#include "step/fit/form_capped.h"
 #include "step/fit/wide.h"
 #include "step/fit/work_area.h"
 #include "step/size.h"
@@ -233,25 +234,31 @@ static const uint64_t *semaphores_after(const struct forms *f, size_t row)
 
 /* Sizes that no formula meets: a work area that all points have, and in some of them the largest that the card can use.
  */
-static bool fit_irregular(struct forms *f, struct plim_step_former *former)
+static int fit_irregular(struct forms *f, struct plim_step_former *former, struct plim_error *reterr)
 {
     enum { FINER = 1 << 10 }; /* a step of the work area begins between two values of the product */
     struct plim_step_work_area area = area_of(f);
-    bool is_done = true;
+    int result = 0;
     for (uint32_t k = 0; k < area.usual.n_terms; k++)
         if (area.usual.term[k].coefficient < INT64_MAX / FINER && area.usual.term[k].coefficient > INT64_MIN / FINER)
             area.usual.term[k].coefficient *= FINER;
-    for (size_t i = 0; is_done && i < f->rows->n; i++) {
+    for (size_t i = 0; result == 0 && i < f->rows->n; i++) {
         struct plim_step_form form;
+        bool is_found;
         if (f->shape->sizes[i].denominator || !is_regular(f, i))
             continue;
         area.bytes = f->rows->bytes + i * f->rows->n_points;
         area.semaphore_bytes = semaphores_after(f, i);
-        if (!plim_step_work_area_find_reduction(&area, &form))
+        is_found = plim_step_work_area_find_reduction(&area, &form);
+        if (!is_found)
+            result = plim_step_form_capped(area.points, area.bytes, area.n_points, area.n_variables, &form, &is_found,
+                                           reterr);
+        if (!is_found)
             plim_step_former_find(former, area.bytes, &form);
-        is_done = add_size(f->shape, &f->terms_room, (uint32_t)i, &form);
+        if (result == 0 && !add_size(f->shape, &f->terms_room, (uint32_t)i, &form))
+            result = plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     }
-    return is_done;
+    return result;
 }
 
 static int fit_regular(struct forms *f, struct plim_error *reterr)
@@ -259,8 +266,7 @@ static int fit_regular(struct forms *f, struct plim_error *reterr)
     struct plim_step_former *former = NULL;
     struct plim_step_form form;
     bool is_done = true;
-    const int result =
-        plim_step_former_open(f->shape->points, f->shape->n_points, f->fit->n_variables, &former, reterr);
+    int result = plim_step_former_open(f->shape->points, f->shape->n_points, f->fit->n_variables, &former, reterr);
     if (result < 0)
         return result;
     for (size_t i = 0; is_done && i < f->rows->n; i++) {
@@ -273,9 +279,10 @@ static int fit_regular(struct forms *f, struct plim_error *reterr)
         if (is_done)
             learn_usual(f, i, &form);
     }
-    is_done = is_done && fit_irregular(f, former);
+    result =
+        is_done ? fit_irregular(f, former, reterr) : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     plim_step_former_free(former);
-    return is_done ? 0 : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    return result;
 }
 
 static int fit_work_areas(struct forms *f, struct plim_error *reterr)

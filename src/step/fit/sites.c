@@ -27,8 +27,8 @@ bool plim_step_add_text(struct plim_step *step, const char *text, uint32_t *ret_
 static bool intern_text(struct plim_step *step, const char *text, uint32_t *ret_offset)
 {
     for (size_t i = step->n_sites; i-- > 0;) {
-        const uint32_t words[] = { step->sites[i].file, step->sites[i].function };
-        for (size_t k = 0; k < 2; k++)
+        const uint32_t words[] = { step->sites[i].file, step->sites[i].function, step->sites[i].loop };
+        for (size_t k = 0; k < 3; k++)
             if (!strcmp(plim_step_text(step, words[k]), text)) {
                 *ret_offset = words[k];
                 return true;
@@ -41,12 +41,13 @@ static bool intern_text(struct plim_step *step, const char *text, uint32_t *ret_
 static uint32_t intern_site(struct plim_step *step, const struct plim_step *other, const struct plim_step_site *site)
 {
     const char *file = plim_step_text(other, site->file), *function = plim_step_text(other, site->function);
-    struct plim_step_site own = { .line = site->line };
+    struct plim_step_site own = { .line = site->line, .piece = site->piece };
     for (size_t i = 0; i < step->n_sites; i++)
         if (step->sites[i].line == site->line && !strcmp(plim_step_text(step, step->sites[i].function), function) &&
             !strcmp(plim_step_text(step, step->sites[i].file), file))
             return (uint32_t)i;
-    if (!intern_text(step, file, &own.file) || !intern_text(step, function, &own.function))
+    if (!intern_text(step, file, &own.file) || !intern_text(step, function, &own.function) ||
+        !intern_text(step, plim_step_text(other, site->loop), &own.loop))
         return UINT32_MAX;
     struct plim_step_site *sites = plim_realloc(step->sites, step->n_sites + 1, sizeof *sites);
     if (!sites)

@@ -20,7 +20,30 @@ PLIM_MUST_CHECK bool plim_step_words_open(struct plim_step_words *words, struct 
 /* The number of a constant size, or of the site of a frame; UINT32_MAX when memory ran out. */
 uint32_t plim_step_words_size(struct plim_step_words *words, uint64_t bytes);
 uint32_t plim_step_words_site(struct plim_step_words *words, const struct plim_memory_trace *trace, uint32_t frame);
+/* The site stands in a loop; false when memory ran out. */
+PLIM_MUST_CHECK bool plim_step_words_loop(struct plim_step_words *words, uint32_t site, const char *loop,
+                                          uint64_t piece);
 void plim_step_words_done(struct plim_step_words *words);
+
+/* --- loops over pieces (places.c) --- */
+
+struct plim_step_piece {
+    uint32_t place; /* UINT32_MAX: none */
+    uint64_t limit;
+};
+
+struct plim_step_pieces {
+    const struct plim_memory_trace *trace;
+    const struct plim_trace_place *places;
+    struct plim_step_piece *of_frame; /* NULL: there are no places */
+};
+
+PLIM_MUST_CHECK bool plim_step_pieces_open(struct plim_step_pieces *pieces, const struct plim_memory_trace *trace,
+                                           const struct plim_trace_place *places, size_t n);
+/* An allocation of this stack has that site; false when memory ran out. */
+PLIM_MUST_CHECK bool plim_step_pieces_note(const struct plim_step_pieces *pieces, struct plim_step_words *words,
+                                           uint32_t stack, uint32_t site);
+void plim_step_pieces_done(struct plim_step_pieces *pieces);
 
 /* --- what stacks tell (stacks.c) --- */
 

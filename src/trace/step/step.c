@@ -21,6 +21,8 @@ struct maker {
     size_t *first_event; /* for each entry and the end: the first event of it or of a later one */
     size_t *places;
     struct plim_step_words words;
+    struct plim_step_pieces pieces;
+    bool is_out_of_memory;
     size_t last_oom; /* the event of the requests that failed and ended the program; SIZE_MAX: none */
 };
 
@@ -53,6 +55,9 @@ static uint32_t add_allocation(struct maker *m, uint32_t id, struct plim_step_li
     allocation->size = plim_step_words_size(&m->words, m->requests.id_bytes[id]);
     if (frame != PLIM_TRACE_NO_STACK)
         allocation->site = plim_step_words_site(&m->words, m->trace, frame);
+    if (allocation->site != PLIM_STEP_NO_SITE &&
+        !plim_step_pieces_note(&m->pieces, &m->words, life.stack, allocation->site))
+        m->is_out_of_memory = true;
     m->lives[number] = life;
     m->id_of[id] = number;
     return number;
@@ -144,7 +149,7 @@ static bool make_events(struct maker *m)
     for (uint32_t id = 0; id < m->track.n_allocations; id++)
         if (m->track.allocations[id].size == UINT32_MAX)
             return false;
-    return true;
+    return !m->is_out_of_memory;
 }
 
 /* --- marks --- */
@@ -214,8 +219,9 @@ static bool describe(struct maker *m)
 
 static bool make(struct maker *m)
 {
-    if (!plim_step_words_open(&m->words, m->step, m->trace->n_frames) || !make_events(m) || !find_places(m) ||
-        !describe(m))
+    if (!plim_step_words_open(&m->words, m->step, m->trace->n_frames) ||
+        !plim_step_pieces_open(&m->pieces, m->trace, m->question->places, m->question->n_places) || !make_events(m) ||
+        !find_places(m) || !describe(m))
         return false;
     struct plim_step_history history = { .track = &m->track,
                                          .lives = m->lives,
@@ -295,6 +301,7 @@ int plim_trace_step_add(struct plim_memory_trace *trace, const struct plim_trace
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     const int result = add(&m, ret_figures, reterr);
     plim_step_words_done(&m.words);
+    plim_step_pieces_done(&m.pieces);
     plim_trace_requests_done(&m.requests);
     plim_free(m.lives);
     plim_free(m.id_of);

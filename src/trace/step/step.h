@@ -44,12 +44,25 @@ struct plim_trace_marks {
     bool are_cut; /* steps in the middle have none */
 };
 
+/*
+ * Lines of a source file that a loop over pieces has, or a limit is named in: what is allocated there stops to grow
+ * with the whole.
+ */
+struct plim_trace_place {
+    char *file;
+    uint32_t first, last; /* lines */
+    uint32_t line;        /* of the loop */
+    uint64_t limit;       /* of a piece, in rows or elements; 0: not known */
+};
+
 struct plim_trace_step_question {
     size_t device;
     uint32_t rank;
     enum plim_step_end end;
     const struct plim_torch_settings *settings; /* under which the history was made */
     const struct plim_trace_marks *marks;
+    const struct plim_trace_place *places;
+    size_t n_places;
 };
 
 /* The allocator's account of a history: what its requests come to when they are replayed as they were. */

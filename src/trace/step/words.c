@@ -99,7 +99,7 @@ static uint32_t add_site(struct plim_step_words *w, const char *file, const char
     const uint32_t file_text = add_text(w, file), function_text = add_text(w, function);
     if (file_text == UINT32_MAX || function_text == UINT32_MAX)
         return UINT32_MAX;
-    step->sites[step->n_sites] = (struct plim_step_site){ file_text, function_text, line };
+    step->sites[step->n_sites] = (struct plim_step_site){ .file = file_text, .function = function_text, .line = line };
     return (uint32_t)step->n_sites++;
 }
 
@@ -122,6 +122,22 @@ uint32_t plim_step_words_site(struct plim_step_words *w, const struct plim_memor
         w->site_of_frame[frame] = find_site(w, trace->text + f->file, trace->text + f->name, f->line);
     }
     return w->site_of_frame[frame];
+}
+
+bool plim_step_words_loop(struct plim_step_words *w, uint32_t site, const char *loop, uint64_t piece)
+{
+    struct plim_step_site *own = &w->step->sites[site];
+    if (own->loop) {
+        own->piece = own->piece < piece ? own->piece : piece; /* 0, which is not known, is the least */
+        return true;
+    }
+    for (size_t i = 0; i < w->step->n_sites && !own->loop; i++)
+        if (!strcmp(plim_step_text(w->step, w->step->sites[i].loop), loop))
+            own->loop = w->step->sites[i].loop;
+    if (!own->loop)
+        own->loop = add_text(w, loop);
+    own->piece = piece;
+    return own->loop != UINT32_MAX;
 }
 
 /* --- tables --- */

@@ -17,6 +17,7 @@ class Design:
     lengths: list[int]
     between: list[tuple[int, int]]  # (batch, length) inside the recorded range, not recorded
     beyond: list[tuple[int, int]]  # four times the batch or the work of the length
+    larger: list[int]  # batches that are recorded as well
 
 
 def drawn(name: str) -> Design:
@@ -31,7 +32,17 @@ def drawn(name: str) -> Design:
     lengths = [first, first + step, first + 2 * step]
     inside = [(b, s) for b in range(batches[0], batches[-1] + 1) for s in range(lengths[0], lengths[-1] + 1, grain) if s not in lengths]
     beyond = [(4 * batches[-1], source.choice(lengths)), (source.choice(batches), factor * lengths[-1])]
-    return Design(batches, lengths, sorted(source.sample(inside, 3))[:2], beyond)
+    return Design(batches, lengths, sorted(source.sample(inside, 3))[:2], beyond, larger(name, lengths[0]))
+
+
+def larger(name: str, length: int) -> list[int]:
+    """
+    Where a program works in pieces that no recording shows, the step refuses larger sizes and names the batches that show two and
+    three: for TRL's loss 1.25 and 2.25 times its 4,096 words, of which the last of each text has no label.
+    """
+    if program.PROGRAMS[name].loop != "sft":
+        return []
+    return [words // (length - 1) + 1 for words in (5120, 9216)]
 
 
 @dataclass(frozen=True)

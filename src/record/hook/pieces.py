@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""
+Where a program's source says that it works in pieces: loops over range(a, b, STEP) and over .split(STEP), and min(n, LIMIT). What is
+allocated there stops to grow at a size that recordings of less than one piece do not show.
+
+Nothing is run: a number stands there, or is an integer that a module has under that name. Python 3.8 and newer.
+"""
+import ast
+import re
+import sys
+
+MAY_HAVE_PIECES = re.compile(r"\bmin\(|\bsplit\(|\brange\(")
+MOST_PLACES = 4096
+
+
+class _Finder(ast.NodeVisitor):
+    """found: (first line, last line, line of the loop, limit), where a limit of 0 is not known."""
+
+    def __init__(self, names):
+        self.names = names
+        self.hidden = []  # for each function around: the names of its own
+        self.found = []
+
+    def number(self, node):
+        if isinstance(node, ast.Constant):
+            value = node.value
+        elif isinstance(node, ast.Name) and not any(node.id in names for names in self.hidden):
+            value = self.names.get(node.id)
+        else:
+            return 0
+        return value if type(value) is int and 0 < value < 1 << 62 else 0
+
+    def limit_of(self, call):
+        """Of the pieces over which a loop goes; None: it goes over something else."""
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        if name == "range" and len(call.args) == 3:
+            step = call.args[2]
+        elif name == "split" and call.args:
+            is_function = isinstance(call.func, ast.Name) or getattr(call.func.value, "id", "") == "torch"
+            step = call.args[1 if is_function and len(call.args) > 1 else 0]
+        else:
+            return None
+        if isinstance(step, (ast.UnaryOp, ast.List, ast.Tuple, ast.JoinedStr)):
+            return None  # backwards; so many pieces in all
+        if isinstance(step, ast.Constant) and (type(step.value) is not int or step.value < 2):
+            return None  # a text; one after the other
+        return self.number(step)
+
+    def look_at_loop(self, over, line, first, last):
+        for call in ast.walk(over):
+            limit = self.limit_of(call) if isinstance(call, ast.Call) else None
+            if limit is not None:
+                self.found.append((first, last, line, limit))
+
+    def visit_For(self, node):
+        self.look_at_loop(node.iter, node.lineno, node.body[0].lineno, node.body[-1].end_lineno)
+        self.generic_visit(node)
+
+    def visit_ListComp(self, node):
+        for part in node.generators:
+            self.look_at_loop(part.iter, node.lineno, node.lineno, node.end_lineno)
+        self.generic_visit(node)
+
+    def visit_Call(self, node):
+        limits = [self.number(argument) for argument in node.args]
+        if getattr(node.func, "id", "") == "min" and 0 in limits and max(limits) > 1:
+            self.found.append((node.lineno, node.end_lineno, node.lineno, min(filter(None, limits))))
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node):
+        own = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+        own |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        self.hidden.append(own)
+        self.generic_visit(node)
+        self.hidden.pop()
+
+    visit_AsyncFor = visit_For
+    visit_GeneratorExp = visit_SetComp = visit_ListComp
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+
+def places_in(path, names):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    if not MAY_HAVE_PIECES.search(text):
+        return []
+    finder = _Finder(names)
+    finder.visit(ast.parse(text))
+    return sorted(set(finder.found))
+
+
+def lines_of(paths):
+    """For the marks of a recording: "pieces FIRST LAST LOOP LIMIT PATH"."""
+    modules = {getattr(module, "__file__", None): module for module in list(sys.modules.values())}
+    lines = []
+    for path in sorted(paths):
+        try:
+            found = places_in(path, getattr(modules.get(path), "__dict__", {}))
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        lines.extend("pieces %d %d %d %d %s" % (*place, path) for place in found)
+    return lines[:MOST_PLACES]

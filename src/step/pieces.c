@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "step/pieces.h"
+
+#include "step/size.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 120 };
+
+static uint64_t largest_recorded(const struct plim_step_shape *shape, uint32_t size)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < shape->n_points; i++) {
+        const uint64_t bytes = plim_step_size_bytes(shape, size, &shape->points[i]);
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
+static bool is_larger(const struct plim_step_shape *shape, uint32_t size, const struct plim_step_point *point)
+{
+    return !shape->sizes[size].most_bytes && plim_step_size_bytes(shape, size, point) > largest_recorded(shape, size);
+}
+
+/* --- how many rows there are at most --- */
+
+/* Do two sizes grow alike, as far as the recordings tell? */
+static bool are_proportional(const struct plim_step_shape *shape, uint32_t a, uint32_t b)
+{
+    const double first = (double)plim_step_size_bytes(shape, a, &shape->points[0]),
+                 second = (double)plim_step_size_bytes(shape, b, &shape->points[0]);
+    for (size_t i = 1; i < shape->n_points; i++)
+        if ((double)plim_step_size_bytes(shape, a, &shape->points[i]) * second !=
+            (double)plim_step_size_bytes(shape, b, &shape->points[i]) * first)
+            return false;
+    return first > 0 && second > 0;
+}
+
+static bool is_same_file(const struct plim_step *step, uint32_t a, uint32_t b)
+{
+    return !strcmp(plim_step_text(step, step->sites[a].file), plim_step_text(step, step->sites[b].file));
+}
+
+/*
+ * A tensor with one element for each row has a byte for it at least: of those of the file that grow like this
+ * allocation the smallest, in bytes. The number of its size.
+ */
+static uint32_t size_of_rows(const struct plim_step *step, const struct plim_step_shape *shape,
+                             const struct plim_step_allocation *own)
+{
+    uint32_t smallest = own->size;
+    for (size_t t = 0; t < shape->n_tracks; t++)
+        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
+            const struct plim_step_allocation *other = &shape->tracks[t].allocations[i];
+            if (other->site < step->n_sites && is_same_file(step, own->site, other->site) &&
+                largest_recorded(shape, other->size) < largest_recorded(shape, smallest) &&
+                are_proportional(shape, own->size, other->size))
+                smallest = other->size;
+        }
+    return smallest;
+}
+
+/* --- refusing --- */
+
+/* The variable that is farthest beyond the recordings, and its largest value there. */
+static uint32_t farthest(const struct plim_step *step, const struct plim_step_shape *shape,
+                         const struct plim_step_point *point, uint64_t *ret_most)
+{
+    uint32_t variable = 0;
+    double best = 0;
+    for (uint32_t v = 0; v < step->n_variables; v++) {
+        uint64_t high = 1;
+        for (size_t i = 0; i < shape->n_points; i++)
+            high = shape->points[i].value[v] > high ? shape->points[i].value[v] : high;
+        if ((double)point->value[v] / (double)high > best) {
+            best = (double)point->value[v] / (double)high;
+            variable = v;
+            *ret_most = high;
+        }
+    }
+    return variable;
+}
+
+/* The least value of the variable with so many rows, the others as in the first recording; 0: none was found. */
+static uint64_t value_with(const struct plim_step_shape *shape, uint32_t size, uint32_t variable, uint64_t from,
+                           uint64_t rows)
+{
+    enum { MOST_DOUBLINGS = 40 };
+    struct plim_step_point point = shape->points[0];
+    uint64_t low = from, high = from;
+    for (unsigned i = 0; i < MOST_DOUBLINGS; i++, high *= 2) {
+        point.value[variable] = high;
+        if (plim_step_size_bytes(shape, size, &point) > rows)
+            break;
+        low = high;
+    }
+    while (low < high) {
+        point.value[variable] = low + (high - low) / 2;
+        if (plim_step_size_bytes(shape, size, &point) > rows)
+            high = point.value[variable];
+        else
+            low = point.value[variable] + 1;
+    }
+    point.value[variable] = high;
+    return plim_step_size_bytes(shape, size, &point) > rows ? high : 0;
+}
+
+/* The end of a path is enough to know it. */
+static const char *short_place(const char *place)
+{
+    const char *at = place + strlen(place);
+    for (unsigned n = 0; at > place; at--)
+        if (at[-1] == '/' && ++n == 2)
+            return at;
+    return at;
+}
+
+static int refuse(const struct plim_step *step, const struct plim_step_shape *shape,
+                  const struct plim_step_point *point, const struct plim_step_site *site, uint32_t rows,
+                  struct plim_error *reterr)
+{
+    const char *place = short_place(plim_step_text(step, site->loop));
+    char pieces[TEXT_BYTES] = "pieces";
+    uint64_t most = 0, second = 0, third = 0;
+    const uint32_t v = farthest(step, shape, point, &most);
+    if (site->piece && site->piece < UINT64_MAX / 4) {
+        snprintf(pieces, sizeof pieces, "pieces of %" PRIu64, site->piece);
+        second = value_with(shape, rows, v, most, site->piece + site->piece / 4);
+        third = value_with(shape, rows, v, most, 2 * site->piece + site->piece / 4);
+    }
+    if (second <= most || third <= second) {
+        second = most < UINT64_MAX / 8 ? 4 * most : most;
+        third = most < UINT64_MAX / 8 ? 8 * most : most;
+    }
+    plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+              "the program works in %s at %.80s, and no recording has several: what is larger is not known", pieces,
+              place);
+    plim_error_hint(
+        reterr, "record larger values, too, so that it turns twice and three times: --vary %s=...,%" PRIu64 ",%" PRIu64,
+        step->variables[v].name, second, third);
+    return PLIM_E_UNSUPPORTED;
+}
+
+/* What is cut into pieces of a size is not known to be where all recordings have several, and there is one. */
+static int check_turns(const struct plim_step_shape *shape, const struct plim_step_point *point,
+                       struct plim_error *reterr)
+{
+    for (size_t t = 0; t < shape->n_tracks; t++)
+        for (size_t i = 0; i < shape->tracks[t].n_loops; i++) {
+            const uint32_t turns = shape->tracks[t].loops[i].turns;
+            bool has_one = shape->sizes[turns].most_bytes == 1 || plim_step_size_pieces(shape, turns, point) > 1;
+            for (size_t k = 0; k < shape->n_points && !has_one; k++)
+                has_one = plim_step_size_pieces(shape, turns, &shape->points[k]) == 1;
+            if (has_one)
+                continue;
+            plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+                      "the program works in pieces, and all recordings have several: what a single one takes is not "
+                      "known");
+            plim_error_hint(reterr, "record smaller values, too: plimsoll rehearse --record FILE --vary VAR=...");
+            return PLIM_E_UNSUPPORTED;
+        }
+    return 0;
+}
+
+int plim_step_check_pieces(const struct plim_step *step, const struct plim_step_shape *shape,
+                           const struct plim_step_point *point, struct plim_error *reterr)
+{
+    uint32_t last = UINT32_MAX;
+    for (size_t t = 0; t < shape->n_tracks; t++)
+        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
+            const struct plim_step_allocation *own = &shape->tracks[t].allocations[i];
+            if (own->site >= step->n_sites || !step->sites[own->site].loop || own->size == last)
+                continue;
+            last = own->size;
+            if (!is_larger(shape, own->size, point))
+                continue;
+            const struct plim_step_site *site = &step->sites[own->site];
+            const uint32_t rows = size_of_rows(step, shape, own);
+            if (!site->piece || plim_step_size_bytes(shape, rows, point) > site->piece)
+                return refuse(step, shape, point, site, rows, reterr);
+        }
+    return check_turns(shape, point, reterr);
+}
