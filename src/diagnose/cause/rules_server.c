@@ -25,7 +25,11 @@ bool plim_rule_startup(const struct plim_facts *facts, struct plim_guess *guess)
     if (!plim_is_known(desired) && plim_is_known(utilization))
         desired = (int64_t)((double)utilization / 1e6 * (double)a->total_bytes);
     int64_t in_use = a->total_bytes - a->free_bytes;
-    bool is_by_others = in_use > PLIM_STARTUP_OTHERS_BYTES;
+    /* A driver, a context, WSL's own part: little of a card, and the share that is wanted leaves less than that. */
+    const bool is_greedy = plim_is_known(desired) && a->total_bytes - desired < in_use &&
+                           (double)in_use < PLIM_OTHERS_SHARE * (double)a->total_bytes &&
+                           (double)desired > PLIM_GREEDY_SHARE * (double)a->total_bytes;
+    bool is_by_others = in_use > PLIM_STARTUP_OTHERS_BYTES && !is_greedy;
     return plim_guess_set(
         guess, is_by_others ? PLIM_CAUSE_OTHER_PROCESS : PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_HIGH,
         "Wants %s of %s, and %s is free: %s is in use %s", plim_say(&texts, desired), plim_say(&texts, a->total_bytes),

@@ -418,6 +418,7 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
         return false; /* nobody's */
     return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||
            holds(g, PLIM_PROSE_SAID_BEFORE, s.text, s.n_before) ||
+           holds(g, PLIM_PROSE_SAID_CAME, s.behind, s.n_behind) || g->voice.has_traceback ||
            (is_own_line(w, from) && holds(g, PLIM_PROSE_SAID_TITLE, s.text, s.n_before) &&
             holds(g, PLIM_PROSE_SAID_BEHIND, s.behind, s.n_behind));
 }
