@@ -108,8 +108,8 @@
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
     X(PHASE, phase)         /* the work it was doing: loading, training, evaluating, generating */                     \
     X(TREND, trend)         /* rising: somebody says that memory keeps growing */                                      \
-    X(TOLD, told)           /* what somebody says of it: smaller_batch, others, context, no_oom (told.patterns) */     \
-    X(DETAIL, detail)       /* details in the message's own words */
+    X(TOLD, told)     /* what somebody says of it: smaller_batch, others, context, late, no_oom (told.patterns) */     \
+    X(DETAIL, detail) /* details in the message's own words */
 
 enum plim_number {
 #define PLIM_X(id, name, kind) PLIM_N_##id,

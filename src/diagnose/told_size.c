@@ -185,21 +185,31 @@ static int bits_of(const char *text, size_t size)
     return 0;
 }
 
+/* "Loading vicuna-13b ...": of several models that are named, the one that it was about. */
+static bool is_behind_loading(const char *text, size_t at)
+{
+    size_t start = at;
+    while (start > 0 && text[start - 1] != '\n' && at - start < NAME_BYTES)
+        start--;
+    return at - start > 8 && !strncmp(text + start, "Loading ", 8);
+}
+
 void plim_told_size_read(const char *text, size_t size, struct plim_told_size *ret_told)
 {
-    int64_t billions = 0, gib = 0;
+    int64_t billions = 0, loaded = 0, gib = 0;
     bool is_clear = true;
     memset(ret_told, 0, sizeof *ret_told);
     for (size_t at = 0; at < size; at++) {
         if (!begins_number(text, at))
             continue;
         const int64_t parameters = read_billions(text, size, at), card = parameters ? 0 : read_card_gib(text, size, at);
+        loaded = parameters && is_behind_loading(text, at) ? parameters : loaded;
         is_clear = is_clear && (!parameters || !billions || parameters == billions);
         billions = parameters ? parameters : billions;
         /* of several cards the largest */
         gib = card > gib ? card : gib;
     }
-    ret_told->parameters = is_clear ? billions * 1000000 : 0;
+    ret_told->parameters = (loaded ? loaded : is_clear ? billions : 0) * 1000000;
     ret_told->bits = bits_of(text, size);
     ret_told->card_bytes = gib * (int64_t)PLIM_GIB;
     ret_told->is_several = is_several(text, size);

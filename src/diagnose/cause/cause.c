@@ -50,6 +50,7 @@ static const struct rule {
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
+    { "told-late", plim_rule_told_late },
     { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };
 

@@ -101,7 +101,7 @@ static bool is_only_process(const struct plim_finding *finding, const struct pli
     const int64_t bytes = finding->n_others == 1 ? sane(finding->others[0].bytes) : PLIM_UNKNOWN;
     return plim_is_known(bytes) && bytes > 0 && plim_is_known(answer->total_bytes) &&
            plim_is_known(answer->free_bytes) && answer->allocated_bytes != 0 &&
-           answer->total_bytes - answer->free_bytes - bytes < PLIM_CONTEXT_LOW_BYTES - PLIM_ROUNDING_BYTES;
+           answer->total_bytes - answer->free_bytes - bytes < PLIM_CONTEXT_LOW_BYTES;
 }
 
 static void read_processes(const struct plim_finding *finding, struct plim_cause_answer *answer)

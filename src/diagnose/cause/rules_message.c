@@ -51,6 +51,8 @@ bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *gue
     if ((!is_role(facts, PLIM_PATTERN_ROLE_WRAPPER) && !is_role(facts, PLIM_PATTERN_ROLE_CONSEQUENCE)) ||
         facts->finding->pattern->cause != PLIM_CAUSE_UNKNOWN || facts->finding->is_recovered)
         return false;
+    if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "context"))
+        return false; /* somebody says what the reason was */
     guess->rule = "secondhand";
     plim_guess_set(guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
                    "This line only says that something failed. The reason stands in lines before it, which this log "

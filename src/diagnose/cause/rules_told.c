@@ -76,3 +76,15 @@ bool plim_rule_told_size(const struct plim_facts *facts, struct plim_guess *gues
         (double)told->parameters / 1e9, plim_say(&texts, weights), bits,
         told->bits ? "" : ", as nothing is said of fewer", plim_say(&texts, card));
 }
+
+/* Nothing else is known but that it went well for long. A larger step than those before is as possible, and named
+ * second. */
+bool plim_rule_told_late(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return is_of_card(facts) && facts->trace == PLIM_TRACE_NONE &&
+           !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "late") &&
+           plim_guess_set(
+               guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_LOW,
+               "The text says that it had gone well for long before: something is kept from step to step, or "
+               "one step was larger than those before.");
+}

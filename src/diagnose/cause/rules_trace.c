@@ -152,8 +152,9 @@ bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *gue
     if (facts->finding->pattern && facts->finding->pattern->is_said)
         return false; /* no message, so no message without figures */
     for (uint32_t i = 0; context && i < context->n_frames; i++)
-        begins =
-            begins || !strcmp(context->frames[i].name, "_lazy_init") || !strcmp(context->frames[i].name, "set_device");
+        begins = begins || !strcmp(context->frames[i].name, "_lazy_init") ||
+                 !strcmp(context->frames[i].name, "first_time_calculation") ||
+                 !strcmp(context->frames[i].name, "set_device");
     if (!begins || strcmp(facts->stage, "api") != 0 || plim_is_known(facts->answer->tried_bytes))
         return false;
     return plim_guess_set(
