@@ -53,6 +53,22 @@ MACROS = {
     "%RAM%": r"(?: (?:available|free|contiguous)){0,2} (?:host|system|CPU|cpu|main|pinned|page-?locked|virtual|physical|heap|process|node|"
              r"swap|committed|paged)"
              r"(?: (?:host|pinned|swap|virtual|physical))?",
+    # Of people's words, in any order: the computer's memory, that it ended, and up to five words between them.
+    "%RAMWORD%": r"(?:(?<!gpu )(?<!video )\b(?:(?:system |cpu |host |main |physical |server |node )?ram|swap"
+                 r"|(?:system|cpu|host|main|physical|server|node)(?: ram| side)? memory)\b|内存)",
+    "%ENDED%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout of\b|\booms?\b|\boomed\b|\bcrash\w{0,3}\b"
+               r"|\bkilled\b|\bkills\b|\bdies\b|\bdied\b|\beats?\b|\beating\b|\bfull\b|\bused up\b|\bfill(?:s|ed|ing)? up\b|\bfills\b"
+               r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b"
+               r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bblows? up\b|\bexplod\w{1,3}\b|爆|溢出|不足|不够|用完|占满)",
+    "%FINE%": r"(?:\b(?:works?|worked|fine|trains?|trained|ok|okay|loads?|loaded|renders?|starts?|started"
+              r"|runs?(?! out)|ran(?! out)|good|great|goes through|no problems?|succeeds|fits)\b"
+              r"|正常|没问题|能跑|可以|不会)",
+    "%OOMWORD%": r"(?:\booms?\b|\boomed\b|\bout[- ]of[- ]mem\w{0,4}|\bnot enough\b|\br[au]ns? out\b|\bcrash\w{0,3}\b"
+                 r"|\bdies\b|\bdied\b|\bfails?\b|\bfailed\b|\berrors?\b|爆|不足|不够|溢出|OOM)",
+    "%TAKEN%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout of\b|\beats?\b|\beating\b"
+               r"|\bfill(?:s|ed|ing)? up\b|\bfills\b"
+               r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b|\bmax(?:es|ed|ing)? out\b|\bblows? up\b)",
+    "%NEAR%": r"[ ,:('\"`*-]{1,3}(?:[\w'%/.-]{1,14}[ ,:('\"`*)-]{1,3}){0,5}?",
     # What is defined before the phrases of a pattern, by number: SUBROUTINES.
     "%OPEN%": r"(?<![=`(])(?<![^: ][\"'])(?<![^:] [\"'])",
     "%LEAD%": "(?3)",
@@ -63,7 +79,7 @@ MACROS = {
 SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
 # The others, in the order of enum plim_prose_rule_id (src/diagnose/scan/prose_rules.h).
 TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation", "definition",
-              "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
+              "said-general", "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
               "said-before", "said-came", "said-title", "said-behind", "voice-self", "voice-you", "voice-page",
               "voice-change", "voice-log"]
 LISTS = ["anchor", "more", "before", "path", "near", "name"]
@@ -252,7 +268,7 @@ class Pattern:
         for key in ("general", "said"):
             if self.once.get(key, "yes") != "yes":
                 raise Wrong(f"{self.where}: {key} yes, or nothing")
-        if "said" in self.once:
+        if "said" in self.once and self.once.get("role") not in ("neighbour", "series"):
             self.once["general"] = "yes"
         if self.lists["name"] and not self.is_program:
             raise Wrong(f"{self.where}: only a program has a name")

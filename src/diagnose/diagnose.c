@@ -239,8 +239,10 @@ static void read_said(struct plim_diagnose *d)
     struct plim_log_buffer *b = &d->buffer;
     if (b->base > 0 || b->length == 0 || b->length > PLIM_WINDOW_BYTES || plim_budget_is_spent(&d->budget))
         return;
-    if (plim_findings_is_empty(d->recorder.findings)) {
-        plim_window_reader_read_said(&d->reader, b);
+    plim_window_reader_read_said(&d->reader, b, true);
+    plim_recorder_take_window(&d->recorder, &d->reader, b, &d->hits);
+    if (plim_findings_are_bare(d->recorder.findings)) {
+        plim_window_reader_read_said(&d->reader, b, false);
         plim_recorder_open_window(&d->recorder);
         plim_recorder_take_window(&d->recorder, &d->reader, b, &d->hits);
         plim_findings_look_around(d->recorder.findings, d->reader.blank.text);

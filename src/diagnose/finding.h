@@ -107,9 +107,10 @@
     X(CONTAINER, container) /* "yes" when the log shows one */                                                         \
     X(POOL, pool)           /* SGLang: which token pool; CUDA: which kind */                                           \
     X(PHASE, phase)         /* the work it was doing: loading, training, evaluating, generating */                     \
+    X(WORK, work)           /* what somebody says it was at: loading, step, late (told.patterns) */                    \
     X(TREND, trend)         /* rising: somebody says that memory keeps growing */                                      \
-    X(TOLD, told)     /* what somebody says of it: smaller_batch, others, context, late, no_oom (told.patterns) */     \
-    X(DETAIL, detail) /* details in the message's own words */
+    X(TOLD, told)           /* what somebody says of it: smaller_batch, others ... (told.patterns) */                  \
+    X(DETAIL, detail)       /* details in the message's own words */
 
 enum plim_number {
 #define PLIM_X(id, name, kind) PLIM_N_##id,

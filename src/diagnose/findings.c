@@ -299,7 +299,13 @@ void plim_findings_see_program(struct plim_findings *f, const struct plim_patter
     plim_log_context_add_program(&f->diagnosis.context, program->id);
 }
 
-bool plim_findings_is_empty(const struct plim_findings *f) { return f->n == 0; }
+bool plim_findings_are_bare(const struct plim_findings *f)
+{
+    bool are = true;
+    for (uint32_t i = 0; i < f->n; i++)
+        are = are && f->list[i].is_bare && f->list[i].pattern->is_general && !f->list[i].is_recovered;
+    return are;
+}
 
 void plim_findings_look_around(struct plim_findings *f, const char *text)
 {
@@ -312,10 +318,21 @@ void plim_findings_read_sizes(struct plim_findings *f, const char *text, size_t 
     plim_told_size_read(text, size, &f->diagnosis.context.told_size);
 }
 
+/* What a traceback or a line of its own shows is not outdone by a name. */
+static bool is_open(const struct plim_log_context *context, const struct plim_finding *finding)
+{
+    static const char *const inner[] = { "other", "pytorch", "linux-kernel", "nccl", "cublas", "cudnn" };
+    const char *framework = plim_log_context_outermost(context, finding->pattern->framework);
+    bool is = false;
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+        is = is || !strcmp(framework, inner[i]);
+    return is;
+}
+
 void plim_findings_name_programs(struct plim_findings *f, const char *text, size_t size)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (!f->list[i].pattern->is_general)
+        if (!f->list[i].pattern->is_general || !is_open(&f->diagnosis.context, &f->list[i]))
             return;
     plim_log_context_add_programs_named(&f->diagnosis.context, text, size);
 }

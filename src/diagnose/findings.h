@@ -24,8 +24,8 @@ int plim_findings_add(struct plim_findings *findings, const struct plim_observat
 /* A program was named where messages do not reach: in the prefix of a logger. */
 void plim_findings_see_program(struct plim_findings *findings, const struct plim_pattern *program);
 
-/* True when no message was found. */
-bool plim_findings_is_empty(const struct plim_findings *findings);
+/* True when no message was found, or nothing but a few words that anybody uses. */
+bool plim_findings_are_bare(const struct plim_findings *findings);
 
 /* The programs that a text without a message shows, by paths and words as around messages. */
 void plim_findings_look_around(struct plim_findings *findings, const char *text);

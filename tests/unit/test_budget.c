@@ -16,7 +16,7 @@
 enum {
     HEAD_ROOM = 20, /* times as much as a real log takes */
     LOG_BYTES = 160 << 10,
-    MANY_BYTES = 1 << 20, /* enough to spend all */
+    MANY_BYTES = 2 << 20, /* enough to spend all */
     CALL_STEPS = 1 << 20, /* what is under way when all is spent goes on: a match, the tracebacks of a window */
     MOST_KIB = 16 << 10,
 };

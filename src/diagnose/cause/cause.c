@@ -41,8 +41,8 @@ static const struct rule {
     { "others", plim_rule_others },             /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
     { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
-    { "told", plim_rule_told },           /* what helps, who else is there: in words */
     { "told-size", plim_rule_told_size }, /* a model that cannot fit the card, in words */
+    { "told", plim_rule_told },           /* what helps, who else is there: in words */
     { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "no-context", plim_rule_no_context },
@@ -50,6 +50,7 @@ static const struct rule {
     { "cache", plim_rule_cache },
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
+    { "told-work", plim_rule_told_work },
     { "told-late", plim_rule_told_late },
     { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };

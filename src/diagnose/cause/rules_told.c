@@ -39,6 +39,18 @@ bool plim_rule_told(const struct plim_facts *facts, struct plim_guess *guess)
     if (!strcmp(told, "others"))
         return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                               "The text says that several processes share the card.");
+    if (!strcmp(told, "share"))
+        return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that another share of the card works.");
+    if (!strcmp(told, "optimizer"))
+        return plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that it failed at the optimizer's step, where its states are made.");
+    if (!strcmp(told, "cap"))
+        return plim_guess_set(guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that a share of the card was set as a limit.");
+    if (!strcmp(told, "larger_model"))
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that a smaller model works.");
     if (!strcmp(told, "context"))
         return plim_guess_set(guess, is_server(facts) ? PLIM_CAUSE_KV_CACHE_CONTEXT : PLIM_CAUSE_BATCH_OR_ACTIVATION,
                               PLIM_CONFIDENCE_MEDIUM,
@@ -77,12 +89,28 @@ bool plim_rule_told_size(const struct plim_facts *facts, struct plim_guess *gues
         told->bits ? "" : ", as nothing is said of fewer", plim_say(&texts, card));
 }
 
+/* What it was at, by the sentence that says that it failed: a traceback and figures know better. */
+bool plim_rule_told_work(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const char *told = plim_figure_word(facts->finding, facts->context, PLIM_W_WORK);
+    const bool is_known_pattern = facts->finding->pattern && !facts->finding->pattern->is_general;
+    if (!is_of_card(facts) || facts->trace != PLIM_TRACE_NONE)
+        return false;
+    if (!strcmp(told, "loading"))
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_LOW,
+                              "The text says that it failed while something was loaded.");
+    return !strcmp(told, "step") &&
+           plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
+                          is_known_pattern ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_LOW,
+                          "The text says that it failed in a step: sampling, decoding, a validation.");
+}
+
 /* Nothing else is known but that it went well for long. A larger step than those before is as possible, and named
  * second. */
 bool plim_rule_told_late(const struct plim_facts *facts, struct plim_guess *guess)
 {
     return is_of_card(facts) && facts->trace == PLIM_TRACE_NONE &&
-           !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "late") &&
+           !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_WORK), "late") &&
            plim_guess_set(
                guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_LOW,
                "The text says that it had gone well for long before: something is kept from step to step, or "

@@ -12,6 +12,7 @@ enum {
     SENTENCE = 240, /* characters before and behind the words that are looked at */
     LINE = 600,
     LONG_TEXT = 400,
+    SHORT_TEXT = 1500,
     MIN_RUN = 5,        /* words in small letters: a piece of a sentence */
     MIN_PROSE_RUNS = 3, /* of a text of sentences */
     MIN_START = 3,      /* words in small letters: a piece of a sentence at the beginning of a line */
@@ -397,6 +398,20 @@ static bool is_title(const struct plim_window *w, size_t from, size_t to)
     return line_start(w, from) == 0 && from <= 2 && (w->text[0] == '#' || to + 2 >= line_end(w, 0));
 }
 
+/* Whose failure it is nobody says; but a short text that begins with it, explains nothing and addresses nobody
+ * is a report. */
+static bool is_nobodys(struct plim_text_kinds *g, const struct plim_window *w, const struct sentence *s)
+{
+    static const char *const words[] = { "mem", "MEM", "Mem", "ram", "RAM", "OOM", "oom", "存" };
+    bool is_of_memory = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is_of_memory = is_of_memory || memmem(s->words, s->n_words, words[i], strlen(words[i]));
+    const size_t first = (size_t)(s->words - w->text);
+    return !is_of_memory || line_start(w, first) > 0 || g->voice.size == 0 || g->voice.size > SHORT_TEXT ||
+           holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length) || holds(g, PLIM_PROSE_VOICE_YOU, w->text, w->length) ||
+           holds(g, PLIM_PROSE_SAID_GENERAL, w->text, w->length);
+}
+
 bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window *w, const char *raw, uint32_t raw_start,
                             uint32_t raw_end)
 {
@@ -413,7 +428,8 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
                                 .n_behind = to - end };
     if (is_denied(g, &s) || is_general_talk(g, &s) || is_about_failures(&g->voice))
         return false;
-    if (!g->voice.is_own && !g->voice.has_traceback && !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
+    if (!g->voice.is_own && !g->voice.has_traceback && is_nobodys(g, w, &s) &&
+        !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
         (!is_title(w, from, to) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
         return false; /* nobody's */
     return holds(g, PLIM_PROSE_SAID_HAPPENED, s.words, s.n_words) ||

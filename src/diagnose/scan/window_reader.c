@@ -84,7 +84,7 @@ void plim_window_reader_read(struct plim_window_reader *r, const struct plim_pre
         r->n_matches++;
 }
 
-void plim_window_reader_read_said(struct plim_window_reader *r, const struct plim_log_buffer *b)
+void plim_window_reader_read_said(struct plim_window_reader *r, const struct plim_log_buffer *b, bool is_beside)
 {
     const struct run run = { .is_cut = true };
     r->start = 0;
@@ -93,7 +93,7 @@ void plim_window_reader_read_said(struct plim_window_reader *r, const struct pli
     plim_budget_spend(r->budget, STEPS_OF_BYTE * b->length);
     r->matches.n = 0;
     for (uint16_t i = 0; i < plim_n_patterns; i++)
-        if (plim_patterns[i].is_said)
+        if (plim_patterns[i].is_said && (plim_patterns[i].role == PLIM_PATTERN_ROLE_NEIGHBOUR) == is_beside)
             run_pattern(r, i, run);
     plim_matches_settle(&r->matches);
     r->n_matches = r->matches.n;

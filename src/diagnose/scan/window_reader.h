@@ -27,7 +27,9 @@ void plim_window_reader_done(struct plim_window_reader *reader);
 void plim_window_reader_read(struct plim_window_reader *reader, const struct plim_prefilter *prefilter,
                              const struct plim_log_buffer *buffer, struct plim_hits *hits, bool is_end);
 
-/* The whole log, PLIM_WINDOW_BYTES at most, with the patterns of what people write instead of one. */
-void plim_window_reader_read_said(struct plim_window_reader *reader, const struct plim_log_buffer *buffer);
+/* The whole log, PLIM_WINDOW_BYTES at most, with the patterns of what people write instead of one, or beside its
+ * messages. */
+void plim_window_reader_read_said(struct plim_window_reader *reader, const struct plim_log_buffer *buffer,
+                                  bool is_beside);
 
 #endif
