@@ -112,7 +112,7 @@ enum {
     PLIM_MAX_STEP_SHAPES = 1 << 6,
     PLIM_MAX_STEP_POINTS = 1 << 10,        /* of a shape */
     PLIM_MAX_STEP_TRACKS = 1 << 11,        /* of a shape: ranks x devices */
-    PLIM_MAX_STEP_TURNED_EVENTS = 1 << 22, /* that the loops of a track may have beside those in the file */
+    PLIM_MAX_STEP_TURNED_EVENTS = 1 << 20, /* that the loops of a shape may have at a point beside those in the file */
     /* Sweeps: a file of a few lines, a table of a few hundred rows. */
     PLIM_MAX_SWEEP_BYTES = 1 << 20,
     PLIM_MAX_SWEEP_MEMORY_BYTES = 16 << 20, /* of its values and words */

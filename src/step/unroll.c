@@ -20,18 +20,18 @@ static const char *const corrupt = "a loop of the step gives back what is not he
 
 /* What the loops of a track come to. False: too much. */
 static bool count(const struct plim_step_shape *shape, const struct plim_step_track *track,
-                  const struct plim_step_point *point, uint64_t *turns, uint64_t *ret_events, uint64_t *ret_allocations)
+                  const struct plim_step_point *point, uint64_t *turns, uint64_t *budget, uint64_t *ret_events,
+                  uint64_t *ret_allocations)
 {
     uint64_t events = track->n_events, allocations = track->n_allocations;
     for (size_t i = 0; i < track->n_loops; i++) {
         const struct plim_step_loop *loop = &track->loops[i];
         turns[i] = plim_step_size_pieces(shape, loop->turns, point);
-        if (turns[i] > PLIM_MAX_STEP_TURNED_EVENTS)
+        if (turns[i] > PLIM_MAX_STEP_TURNED_EVENTS || (turns[i] > 2 && (turns[i] - 2) * loop->n_events > *budget))
             return false;
+        *budget -= turns[i] > 2 ? (turns[i] - 2) * loop->n_events : 0;
         events += turns[i] * loop->n_events - 2 * (uint64_t)loop->n_events;
         allocations += turns[i] * loop->n_takes - 2 * (uint64_t)loop->n_takes;
-        if (turns[i] > 2 && events - track->n_events > PLIM_MAX_STEP_TURNED_EVENTS)
-            return false;
     }
     *ret_events = events;
     *ret_allocations = allocations;
@@ -133,7 +133,8 @@ static bool is_in_order(const struct plim_step_track *track, bool *ret_nomem)
 }
 
 static int unroll_track(const struct plim_step_shape *shape, const struct plim_step_track *from,
-                        const struct plim_step_point *point, struct plim_step_track *to, struct plim_error *reterr)
+                        const struct plim_step_point *point, uint64_t *budget, struct plim_step_track *to,
+                        struct plim_error *reterr)
 {
     struct roll r = { .from = from, .to = *from };
     uint64_t n_events = 0, n_allocations = 0, *turns = plim_alloc(from->n_loops + 1, sizeof *turns);
@@ -145,7 +146,7 @@ static int unroll_track(const struct plim_step_shape *shape, const struct plim_s
     r.to.allocations = NULL;
     r.to.marks = NULL;
     r.to.loops = NULL;
-    if (turns && !count(shape, from, point, turns, &n_events, &n_allocations)) {
+    if (turns && !count(shape, from, point, turns, budget, &n_events, &n_allocations)) {
         plim_free(turns);
         *to = r.to;
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the loops of the step have more than %d events",
@@ -183,6 +184,7 @@ static bool has_loops(const struct plim_step_shape *shape)
 int plim_step_unroll(const struct plim_step_shape *shape, const struct plim_step_point *point,
                      struct plim_step_shape **ret_own, struct plim_error *reterr)
 {
+    uint64_t budget = PLIM_MAX_STEP_TURNED_EVENTS;
     int result = 0;
     *ret_own = NULL;
     if (!has_loops(shape))
@@ -199,7 +201,7 @@ int plim_step_unroll(const struct plim_step_shape *shape, const struct plim_step
     own->n_tracks = 0;
     while (result == 0 && own->n_tracks < shape->n_tracks) {
         const size_t at = own->n_tracks++;
-        result = unroll_track(shape, &shape->tracks[at], point, &tracks[at], reterr);
+        result = unroll_track(shape, &shape->tracks[at], point, &budget, &tracks[at], reterr);
     }
     if (result == 0)
         *ret_own = own;

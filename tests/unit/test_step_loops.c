@@ -316,7 +316,7 @@ static void test_hostile(void **state)
     assert_int_equal(plim_step_unroll(shape, &(struct plim_step_point){ { UINT64_MAX, 2 } }, &own, &error),
                      PLIM_E_TOO_BIG);
     assert_int_equal(
-        plim_step_unroll(shape, &(struct plim_step_point){ { PIECE * UINT64_C(3000000), 2 } }, &own, &error),
+        plim_step_unroll(shape, &(struct plim_step_point){ { PIECE * UINT64_C(300000), 2 } }, &own, &error),
         PLIM_E_TOO_BIG);
     assert_int_equal(plim_step_unroll(shape, &(struct plim_step_point){ { PIECE * UINT64_C(30000), 2 } }, &own, &error),
                      0);
