@@ -69,7 +69,7 @@ def loops(rows: list[tuple]) -> bytes:
     """(first event, number of events, size that is cut into turns, sizes of takes)"""
     out, end = number(len(rows)), 0
     for first, n, cut, sizes in rows:
-        out += number(first - end) + number(n) + number(cut) + b"".join(map(number, sizes))
+        out += number(first - end) + number(n) + number(cut) + number(0) + b"".join(map(number, sizes))
         end = first + n
     return out
 

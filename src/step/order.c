@@ -49,3 +49,17 @@ const char *plim_step_order_end(const struct plim_step_order *order)
 {
     return order->n_taken < order->track->n_allocations ? "an allocation is never taken" : NULL;
 }
+
+bool plim_step_loop_has_marks(const struct plim_step_track *track, const struct plim_step_loop *loop)
+{
+    const uint32_t end = loop->first_event + loop->n_events, last = loop->first_mark + loop->n_marks;
+    bool has_marks = loop->n_marks <= track->n_marks && loop->first_mark <= track->n_marks - loop->n_marks;
+    for (size_t i = 0; has_marks && i < track->n_marks; i++) {
+        const uint32_t event = track->marks[i].event;
+        has_marks = !loop->n_marks         ? event <= loop->first_event || event >= end
+                    : i < loop->first_mark ? event <= loop->first_event
+                    : i >= last            ? event >= end
+                                           : event >= loop->first_event && event <= end;
+    }
+    return has_marks;
+}

@@ -22,6 +22,9 @@ const char *plim_step_order_next(struct plim_step_order *order, const struct pli
 /* After the last event. */
 const char *plim_step_order_end(const struct plim_step_order *order);
 
+/* Are the marks of a loop, and no others, among its events? Those at its beginning and its end may be. */
+bool plim_step_loop_has_marks(const struct plim_step_track *track, const struct plim_step_loop *loop);
+
 /* True for the events that concern an allocation. */
 static inline bool plim_step_event_has_id(const struct plim_step_event *event)
 {

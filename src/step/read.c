@@ -403,11 +403,10 @@ static void read_loop(struct reader *r, const struct plim_step_shape *shape, con
     if (!is_well(r))
         return;
     expect(r, shape->sizes[loop->turns].is_rest, turns_at, "the turns of a loop are of a size without pieces");
-    for (size_t i = 0; i < track->n_marks; i++)
-        expect(r,
-               track->marks[i].event <= loop->first_event ||
-                   track->marks[i].event >= loop->first_event + loop->n_events,
-               at, "a mark is within a loop");
+    loop->n_marks = (uint32_t)take_up_to(r, track->n_marks, "the marks of a loop");
+    if (loop->n_marks)
+        loop->first_mark = (uint32_t)take_up_to(r, track->n_marks - loop->n_marks, "the marks of a loop");
+    expect(r, plim_step_loop_has_marks(track, loop), at, "a mark is within a loop, or a loop has marks that are not");
     for (uint32_t i = 0; i < loop->n_events; i++)
         n += track->events[loop->first_event + i].kind == PLIM_STEP_TAKE;
     loop->sizes = plim_alloc((size_t)n + 1, sizeof *loop->sizes);

@@ -106,8 +106,9 @@ struct plim_step_event {
  */
 struct plim_step_loop {
     uint32_t first_event, n_events;
-    uint32_t turns;  /* of sizes: its pieces are counted, one turn each */
-    uint32_t *sizes; /* [takes of the events]: what they take in all repetitions but the last */
+    uint32_t turns;               /* of sizes: its pieces are counted, one turn each */
+    uint32_t first_mark, n_marks; /* that are repeated with the events: whole phases; of a part of one there are none */
+    uint32_t *sizes;              /* [takes of the events]: what they take in all repetitions but the last */
     uint32_t n_takes;
 };
 
@@ -145,7 +146,7 @@ struct plim_step_track {
     uint32_t n_allocations;
     struct plim_step_mark *marks;
     size_t n_marks;
-    struct plim_step_loop *loops; /* in the order of events, apart from each other; no mark is within one */
+    struct plim_step_loop *loops; /* in the order of events, apart from each other; no other mark is within one */
     size_t n_loops;
     struct plim_step_peaks *recorded; /* [n_points of the shape]; NULL: nothing is known */
     /* Device memory of the process that PyTorch's allocator does not hold: libraries and their work areas as the

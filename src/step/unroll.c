@@ -18,24 +18,36 @@ struct roll {
 
 static const char *const corrupt = "a loop of the step gives back what is not held";
 
-/* What the loops of a track come to. False: too much. */
+/* What a track comes to with its loops. */
+struct total {
+    uint64_t events, allocations, marks;
+};
+
+/* False: too much. */
 static bool count(const struct plim_step_shape *shape, const struct plim_step_track *track,
-                  const struct plim_step_point *point, uint64_t *turns, uint64_t *budget, uint64_t *ret_events,
-                  uint64_t *ret_allocations)
+                  const struct plim_step_point *point, uint64_t *turns, uint64_t *budget, struct total *ret_total)
 {
-    uint64_t events = track->n_events, allocations = track->n_allocations;
+    struct total total = { track->n_events, track->n_allocations, track->n_marks };
     for (size_t i = 0; i < track->n_loops; i++) {
         const struct plim_step_loop *loop = &track->loops[i];
+        const uint64_t each = (uint64_t)loop->n_events + loop->n_marks;
         turns[i] = plim_step_size_pieces(shape, loop->turns, point);
-        if (turns[i] > PLIM_MAX_STEP_TURNED_EVENTS || (turns[i] > 2 && (turns[i] - 2) * loop->n_events > *budget))
+        const uint64_t more = turns[i] > 2 ? turns[i] - 2 : 0; /* repetitions than the track has */
+        if (turns[i] > PLIM_MAX_STEP_TURNED_EVENTS || more * each > *budget)
             return false;
-        *budget -= turns[i] > 2 ? (turns[i] - 2) * loop->n_events : 0;
-        events += turns[i] * loop->n_events - 2 * (uint64_t)loop->n_events;
-        allocations += turns[i] * loop->n_takes - 2 * (uint64_t)loop->n_takes;
+        *budget -= more * each;
+        total.events += more * loop->n_events;
+        total.allocations += more * loop->n_takes;
+        total.marks += more * loop->n_marks;
     }
-    *ret_events = events;
-    *ret_allocations = allocations;
+    *ret_total = total;
     return true;
+}
+
+static void put_mark(struct roll *r, uint32_t number)
+{
+    r->to.marks[r->to.n_marks] = r->from->marks[number];
+    r->to.marks[r->to.n_marks++].event = (uint32_t)r->to.n_events;
 }
 
 static void put(struct roll *r, const struct plim_step_event *event, uint32_t id, uint32_t size)
@@ -59,10 +71,12 @@ static bool put_loop(struct roll *r, const struct plim_step_loop *loop, uint64_t
 {
     const struct plim_step_event *events = &r->from->events[loop->first_event];
     for (uint64_t turn = 1; turn < turns; turn++) {
-        const uint32_t start = r->to.n_allocations;
-        uint32_t n = 0;
+        const uint32_t start = r->to.n_allocations, end = loop->first_mark + loop->n_marks;
+        uint32_t n = 0, mark = loop->first_mark;
         for (uint32_t i = 0; i < loop->n_events; i++) {
             const struct plim_step_event *event = &events[i];
+            while (mark < end && r->from->marks[mark].event <= loop->first_event + i)
+                put_mark(r, mark++);
             if (event->kind == PLIM_STEP_TAKE) {
                 put(r, event, 0, turn + 1 < turns ? loop->sizes[n] : UINT32_MAX);
                 n++;
@@ -91,23 +105,25 @@ static void stand_in(struct roll *r)
     }
 }
 
-static bool write_events(struct roll *r, const uint64_t *turns, uint32_t *places)
+static bool write_events(struct roll *r, const uint64_t *turns)
 {
-    size_t loop = 0, mark = 0;
-    uint32_t taken = 0;
+    size_t loop = 0;
+    uint32_t taken = 0, mark = 0;
     for (size_t i = 0; i <= r->from->n_events; i++) {
-        for (; mark < r->from->n_marks && r->from->marks[mark].event <= i; mark++)
-            places[mark] = (uint32_t)r->to.n_events;
+        const struct plim_step_loop *own = loop < r->from->n_loops ? &r->from->loops[loop] : NULL;
+        const size_t most = own && own->n_marks ? own->first_mark : r->from->n_marks;
+        while (mark < most && r->from->marks[mark].event <= i)
+            put_mark(r, mark++);
         if (i == r->from->n_events)
             break;
-        if (loop < r->from->n_loops && i == r->from->loops[loop].first_event) {
-            const struct plim_step_loop *own = &r->from->loops[loop];
+        if (own && i == own->first_event) {
             r->first_id = taken;
             r->n_ids = own->n_takes;
             if (turns[loop] < 2)
                 stand_in(r);
             else if (!put_loop(r, own, turns[loop]))
                 return false;
+            mark = own->n_marks ? own->first_mark + own->n_marks : mark;
             taken += own->n_takes;
             i += own->n_events - 1;
             loop++;
@@ -137,35 +153,30 @@ static int unroll_track(const struct plim_step_shape *shape, const struct plim_s
                         struct plim_error *reterr)
 {
     struct roll r = { .from = from, .to = *from };
-    uint64_t n_events = 0, n_allocations = 0, *turns = plim_alloc(from->n_loops + 1, sizeof *turns);
+    struct total total = { 0, 0, 0 };
+    uint64_t *turns = plim_alloc(from->n_loops + 1, sizeof *turns);
     bool is_nomem = !turns, is_right = false;
     int result = 0;
-    r.to.n_events = r.to.n_loops = 0;
+    r.to.n_events = r.to.n_marks = r.to.n_loops = 0;
     r.to.n_allocations = 0;
     r.to.events = NULL;
     r.to.allocations = NULL;
     r.to.marks = NULL;
     r.to.loops = NULL;
-    if (turns && !count(shape, from, point, turns, budget, &n_events, &n_allocations)) {
+    if (turns && !count(shape, from, point, turns, budget, &total)) {
         plim_free(turns);
         *to = r.to;
         return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET, "the loops of the step have more than %d events",
                          PLIM_MAX_STEP_TURNED_EVENTS);
     }
-    r.to.events = plim_alloc_unset(n_events + 1, sizeof *r.to.events);
-    r.to.allocations = plim_alloc_unset(n_allocations + 1, sizeof *r.to.allocations);
-    r.to.marks = plim_alloc_unset(from->n_marks + 1, sizeof *r.to.marks);
+    r.to.events = plim_alloc_unset(total.events + 1, sizeof *r.to.events);
+    r.to.allocations = plim_alloc_unset(total.allocations + 1, sizeof *r.to.allocations);
+    r.to.marks = plim_alloc_unset(total.marks + 1, sizeof *r.to.marks);
     r.number = plim_alloc_unset((size_t)from->n_allocations + 1, sizeof *r.number);
-    uint32_t *places = plim_alloc_unset(from->n_marks + 1, sizeof *places);
-    is_nomem = is_nomem || !r.to.events || !r.to.allocations || !r.to.marks || !r.number || !places;
-    is_right = !is_nomem && write_events(&r, turns, places) && is_in_order(&r.to, &is_nomem);
-    for (size_t i = 0; is_right && i < from->n_marks; i++) {
-        r.to.marks[i] = from->marks[i];
-        r.to.marks[i].event = places[i];
-    }
+    is_nomem = is_nomem || !r.to.events || !r.to.allocations || !r.to.marks || !r.number;
+    is_right = !is_nomem && write_events(&r, turns) && is_in_order(&r.to, &is_nomem);
     plim_free(turns);
     plim_free(r.number);
-    plim_free(places);
     *to = r.to;
     if (!is_right)
         result = is_nomem ? plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory")

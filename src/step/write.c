@@ -259,6 +259,14 @@ static void put_marks(struct writer *w, const struct plim_step_track *track)
     }
 }
 
+static void put_marks_of(struct writer *w, const struct plim_step_track *track, const struct plim_step_loop *loop)
+{
+    require(w, plim_step_loop_has_marks(track, loop), "a mark is within a loop, or a loop has marks that are not");
+    put_number(w, loop->n_marks);
+    if (loop->n_marks)
+        put_number(w, loop->first_mark);
+}
+
 static void put_loops(struct writer *w, const struct plim_step_shape *shape, const struct plim_step_track *track)
 {
     uint32_t end = 0;
@@ -276,6 +284,7 @@ static void put_loops(struct writer *w, const struct plim_step_shape *shape, con
         put_number(w, loop->first_event - end);
         put_number(w, loop->n_events);
         put_number(w, loop->turns);
+        put_marks_of(w, track, loop);
         end = loop->first_event + loop->n_events;
         for (uint32_t k = loop->first_event; k < end; k++)
             n += track->events[k].kind == PLIM_STEP_TAKE;
@@ -284,9 +293,6 @@ static void put_loops(struct writer *w, const struct plim_step_shape *shape, con
             require(w, loop->sizes[k] < shape->n_sizes, "a loop has a size that there is not");
             put_number(w, loop->sizes[k]);
         }
-        for (size_t k = 0; k < track->n_marks; k++)
-            require(w, track->marks[k].event <= loop->first_event || track->marks[k].event >= end,
-                    "a mark is within a loop");
     }
 }
 

@@ -22,7 +22,8 @@ enum {
     GROWS = 8,
     KEEPS_ALL = 16,
     IN_BACKWARD = 32,
-    HAS_WORK_AREA = 64
+    HAS_WORK_AREA = 64,
+    BATCHES = 128 /* another program: gradients are accumulated */
 };
 
 static void take_and_give(struct plim_step_shape *shape, uint64_t bytes, uint32_t site)
@@ -60,9 +61,47 @@ static void run_loop(struct plim_step_shape *shape, unsigned what, uint64_t b, u
         hand_give(shape->tracks, held);
 }
 
+/* Two steps of an optimizer, each of B batches: a gradient is made by the first one, and added to by the others. */
+static struct plim_step record_batches(struct plim_step_point point)
+{
+    struct plim_step step = { .torch_version = "2.15.0" };
+    struct plim_step_shape *shape = hand_shape(&step);
+    const uint64_t s = point.value[1];
+    uint32_t sites[6], words = UINT32_MAX;
+    hand_point(shape, 0, 0);
+    for (uint32_t i = 0; i < COUNT(sites); i++)
+        sites[i] = hand_site(&step, 10 + i);
+    struct plim_step_track *track = hand_track(shape);
+    for (uint32_t number = 0; number < 2; number++) {
+        uint32_t gradient = 0;
+        for (uint64_t k = 0; k < point.value[0]; k++) {
+            hand_mark(track, number, PLIM_PHASE_FORWARD);
+            const uint32_t before = words;
+            words = take(shape, 8 * s, sites[0]); /* the last batch goes when there is the next */
+            if (before != UINT32_MAX)
+                hand_give(track, before);
+            const uint32_t layer = take(shape, 4096 * s, sites[1]);
+            hand_mark(track, number, PLIM_PHASE_BACKWARD);
+            take_and_give(shape, 512 * s, sites[2]);
+            if (k == 0)
+                gradient = take(shape, 1 << 20, sites[3]);
+            else
+                take_and_give(shape, 1 << 20, sites[3]);
+            hand_give(track, layer);
+        }
+        hand_mark(track, number, PLIM_PHASE_STEP);
+        take_and_give(shape, 1 << 21, sites[4]);
+        hand_give(track, gradient);
+    }
+    hand_mark(track, 2, PLIM_PHASE_MAX_);
+    return step;
+}
+
 /* As TRL's loss: a mask, a buffer of one piece, a loop, something that is kept of all rows; twice, in two phases. */
 static struct plim_step record(unsigned what, struct plim_step_point point)
 {
+    if (what & BATCHES)
+        return record_batches(point);
     struct plim_step step = { .torch_version = "2.15.0" };
     struct plim_step_shape *shape = hand_shape(&step);
     const uint64_t b = point.value[0], rows = b * (point.value[1] - 1);
@@ -154,8 +193,16 @@ static void is_as_run(const struct plim_step *step, unsigned what, uint64_t b, u
                          plim_step_size_bytes(expected, expected->tracks->allocations[y->id].size, &point));
     }
     assert_int_equal(next_event(shape, at, &point), shape->tracks->n_events);
-    for (size_t i = 0; i < expected->tracks->n_marks; i++)
-        assert_int_equal(shape->tracks->marks[i].phase, expected->tracks->marks[i].phase);
+    assert_int_equal(shape->tracks->n_marks, expected->tracks->n_marks);
+    for (size_t i = 0; i < expected->tracks->n_marks; i++) {
+        const struct plim_step_mark *x = &shape->tracks->marks[i], *y = &expected->tracks->marks[i];
+        assert_true(x->phase == y->phase && x->step == y->step);
+        if (what & HAS_WORK_AREA) /* it may stand before the mark, where nothing else happens */
+            continue;
+        const size_t next = next_event(shape, x->event, &point);
+        const uint32_t id = next < shape->tracks->n_events ? shape->tracks->events[next].id : 0;
+        assert_int_equal(id, y->event < expected->tracks->n_events ? same[expected->tracks->events[y->event].id] : 0);
+    }
     plim_step_unrolled_free(own);
     plim_step_done(&truth);
 }
@@ -223,6 +270,36 @@ static void test_turns(void **state)
     assert_int_equal(step.shapes->tracks->n_loops, 0);
     is_as_run(&step, TURNS, 1, 100);
     plim_step_done(&step);
+}
+
+/* Batches for one step of an optimizer are turns with phases of their own. */
+static void test_batches(void **state)
+{
+    static const struct plim_step_point
+        points[] = { { { 2, 64 } }, { { 3, 64 } }, { { 5, 64 } }, { { 2, 96 } }, { { 3, 128 } } },
+        with_one[] = { { { 1, 64 } }, { { 2, 64 } }, { { 4, 64 } }, { { 1, 96 } }, { { 2, 128 } } };
+    (void)state;
+    for (int is_from_one = 0; is_from_one < 2; is_from_one++) {
+        struct plim_step step = fit_all(BATCHES, is_from_one ? with_one : points, COUNT(points)), read;
+        assert_int_equal(step.n_shapes, 1);
+        assert_int_equal(step.shapes->tracks->n_loops, 2);
+        assert_int_equal(step.shapes->tracks->loops->n_marks, 2);
+        for (uint64_t b = 1; b < 20; b += 3)
+            is_as_run(&step, BATCHES, b, 100);
+        struct plim_error error = { 0 };
+        unsigned char *bytes;
+        size_t n;
+        if (plim_step_encode(&step, &bytes, &n, &error) < 0)
+            fail_msg("%s", error.what);
+        struct plim_cursor cursor = plim_cursor(bytes, n);
+        assert_int_equal(plim_step_read_bytes(&cursor, &read, &error), 0);
+        is_as_run(&read, BATCHES, 7, 80);
+        read.shapes->tracks->loops->first_mark += 2;
+        plim_free(bytes);
+        assert_int_equal(plim_step_encode(&read, &bytes, &n, &error), PLIM_E_INTERNAL);
+        plim_step_done(&read);
+        plim_step_done(&step);
+    }
 }
 
 /* Turns that grow, or of which each leaves something, are what they were: other orders. */
@@ -296,7 +373,7 @@ static void test_file(void **state)
     const uint32_t event = track->marks[1].event;
     track->marks[1].event = track->loops->first_event + 1;
     assert_int_equal(plim_step_encode(&read, &bytes, &n, &error), PLIM_E_INTERNAL);
-    assert_non_null(strstr(error.what, "a mark is within a loop"));
+    assert_non_null(strstr(error.what, "a mark is within a loop, or"));
     error = (struct plim_error){ 0 };
     track->marks[1].event = event;
     track->loops->turns = track->allocations[0].size;
@@ -364,9 +441,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_several_pieces), cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_no_turns), cmocka_unit_test(test_capped),         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_hostile),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_several_pieces), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_batches), cmocka_unit_test(test_no_turns),       cmocka_unit_test(test_capped),
+        cmocka_unit_test(test_file),    cmocka_unit_test(test_hostile),        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,9 +212,9 @@ static json_t *loops_json(const struct plim_step_track *track)
         json_t *sizes = json_array();
         for (uint32_t k = 0; k < loop->n_takes; k++)
             json_array_append_new(sizes, json_integer(loop->sizes[k]));
-        json_array_append_new(loops,
-                              json_pack("{s:I, s:I, s:I, s:o}", "event", (json_int_t)loop->first_event, "events",
-                                        (json_int_t)loop->n_events, "turns", (json_int_t)loop->turns, "sizes", sizes));
+        json_array_append_new(loops, json_pack("{s:I, s:I, s:I, s:I, s:o}", "event", (json_int_t)loop->first_event,
+                                               "events", (json_int_t)loop->n_events, "turns", (json_int_t)loop->turns,
+                                               "marks", (json_int_t)loop->n_marks, "sizes", sizes));
     }
     return loops;
 }

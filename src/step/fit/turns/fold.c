@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { MOST_MARKS = 8 /* of a repetition: turns.c has four */ };
+
 /* A track that is folded at one loop. */
 struct folding {
     const struct plim_step_track *from;
@@ -23,18 +25,28 @@ static bool make_room(struct folding *f, size_t more_events, uint32_t more_alloc
     f->to.events = plim_alloc_unset(f->from->n_events + more_events + 1, sizeof *f->to.events);
     f->to.allocations =
         plim_alloc_unset((size_t)f->from->n_allocations + more_allocations + 1, sizeof *f->to.allocations);
-    f->to.marks = plim_alloc_unset(f->from->n_marks + 1, sizeof *f->to.marks);
+    f->to.marks = plim_alloc_unset(f->from->n_marks + MOST_MARKS, sizeof *f->to.marks);
     return f->to.events && f->to.allocations && f->to.marks;
 }
 
-static void copy_marks(struct folding *f, int64_t shift)
+/* The marks of a loop over phases go with its events; a mark at the beginning of another loop stays. */
+static void copy_marks(struct folding *f, int64_t events, int64_t marks, const struct plim_step_mark *more)
 {
+    const uint32_t first = f->place.first_mark;
+    size_t n = 0;
     for (size_t i = 0; i < f->from->n_marks; i++) {
-        struct plim_step_mark *mark = &f->to.marks[i];
-        *mark = f->from->marks[i];
-        if (mark->event > f->place.first_event)
-            mark->event = (uint32_t)(mark->event + shift);
+        struct plim_step_mark mark = f->from->marks[i];
+        const bool is_before = f->turns->n_marks ? i < first : mark.event <= f->place.first_event;
+        for (int64_t k = 0; i == first && k < marks; k++)
+            f->to.marks[n++] = more[k];
+        if (f->turns->n_marks && i >= first && (int64_t)i < first - marks)
+            continue;
+        mark.event = (uint32_t)(mark.event + (is_before ? 0 : events));
+        f->to.marks[n++] = mark;
     }
+    for (int64_t k = 0; first == f->from->n_marks && k < marks; k++)
+        f->to.marks[n++] = more[k];
+    f->to.n_marks = n;
 }
 
 /* All repetitions but the last go. What they knew of the turn before them, the last knows in their place. */
@@ -56,7 +68,7 @@ static bool cut(struct folding *f)
             event.id = event.id >= end || event.id + f->turns->n_takes >= end ? event.id - n_ids : UINT32_MAX;
         f->to.events[f->to.n_events++] = event;
     }
-    copy_marks(f, -(int64_t)n_events);
+    copy_marks(f, -(int64_t)n_events, -(int64_t)((place->n - 1) * f->turns->n_marks), NULL);
     return true;
 }
 
@@ -83,6 +95,7 @@ static bool stretch(struct folding *f, const struct plim_step_track *longest, co
                     const uint32_t *site_of)
 {
     const uint32_t first = f->place.first_id, n = f->turns->n_takes;
+    struct plim_step_mark more[MOST_MARKS];
     if (!make_room(f, f->turns->n_events, n))
         return false;
     for (size_t i = 0; i <= f->from->n_events; i++) {
@@ -101,7 +114,11 @@ static bool stretch(struct folding *f, const struct plim_step_track *longest, co
         }
         f->to.events[f->to.n_events++] = event;
     }
-    copy_marks(f, f->turns->n_events);
+    for (uint32_t i = 0; i < f->turns->n_marks; i++) {
+        more[i] = longest->marks[there->first_mark + i];
+        more[i].event = f->place.first_event + more[i].event - there->first_event;
+    }
+    copy_marks(f, f->turns->n_events, f->turns->n_marks, more);
     return true;
 }
 
@@ -204,6 +221,7 @@ static bool fold_one(const struct plim_step_fit *fit, struct plim_step_folds *fo
         struct plim_step_turns_place *later = &list->turns[i].places[recording];
         later->first_event = (uint32_t)(later->first_event + n * turns->n_events);
         later->first_id = (uint32_t)(later->first_id + n * turns->n_takes);
+        later->first_mark = (uint32_t)(later->first_mark + n * turns->n_marks);
     }
     return true;
 }

@@ -116,7 +116,10 @@ static bool make_loop(struct maker *m, const struct plim_step_turns *turns, cons
     struct plim_step_track *track = &m->shape->tracks[m->track];
     const struct plim_step_turns_place *place = &turns->places[m->first];
     const uint32_t start = m->places[place->first_event], end = m->places[place->first_event + turns->n_events - 1] + 1;
-    struct plim_step_loop loop = { .first_event = start, .n_events = end - start };
+    struct plim_step_loop loop = { .first_event = start,
+                                   .n_events = end - start,
+                                   .first_mark = turns->n_marks ? place->first_mark : 0,
+                                   .n_marks = turns->n_marks };
     uint32_t n = 0;
     if (!set_sizes(m, turns, sizes))
         return false;

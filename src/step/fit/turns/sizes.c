@@ -52,6 +52,8 @@ static uint32_t allocation_in(const struct search *s, size_t recording, uint32_t
         return where->first_id + (turn - 1) * t->n_takes + place;
     if (turn > 1)
         return where->first_id + (turn - 2) * t->n_takes + place;
+    if (t->n_marks)
+        return UINT32_MAX;
     const uint32_t back = t->n_takes - place;
     const struct plim_step_turns_place *longest = &t->places[s->list->longest];
     if (where->first_id < back ||

@@ -143,11 +143,12 @@ static bool is_free(const struct search *s, const struct run *run)
     return true;
 }
 
-static bool add(struct search *s, const struct run *run)
+/* marks: of a repetition, from the first on. */
+static bool add(struct search *s, const struct run *run, uint32_t first_mark, uint32_t n_marks)
 {
     struct plim_step_turns_list *list = s->list;
     const struct course *c = &s->courses[list->longest];
-    struct plim_step_turns t = { .track = s->track, .n_events = (uint32_t)run->period };
+    struct plim_step_turns t = { .track = s->track, .n_events = (uint32_t)run->period, .n_marks = n_marks };
     const size_t n = (run->end - run->start) / run->period, rest = run->start + n * run->period;
     const uint32_t first = c->taken[run->start];
     t.n_takes = c->taken[run->start + run->period] - first;
@@ -162,7 +163,7 @@ static bool add(struct search *s, const struct run *run)
         plim_step_turns_done(&t);
         return false;
     }
-    t.places[list->longest] = (struct plim_step_turns_place){ (uint32_t)run->start, first, (uint32_t)n };
+    t.places[list->longest] = (struct plim_step_turns_place){ (uint32_t)run->start, first, first_mark, (uint32_t)n };
     memset(t.is_carried, true, t.n_takes * sizeof *t.is_carried);
     for (size_t i = run->start; i < run->start + run->period; i++) {
         const struct plim_step_event *event = &c->track->events[i];
@@ -190,7 +191,7 @@ static void find_loops(struct search *s, const struct course *own)
                 end++;
             if (end > i && s->list->n < PLIM_STEP_MAX_TURNS && find_run(c, i, end - i, low, high, &run) &&
                 is_free(s, &run))
-                add(s, &run);
+                add(s, &run, 0, 0);
             i = end;
         }
     }
@@ -222,10 +223,119 @@ static bool place(const struct search *s, struct plim_step_turns *turns, const s
         n++;
     if (n < turns->n_rest_events || (n - turns->n_rest_events) % turns->n_events) /* it ends within a turn */
         return false;
-    *ret_place = (struct plim_step_turns_place){ (uint32_t)start, own->taken[start],
+    *ret_place = (struct plim_step_turns_place){ (uint32_t)start, own->taken[start], 0,
                                                  (uint32_t)((n - turns->n_rest_events) / turns->n_events) };
     return true;
 }
+
+/* --- loops over whole phases --- */
+
+enum { MOST_PHASES = 4 };
+
+/* The phases of one step of the optimizer: from one mark on, and before the other. */
+struct step_parts {
+    size_t first, end;
+};
+
+static bool find_step(const struct plim_step_track *track, size_t from, struct step_parts *ret_parts)
+{
+    size_t end = from;
+    while (end < track->n_marks && track->marks[end].step == track->marks[from].step)
+        end++;
+    *ret_parts = (struct step_parts){ from, end };
+    return from < track->n_marks;
+}
+
+static bool find_same_step(const struct plim_step_track *track, uint32_t step, struct step_parts *ret_parts)
+{
+    size_t at = 0;
+    while (at < track->n_marks && track->marks[at].step < step)
+        at++;
+    return find_step(track, at, ret_parts) && track->marks[at].step == step;
+}
+
+/* The events from a mark to the next one. */
+static bool are_same_parts(const struct course *a, size_t i, const struct course *b, size_t k)
+{
+    size_t start_a, end_a, start_b, end_b;
+    part_of(a->track, i + 1, &start_a, &end_a);
+    part_of(b->track, k + 1, &start_b, &end_b);
+    bool is_equal = a->track->marks[i].phase == b->track->marks[k].phase && end_a - start_a == end_b - start_b;
+    for (size_t e = 0; is_equal && e < end_a - start_a; e++)
+        is_equal = is_same(a, start_a + e, b, start_b + e);
+    return is_equal;
+}
+
+static bool are_same_blocks(const struct course *a, size_t i, const struct course *b, size_t k, size_t n)
+{
+    bool is_equal = true;
+    for (size_t e = 0; is_equal && e < n; e++)
+        is_equal = are_same_parts(a, i + e, b, k + e);
+    return is_equal;
+}
+
+/* The longest run of the same phases in a step, if one has two turns of it at least. */
+static void find_phases(struct search *s, const struct step_parts *step)
+{
+    const struct course *c = &s->courses[s->list->longest];
+    size_t best = 0, first = 0, n = 0;
+    for (size_t period = 1; period <= MOST_PHASES; period++)
+        for (size_t i = step->first; i + 2 * period <= step->end; i++) {
+            size_t turns = 1;
+            while (i + (turns + 1) * period <= step->end && are_same_blocks(c, i, c, i + turns * period, period))
+                turns++;
+            if (turns > 1 && turns * period > best) {
+                best = turns * period;
+                first = i;
+                n = period;
+            }
+        }
+    if (!best)
+        return;
+    struct run run = { .start = c->track->marks[first].event };
+    run.period = (first + n < c->track->n_marks ? c->track->marks[first + n].event : c->track->n_events) - run.start;
+    run.end = run.start + best / n * run.period;
+    if (c->taken[run.start + run.period] > c->taken[run.start])
+        add(s, &run, (uint32_t)first, (uint32_t)n);
+}
+
+static bool place_phases(const struct search *s, struct plim_step_turns *turns, const struct course *own,
+                         struct plim_step_turns_place *ret_place)
+{
+    const struct course *c = &s->courses[s->list->longest];
+    const struct plim_step_turns_place *longest = &turns->places[s->list->longest];
+    struct step_parts all, mine;
+    if (!find_same_step(c->track, c->track->marks[longest->first_mark].step, &all) ||
+        !find_same_step(own->track, c->track->marks[longest->first_mark].step, &mine))
+        return false;
+    const size_t n_all = all.end - all.first, n = mine.end - mine.first, before = longest->first_mark - all.first;
+    const size_t others = n_all - (size_t)longest->n * turns->n_marks; /* phases that are in no turn */
+    if (n < others || (n - others) % turns->n_marks)
+        return false;
+    const size_t first = mine.first + before, n_turns = (n - others) / turns->n_marks;
+    bool is_right = true;
+    for (size_t i = 0; is_right && i < others; i++) {
+        const size_t a = i < before ? all.first + i : all.end - others + i,
+                     b = i < before ? mine.first + i : mine.end - others + i;
+        is_right = c->track->marks[a].phase == own->track->marks[b].phase;
+    }
+    for (size_t i = 0; is_right && i < n_turns; i++)
+        is_right = are_same_blocks(c, longest->first_mark, own, first + i * turns->n_marks, turns->n_marks);
+    const size_t event = first < own->track->n_marks ? own->track->marks[first].event : own->track->n_events;
+    *ret_place =
+        (struct plim_step_turns_place){ (uint32_t)event, own->taken[event], (uint32_t)first, (uint32_t)n_turns };
+    return is_right;
+}
+
+static void find_all_phases(struct search *s)
+{
+    const struct plim_step_track *track = s->courses[s->list->longest].track;
+    struct step_parts step = { 0, 0 };
+    while (!s->is_nomem && find_step(track, step.end, &step))
+        find_phases(s, &step);
+}
+
+/* --- all --- */
 
 /* A loop that some recording does not have at its place is none. */
 static void place_all(struct search *s)
@@ -236,7 +346,8 @@ static void place_all(struct search *s)
         bool is_found = true;
         for (size_t k = 0; turns.track == s->track && is_found && k < s->fit->n_recordings; k++)
             if (s->courses[k].track && k != s->list->longest)
-                is_found = place(s, &turns, &s->courses[k], &turns.places[k]);
+                is_found = turns.n_marks ? place_phases(s, &turns, &s->courses[k], &turns.places[k])
+                                         : place(s, &turns, &s->courses[k], &turns.places[k]);
         if (is_found)
             s->list->turns[n++] = turns;
         else
@@ -245,23 +356,43 @@ static void place_all(struct search *s)
     s->list->n = n;
 }
 
-/* --- all --- */
+static bool have_same_marks(const struct search *s)
+{
+    const struct plim_step_track *longest = s->courses[s->list->longest].track;
+    bool is_equal = true;
+    for (size_t k = 0; is_equal && k < s->fit->n_recordings; k++) {
+        const struct plim_step_track *own = s->courses[k].track;
+        is_equal = !own || own->n_marks == longest->n_marks;
+        for (size_t i = 0; is_equal && own && i < own->n_marks; i++)
+            is_equal = own->marks[i].step == longest->marks[i].step && own->marks[i].phase == longest->marks[i].phase;
+    }
+    return is_equal;
+}
+
+/* Parts of phases, in recordings that have the same. */
+static void find_all_loops(struct search *s)
+{
+    const size_t longest = s->list->longest;
+    bool is_done = true;
+    for (size_t i = 0; is_done && !s->is_nomem && i < s->fit->n_recordings; i++)
+        is_done = !s->courses[i].track || i == longest || find_partners(s, &s->courses[i]);
+    for (size_t i = 0; is_done && !s->is_nomem && i < s->fit->n_recordings; i++)
+        if (s->courses[i].track && i != longest)
+            find_loops(s, &s->courses[i]);
+}
 
 static void look_at_track(struct search *s)
 {
     const struct plim_step_fit *fit = s->fit;
-    const size_t longest = s->list->longest;
-    const size_t n_longest = fit->recordings[longest].step.shapes[0].tracks[s->track].n_events;
-    bool is_done = true;
+    const size_t n_longest = fit->recordings[s->list->longest].step.shapes[0].tracks[s->track].n_events;
     for (size_t i = 0; i < fit->n_recordings; i++)
         if (fit->recordings[i].shape != PLIM_STEP_NO_SHAPE && !s->is_nomem)
             s->is_nomem = !course_init(&s->courses[i], &fit->recordings[i], s->track, s->list->sites[i], n_longest);
-    for (size_t i = 0; is_done && !s->is_nomem && i < fit->n_recordings; i++)
-        is_done = !s->courses[i].track || i == longest || find_partners(s, &s->courses[i]);
-    for (size_t i = 0; is_done && !s->is_nomem && i < fit->n_recordings; i++)
-        if (s->courses[i].track && i != longest)
-            find_loops(s, &s->courses[i]);
-    if (is_done && !s->is_nomem)
+    if (!s->is_nomem && have_same_marks(s))
+        find_all_loops(s);
+    else if (!s->is_nomem)
+        find_all_phases(s);
+    if (!s->is_nomem)
         place_all(s);
     for (size_t i = 0; i < fit->n_recordings; i++)
         course_done(&s->courses[i]);
@@ -269,11 +400,7 @@ static void look_at_track(struct search *s)
 
 static bool are_same_tracks(const struct plim_step_track *a, const struct plim_step_track *b)
 {
-    bool is_same = a->rank == b->rank && a->device == b->device && a->n_streams == b->n_streams &&
-                   a->n_pools == b->n_pools && a->n_marks == b->n_marks;
-    for (size_t i = 0; is_same && i < a->n_marks; i++)
-        is_same = a->marks[i].step == b->marks[i].step && a->marks[i].phase == b->marks[i].phase;
-    return is_same;
+    return a->rank == b->rank && a->device == b->device && a->n_streams == b->n_streams && a->n_pools == b->n_pools;
 }
 
 /* The recording with most events; SIZE_MAX: all have as many, or they are not to be compared. */

@@ -4,7 +4,8 @@
 
 /*
  * Loops that recordings go through a different number of times: a block of events that one recording has at least twice
- * in a row, each time with the same lines and the same references back, where another one has it less often.
+ * in a row, each time with the same lines and the same references back, where another one has it less often. It is part
+ * of a phase, or whole phases: forward and backward of the batches for one step of an optimizer.
  */
 
 #include "base/error.h"
@@ -14,8 +15,8 @@ enum { PLIM_STEP_MAX_TURNS = 256 };
 
 /* Where a recording has the loop. */
 struct plim_step_turns_place {
-    uint32_t first_event, first_id; /* of the first repetition, or where it would be */
-    uint32_t n;                     /* repetitions: one less than turns */
+    uint32_t first_event, first_id, first_mark; /* of the first repetition, or where it would be */
+    uint32_t n;                                 /* repetitions: one less than turns */
 };
 
 struct plim_step_turns {
@@ -23,7 +24,8 @@ struct plim_step_turns {
     uint32_t n_events, n_takes; /* of a repetition */
     /* The loop goes on behind the last repetition, with the first events of one: they are of the last turn. */
     uint32_t n_rest_events, n_rest_takes;
-    bool *is_carried;                     /* [n_takes]: given back in the next turn, or after the loop */
+    uint32_t n_marks; /* of a repetition; a loop over whole phases, of which nothing before is a turn like the others */
+    bool *is_carried; /* [n_takes]: given back in the next turn, or after the loop */
     struct plim_step_turns_place *places; /* [recording] */
 };
 
