@@ -247,7 +247,7 @@ void plim_advise_step(struct plim_advice *advice)
                             plim_advice_is(advice, "pytorch")
                                 ? "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)"
                                 : "model.gradient_checkpointing_enable()");
-    else
+    else if (advice->trace != PLIM_TRACE_NONE) /* of a bare message nobody knows: it may be training */
         plim_advise_command(
             plim_advise(advice, PLIM_UNKNOWN, "nothing, when you do not train", "keep nothing for gradients"),
             "with torch.inference_mode():");

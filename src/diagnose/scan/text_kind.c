@@ -389,7 +389,8 @@ static bool is_general_talk(struct plim_text_kinds *g, const struct sentence *s)
 /* The line does not go on from the one before it. */
 static bool is_own_line(const struct plim_window *w, size_t from)
 {
-    return from < 2 || w->is_join[from - 1] == PLIM_NEW_LINE || strchr(".!?:;", w->text[from - 2]);
+    return from < 2 || w->is_join[from - 1] == PLIM_NEW_LINE || strchr(".!?:;", w->text[from - 2]) ||
+           strchr(".!?", w->text[from - 1]);
 }
 
 /* The title of a text, or all of it. */
