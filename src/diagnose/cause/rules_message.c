@@ -22,6 +22,12 @@ static bool is_outcome_open(const struct plim_facts *facts)
     return is && finding->is_last && !finding->is_recovered;
 }
 
+/* That it is tried again is said before it is: how that ended may stand in lines that nobody copied. */
+static bool is_retry_open(const struct plim_facts *facts)
+{
+    return facts->finding->pattern && !strcmp(facts->finding->pattern->id, "comfyui-tiled");
+}
+
 bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_pattern *pattern = facts->finding->pattern;
@@ -33,7 +39,9 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
     if (is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) || facts->finding->is_recovered)
         return plim_guess_set(
             guess, PLIM_CAUSE_NOT_OOM,
-            facts->context && facts->context->n_frames > 0 ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s",
+            (facts->context && facts->context->n_frames > 0) || is_retry_open(facts) ? PLIM_CONFIDENCE_MEDIUM
+                                                                                     : PLIM_CONFIDENCE_HIGH,
+            "%s",
             is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note ? note
                                                                  : "Memory ran out, and the program went on "
                                                                    "without it. This is not a failure.");
