@@ -93,14 +93,25 @@ char *plim_step_point_text(const struct plim_step *step, const struct plim_step_
 
 /* --- refusing --- */
 
-static int refuse_fixed(const struct plim_step *step, const struct box *box, uint32_t v, struct plim_error *reterr)
+/* At one value of a variable: in all recordings, or because other values have other shapes. */
+static int refuse_fixed(const struct plim_step *step, const struct box *box, uint32_t v,
+                        const struct plim_step_point *point, struct plim_error *reterr)
 {
+    const struct box all = box_of_all(step);
     const char *name = step->variables[v].name;
-    const int code =
+    if (all.low[v] != all.high[v]) {
         plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
-                  "recorded at %s=%" PRIu64 " only: how sizes follow %s is not known", name, box->low[v], name);
+                  "the shape there was recorded at %s=%" PRIu64
+                  " only, other values have other shapes: how sizes follow %s is not known",
+                  name, box->low[v], name);
+        plim_error_hint(reterr, "record the value itself: plimsoll rehearse --record FILE --vary %s=...,%" PRIu64, name,
+                        point->value[v]);
+        return PLIM_E_UNSUPPORTED;
+    }
+    plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
+              "recorded at %s=%" PRIu64 " only: how sizes follow %s is not known", name, box->low[v], name);
     plim_error_hint(reterr, "record it again at several values: plimsoll rehearse --record FILE --vary %s=...", name);
-    return code;
+    return PLIM_E_UNSUPPORTED;
 }
 
 /* Two recordings that differ in this variable alone. */
@@ -285,7 +296,7 @@ int plim_step_choose(const struct plim_step *step, const struct plim_step_point 
     const struct box box = box_of(step, shape);
     for (uint32_t v = 0; v < n; v++)
         if (box.low[v] == box.high[v] && box.low[v] != point->value[v])
-            return refuse_fixed(step, &box, v, reterr);
+            return refuse_fixed(step, &box, v, point, reterr);
     const uint32_t mixed = find_mixed(&step->shapes[shape], &box, n);
     if (mixed < n)
         return refuse_mixed(step, mixed, reterr);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "step/pieces.h"
 
+#include "base/mem.h"
 #include "step/size.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 120 };
+enum { TEXT_BYTES = 120, MOST_LOOKS = 1 << 23 /* less than a second */ };
 
 static uint64_t largest_recorded(const struct plim_step_shape *shape, uint32_t size)
 {
@@ -38,27 +40,74 @@ static bool are_proportional(const struct plim_step_shape *shape, uint32_t a, ui
     return first > 0 && second > 0;
 }
 
-static bool is_same_file(const struct plim_step *step, uint32_t a, uint32_t b)
+/* What is allocated in a file: a size and a line, once each, in order. */
+struct use {
+    uint32_t file, site, size;
+};
+
+struct uses {
+    struct use *use;
+    size_t n;
+};
+
+static int compare(const void *a, const void *b)
 {
-    return !strcmp(plim_step_text(step, step->sites[a].file), plim_step_text(step, step->sites[b].file));
+    const struct use *x = a, *y = b;
+    return x->file != y->file   ? (x->file > y->file) - (x->file < y->file)
+           : x->size != y->size ? (x->size > y->size) - (x->size < y->size)
+                                : (x->site > y->site) - (x->site < y->site);
+}
+
+/* Of files that have loops over pieces. False: out of memory. */
+static bool list_uses(const struct plim_step *step, const struct plim_step_shape *shape, struct uses *uses)
+{
+    size_t n = 0;
+    bool has_any = false;
+    for (size_t i = 0; i < step->n_sites; i++)
+        has_any = has_any || step->sites[i].loop;
+    if (!has_any)
+        return true;
+    for (size_t t = 0; t < shape->n_tracks; t++)
+        n += shape->tracks[t].n_allocations;
+    bool *has_loops = plim_alloc(step->text_bytes + 1, sizeof *has_loops); /* [text]: as the name of a file */
+    uses->use = plim_alloc_unset(n + 1, sizeof *uses->use);
+    for (size_t i = 0; has_loops && i < step->n_sites; i++)
+        has_loops[step->sites[i].file] = has_loops[step->sites[i].file] || step->sites[i].loop;
+    for (size_t t = 0; has_loops && uses->use && t < shape->n_tracks; t++)
+        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
+            const struct plim_step_allocation *own = &shape->tracks[t].allocations[i];
+            if (own->site < step->n_sites && own->size < shape->n_sizes && has_loops[step->sites[own->site].file])
+                uses->use[uses->n++] = (struct use){ step->sites[own->site].file, own->site, own->size };
+        }
+    if (uses->n > 1)
+        qsort(uses->use, uses->n, sizeof *uses->use, compare);
+    n = 0;
+    for (size_t i = 0; i < uses->n; i++)
+        if (i == 0 || compare(&uses->use[i], &uses->use[i - 1]) != 0)
+            uses->use[n++] = uses->use[i];
+    uses->n = n;
+    plim_free(has_loops);
+    return has_loops && uses->use;
 }
 
 /*
  * A tensor with one element for each row has a byte for it at least: of those of the file that grow like this
  * allocation the smallest, in bytes. The number of its size.
  */
-static uint32_t size_of_rows(const struct plim_step *step, const struct plim_step_shape *shape,
-                             const struct plim_step_allocation *own)
+static uint32_t size_of_rows(const struct plim_step_shape *shape, const struct uses *uses, size_t number,
+                             uint64_t *n_looks)
 {
-    uint32_t smallest = own->size;
-    for (size_t t = 0; t < shape->n_tracks; t++)
-        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
-            const struct plim_step_allocation *other = &shape->tracks[t].allocations[i];
-            if (other->site < step->n_sites && is_same_file(step, own->site, other->site) &&
-                largest_recorded(shape, other->size) < largest_recorded(shape, smallest) &&
-                are_proportional(shape, own->size, other->size))
-                smallest = other->size;
-        }
+    uint32_t smallest = uses->use[number].size;
+    size_t first = number;
+    while (first > 0 && uses->use[first - 1].file == uses->use[number].file)
+        first--;
+    for (size_t i = first; i < uses->n && uses->use[i].file == uses->use[number].file; i++) {
+        const uint32_t other = uses->use[i].size;
+        *n_looks += shape->n_points;
+        if (largest_recorded(shape, other) < largest_recorded(shape, smallest) &&
+            are_proportional(shape, uses->use[number].size, other))
+            smallest = other;
+    }
     return smallest;
 }
 
@@ -164,22 +213,30 @@ static int check_turns(const struct plim_step_shape *shape, const struct plim_st
     return 0;
 }
 
+static int check_uses(const struct plim_step *step, const struct plim_step_shape *shape, const struct uses *uses,
+                      const struct plim_step_point *point, struct plim_error *reterr)
+{
+    uint64_t n_looks = 0;
+    for (size_t i = 0; i < uses->n; i++) {
+        const struct plim_step_site *site = &step->sites[uses->use[i].site];
+        if (!site->loop || !is_larger(shape, uses->use[i].size, point))
+            continue;
+        if (n_looks > MOST_LOOKS)
+            return plim_fail(reterr, PLIM_E_TOO_BIG, PLIM_NO_OFFSET,
+                             "too many lines of the step work in pieces: what is larger is not known");
+        const uint32_t rows = size_of_rows(shape, uses, i, &n_looks);
+        if (!site->piece || plim_step_size_bytes(shape, rows, point) > site->piece)
+            return refuse(step, shape, point, site, rows, reterr);
+    }
+    return 0;
+}
+
 int plim_step_check_pieces(const struct plim_step *step, const struct plim_step_shape *shape,
                            const struct plim_step_point *point, struct plim_error *reterr)
 {
-    uint32_t last = UINT32_MAX;
-    for (size_t t = 0; t < shape->n_tracks; t++)
-        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
-            const struct plim_step_allocation *own = &shape->tracks[t].allocations[i];
-            if (own->site >= step->n_sites || !step->sites[own->site].loop || own->size == last)
-                continue;
-            last = own->size;
-            if (!is_larger(shape, own->size, point))
-                continue;
-            const struct plim_step_site *site = &step->sites[own->site];
-            const uint32_t rows = size_of_rows(step, shape, own);
-            if (!site->piece || plim_step_size_bytes(shape, rows, point) > site->piece)
-                return refuse(step, shape, point, site, rows, reterr);
-        }
-    return check_turns(shape, point, reterr);
+    struct uses uses = { .n = 0 };
+    const int result = list_uses(step, shape, &uses) ? check_uses(step, shape, &uses, point, reterr)
+                                                     : plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
+    plim_free(uses.use);
+    return result < 0 ? result : check_turns(shape, point, reterr);
 }

@@ -193,6 +193,36 @@ def what_works_in_pieces_is_known_from_the_source(place: Place) -> None:
     demand([line for line in lines if line.startswith("pieces ")], ["pieces %d %d %d %d %s" % (*row, path) for row in PLACES], "places")
 
 
+# An optimizer steps in line 9: the loop around that is over batches, the others are over pieces. LENGTH has two values.
+BATCHES = '''
+import torch
+LENGTH = 4
+class Optimizer: param_groups, state = [], {}
+def train(rows, size):
+    for start in range(0, rows, size):
+        for part in range(0, size, 8):
+            make(part)
+        for hook in torch.hooks: hook(Optimizer, (), {})
+    for part in range(0, rows, LENGTH):
+        make(part)
+LENGTH = 5
+def make(part): pass
+train(4, 2)
+'''
+
+
+@case
+def a_loop_over_batches_is_none_over_pieces(place: Place) -> None:
+    place.put("batches.py", BATCHES)
+    text = ("import torch\n"
+            "torch._C._cuda_memorySnapshot = lambda pool: {'segments': [], 'device_traces': [[{'frames': [{'filename': batches.__file__}]}]]}\n"
+            "torch.use_cuda()\nimport batches")
+    demand(place.run(text), "0", "the program")
+    demand(place.read("notes"), "", "notes")
+    lines = place.read(place.written(".marks")[0]).splitlines()
+    demand([line.split()[1:5] for line in lines if line.startswith("pieces ")], [["8", "8", "7", "8"], ["11", "11", "10", "0"]], "places")
+
+
 @case
 def what_it_stumbles_over_is_noted_and_not_said(place: Place) -> None:
     text = "import torch; torch.cuda.get_allocator_backend = None; torch.use_cuda(); print(1)"

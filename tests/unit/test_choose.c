@@ -81,7 +81,7 @@ static void test_shapes(void **state)
     is_refused(&step, 4, 512, "another shape from B=5: record it again");
     is_refused(&step, 4, 1024, "another shape from B=5");
     is_refused(&step, 8, 1024, "record it again");
-    is_refused(&step, 8, 300, "recorded at S=512 only"); /* in the second shape */
+    is_refused(&step, 8, 300, "the shape there was recorded at S=512 only, other values have other shapes");
     plim_step_done(&step);
 }
 

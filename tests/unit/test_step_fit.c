@@ -425,6 +425,39 @@ static void test_two_shapes(void **state)
     forget(&fit);
 }
 
+/* What a turn has at most, by the recordings: the same, another one in each of them, or known to some of them only. */
+static void test_pieces_of_lines(void **state)
+{
+    static const struct {
+        uint64_t first, more, last;
+        bool has_loop;
+        uint64_t piece;
+    } rows[] = { { 64, 0, 64, true, 64 }, { 64, 8, 0, false, 0 }, { 64, 0, 0, true, 0 } };
+    static const uint64_t s[3] = { 100, 160, 250 };
+    uint64_t seed = 1;
+    struct plim_step_point points[N_DESIGN];
+    struct program program;
+    (void)state;
+    design(points, s);
+    draw_program(&program, &seed);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plim_step_recording recordings[N_DESIGN];
+        struct plim_step step;
+        struct plim_error error = { 0 };
+        struct plim_step_fit fit = record_all(&program, recordings, points, N_DESIGN);
+        for (size_t k = 0; k < N_DESIGN; k++) {
+            recordings[k].step.sites[0].loop = recordings[k].step.sites[0].file;
+            recordings[k].step.sites[0].piece =
+                k + 1 == N_DESIGN && !rows[i].more ? rows[i].last : rows[i].first + k % 3 * rows[i].more;
+        }
+        assert_int_equal(plim_step_fit(&fit, &step, &error), 0);
+        assert_int_equal(step.sites[0].loop > 0, rows[i].has_loop);
+        assert_int_equal(step.sites[0].piece, rows[i].piece);
+        plim_step_done(&step);
+        forget(&fit);
+    }
+}
+
 static void test_out_of_memory(void **state)
 {
     static const uint64_t s[3] = { 100, 300, 777 };
@@ -460,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_forms_at_random),      cmocka_unit_test(test_fit),
         cmocka_unit_test(test_returns_in_any_order), cmocka_unit_test(test_other_orders),
         cmocka_unit_test(test_two_shapes),           cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_pieces_of_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

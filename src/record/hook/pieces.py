@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
 Where a program's source says that it works in pieces: loops over range(a, b, STEP) and over .split(STEP), and min(n, LIMIT). What is
-allocated there stops to grow at a size that recordings of less than one piece do not show.
+allocated there stops to grow at a size that recordings of less than one piece do not show. A loop in which optimizers step is none: its
+turns are batches, and STEP is their size.
 
-Nothing is run: a number stands there, or is an integer that a module has under that name. Python 3.8 and newer.
+Nothing is run: a number stands there, or is an integer that a module gives that name once. Python 3.8 and newer.
 """
 import ast
 import re
@@ -14,7 +15,7 @@ MOST_PLACES = 4096
 
 
 class _Finder(ast.NodeVisitor):
-    """found: (first line, last line, line of the loop, limit), where a limit of 0 is not known."""
+    """found: (first line, last line, line of the loop, limit, is it a loop), where a limit of 0 is not known."""
 
     def __init__(self, names):
         self.names = names
@@ -50,7 +51,7 @@ class _Finder(ast.NodeVisitor):
         for call in ast.walk(over):
             limit = self.limit_of(call) if isinstance(call, ast.Call) else None
             if limit is not None:
-                self.found.append((first, last, line, limit))
+                self.found.append((first, last, line, limit, True))
 
     def visit_For(self, node):
         self.look_at_loop(node.iter, node.lineno, node.body[0].lineno, node.body[-1].end_lineno)
@@ -64,7 +65,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Call(self, node):
         limits = [self.number(argument) for argument in node.args]
         if getattr(node.func, "id", "") == "min" and 0 in limits and max(limits) > 1:
-            self.found.append((node.lineno, node.end_lineno, node.lineno, min(filter(None, limits))))
+            self.found.append((node.lineno, node.end_lineno, node.lineno, min(filter(None, limits)), False))
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node):
@@ -79,18 +80,28 @@ class _Finder(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
 
+def changed_in(tree):
+    """Names that a file gives several values: the last is not that of the loop."""
+    seen, changed = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            (changed if node.id in seen else seen).add(node.id)
+    return changed
+
+
 def places_in(path, names):
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
     if not MAY_HAVE_PIECES.search(text):
         return []
-    finder = _Finder(names)
-    finder.visit(ast.parse(text))
+    tree = ast.parse(text)
+    finder = _Finder({name: value for name, value in names.items() if name not in changed_in(tree)})
+    finder.visit(tree)
     return sorted(set(finder.found))
 
 
-def lines_of(paths):
-    """For the marks of a recording: "pieces FIRST LAST LOOP LIMIT PATH"."""
+def lines_of(paths, step_lines):
+    """For the marks of a recording: "pieces FIRST LAST LOOP LIMIT PATH". step_lines: (path, line) of calls in which optimizers stepped."""
     modules = {getattr(module, "__file__", None): module for module in list(sys.modules.values())}
     lines = []
     for path in sorted(paths):
@@ -98,5 +109,7 @@ def lines_of(paths):
             found = places_in(path, getattr(modules.get(path), "__dict__", {}))
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
-        lines.extend("pieces %d %d %d %d %s" % (*place, path) for place in found)
+        steps = [line for own, line in step_lines if own == path]
+        lines.extend("pieces %d %d %d %d %s" % (*place, path) for *place, is_loop in found
+                     if not (is_loop and any(place[0] <= line <= place[1] for line in steps)))
     return lines[:MOST_PLACES]

@@ -80,6 +80,7 @@ class _Recorder:
         self.optimizers = []
         self.steps = []
         self.stepping_now = []  # an optimizer may wrap others
+        self.step_lines = set()
         self.weights_seen = {}
         self.last_counts = {}
         self.dumped_at = 0  # entries of the history
@@ -341,6 +342,13 @@ class _Recorder:
     def stepped(self, optimizer, arguments, settings):
         _is_quiet(self.mark_after)(optimizer)
 
+    def note_lines(self):
+        """Of the program, in which an optimizer steps: a loop around them is over batches."""
+        frame = sys._getframe()
+        while frame:
+            self.step_lines.add((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+
     def mark_before(self, optimizer):
         if not self.is_here():
             return
@@ -348,6 +356,7 @@ class _Recorder:
         if number in self.stepping_now:  # an exception ended its last step
             del self.stepping_now[self.stepping_now.index(number):]
         self.stepping_now.append(number)
+        self.note_lines()
         parameters = self.parameters_of(optimizer)
         weights = self.addresses(parameters)
         if not self.steps[number]:
@@ -444,9 +453,9 @@ class _Recorder:
         spec = importlib.util.spec_from_file_location("_plimsoll_pieces", os.path.join(folder, "pieces.py"))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        lines.extend(module.lines_of(
-            path for path in paths if os.path.isabs(path) and not path.startswith(own[0])
-            and ("-packages" + os.sep in path or not path.startswith(own[1]))))
+        of_program = [path for path in paths if os.path.isabs(path) and not path.startswith(own[0])
+                      and ("-packages" + os.sep in path or not path.startswith(own[1]))]
+        lines.extend(module.lines_of(of_program, self.step_lines))
 
     def name_of(self, kind):
         return "%d-%d-%s" % (self.pid, self.began, kind)

@@ -168,6 +168,7 @@ int plim_step_fit(struct plim_step_fit *fit, struct plim_step *ret_step, struct 
                                          list, &step.shapes[step.n_shapes - 1], reterr);
     }
     plim_step_groups_done(&groups);
+    plim_step_settle_sites(&step);
     if (result == 0 && !plim_step_add_text(&step, fit->command ? fit->command : "", &step.command))
         result = out_of_memory(reterr);
     if (result < 0) {

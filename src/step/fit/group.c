@@ -55,9 +55,9 @@ static bool group_all(struct plim_step_fit *fit, struct plim_step_recording *fol
         const struct plim_step_recording *alike = is_used ? find_alike(&of, i) : NULL;
         own->strand = alike ? alike->strand : 0;
         own->shape = alike ? alike->shape : PLIM_STEP_NO_SHAPE;
-        if (is_used && !alike) {
+        if (is_used) {
             uint32_t *numbers = plim_step_add_sites(sites, &own->step);
-            const bool is_added = numbers && add(groups, own, numbers);
+            const bool is_added = numbers && (alike || add(groups, own, numbers));
             plim_free(numbers);
             if (!is_added)
                 return false;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define MOVING UINT64_MAX /* pieces whose size is another one in each recording */
+
 bool plim_step_add_text(struct plim_step *step, const char *text, uint32_t *ret_offset)
 {
     const size_t length = strlen(text) + 1, start = step->text_bytes ? step->text_bytes : 1;
@@ -37,6 +39,13 @@ static bool intern_text(struct plim_step *step, const char *text, uint32_t *ret_
     return plim_step_add_text(step, text, ret_offset);
 }
 
+/* What two recordings say of a line; where the most that a turn has differs, it follows the variables. */
+static void join_pieces(struct plim_step_site *site, uint64_t piece)
+{
+    if (site->piece != piece)
+        site->piece = site->piece && piece ? MOVING : 0;
+}
+
 /* The number of a site of another step; UINT32_MAX: out of memory. */
 static uint32_t intern_site(struct plim_step *step, const struct plim_step *other, const struct plim_step_site *site)
 {
@@ -44,8 +53,11 @@ static uint32_t intern_site(struct plim_step *step, const struct plim_step *othe
     struct plim_step_site own = { .line = site->line, .piece = site->piece };
     for (size_t i = 0; i < step->n_sites; i++)
         if (step->sites[i].line == site->line && !strcmp(plim_step_text(step, step->sites[i].function), function) &&
-            !strcmp(plim_step_text(step, step->sites[i].file), file))
+            !strcmp(plim_step_text(step, step->sites[i].file), file)) {
+            if (site->loop && step->sites[i].loop)
+                join_pieces(&step->sites[i], site->piece);
             return (uint32_t)i;
+        }
     if (!intern_text(step, file, &own.file) || !intern_text(step, function, &own.function) ||
         !intern_text(step, plim_step_text(other, site->loop), &own.loop))
         return UINT32_MAX;
@@ -68,4 +80,13 @@ uint32_t *plim_step_add_sites(struct plim_step *step, const struct plim_step *ot
         }
     }
     return numbers;
+}
+
+void plim_step_settle_sites(struct plim_step *step)
+{
+    for (size_t i = 0; i < step->n_sites; i++)
+        if (step->sites[i].piece == MOVING) {
+            step->sites[i].loop = 0;
+            step->sites[i].piece = 0;
+        }
 }

@@ -13,4 +13,7 @@ bool plim_step_add_text(struct plim_step *step, const char *text, uint32_t *ret_
  * with plim_free(). NULL: out of memory. */
 uint32_t *plim_step_add_sites(struct plim_step *step, const struct plim_step *other);
 
+/* When all are there: loops whose pieces have another size in each recording have no end that sizes could meet. */
+void plim_step_settle_sites(struct plim_step *step);
+
 #endif
