@@ -328,7 +328,8 @@ static bool scale(const struct plim_step_form *turns, uint64_t over, uint64_t un
         terms[i] = plim_wide_times(turns->term[i].coefficient, (plim_wide)over / common, &is_inside);
         divisor = plim_wide_gcd(divisor, terms[i]);
     }
-    denominator /= divisor ? divisor : 1;
+    divisor = divisor ? divisor : 1;
+    denominator /= divisor;
     is_inside = is_inside && denominator <= UINT32_MAX;
     *ret_form = *turns;
     ret_form->is_rest = false;
