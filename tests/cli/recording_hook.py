@@ -73,7 +73,7 @@ class Place:
         path = [os.path.join(self.folder, "hook")] if has_hook else []
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join([*path, self.own]), PLIM_RECORD=self.folder,
                            PLIM_RECORD_STEPS="0", PYTHONDONTWRITEBYTECODE="1", **variables)
-        done = subprocess.run([self.python, *flags, "-c", text], env=environment, capture_output=True, text=True,
+        done = subprocess.run([self.python, *flags, *(["-c", text] if text else [])], env=environment, capture_output=True, text=True,
                               timeout=60)
         return f"{done.returncode} {done.stdout}{done.stderr}".strip()
 
@@ -221,6 +221,24 @@ def a_loop_over_batches_is_none_over_pieces(place: Place) -> None:
     demand(place.read("notes"), "", "notes")
     lines = place.read(place.written(".marks")[0]).splitlines()
     demand([line.split()[1:5] for line in lines if line.startswith("pieces ")], [["8", "8", "7", "8"], ["11", "11", "10", "0"]], "places")
+
+
+SCRIPT = '''
+import torch
+torch._C._cuda_memorySnapshot = lambda pool: {"segments": [], "device_traces": [[{"frames": [{"filename": work.__code__.co_filename}]}]]}
+torch.use_cuda()
+SIZE = 16
+def work(rows):
+    for part in range(0, rows, SIZE): make(part)
+'''
+
+
+@case
+def names_of_the_script_are_known(place: Place) -> None:
+    place.put("script.py", SCRIPT)
+    text = os.path.join(place.own, "script.py")
+    demand(place.run("", text), "0", "the program")
+    demand(f"pieces 7 7 7 16 {text}" in place.read(place.written(".marks")[0]).splitlines(), True, "places")
 
 
 @case

@@ -95,14 +95,19 @@ def places_in(path, names):
     if not MAY_HAVE_PIECES.search(text):
         return []
     tree = ast.parse(text)
-    finder = _Finder({name: value for name, value in names.items() if name not in changed_in(tree)})
+    changed = changed_in(tree)
+    finder = _Finder({name: value for name, value in names.items() if name not in changed})
     finder.visit(tree)
     return sorted(set(finder.found))
 
 
-def lines_of(paths, step_lines):
-    """For the marks of a recording: "pieces FIRST LAST LOOP LIMIT PATH". step_lines: (path, line) of calls in which optimizers stepped."""
+def lines_of(paths, step_lines, script):
+    """
+    For the marks of a recording: "pieces FIRST LAST LOOP LIMIT PATH". step_lines: (path, line) of calls in which optimizers stepped;
+    script: the path of __main__, which has no __file__ any more when Python ends.
+    """
     modules = {getattr(module, "__file__", None): module for module in list(sys.modules.values())}
+    modules[script] = sys.modules.get("__main__")
     lines = []
     for path in sorted(paths):
         try:

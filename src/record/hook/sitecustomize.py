@@ -59,7 +59,7 @@ class _Recorder:
     def __init__(self):
         self.n_steps = _number("PLIM_RECORD_STEPS", 0)
         self.most_entries = max(_number("PLIM_RECORD_ENTRIES", 500000), 1000)
-        self.torch = None
+        self.torch = self.script = None
         self.original = None
         self.term_before = None
         self.forget()
@@ -93,6 +93,7 @@ class _Recorder:
 
     def imported(self, torch):
         self.torch = torch
+        self.script = getattr(sys.modules.get("__main__"), "__file__", None)
         _stage("torch %s cuda %s" % (torch.__version__, getattr(torch.version, "cuda", None)
                                      or getattr(torch.version, "hip", None)))
         if not hasattr(torch._C, "_cuda_record_memory_history"):
@@ -455,7 +456,7 @@ class _Recorder:
         spec.loader.exec_module(module)
         of_program = [path for path in paths if os.path.isabs(path) and not path.startswith(own[0])
                       and ("-packages" + os.sep in path or not path.startswith(own[1]))]
-        lines.extend(module.lines_of(of_program, self.step_lines))
+        lines.extend(module.lines_of(of_program, self.step_lines, self.script))
 
     def name_of(self, kind):
         return "%d-%d-%s" % (self.pid, self.began, kind)
