@@ -37,6 +37,7 @@ static const struct rule {
     { "spilled", plim_rule_spilled },           /* more than the card has: a part is in RAM */
     { "announced", plim_rule_announced },       /* what the model needs, as the program says */
     { "parameters", plim_rule_parameters },     /* the name of the model has more than the card can hold */
+    { "told-ram", plim_rule_told_ram },         /* by words: it was the computer's memory */
     { "free-enough", plim_rule_free_enough },   /* free > tried: not for want of memory */
     { "others", plim_rule_others },             /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },

@@ -28,6 +28,14 @@ static bool is_of_card(const struct plim_facts *facts)
     return !plim_fact_is_host(facts) && !plim_fact_is_stage(facts, "shm");
 }
 
+/* Who wrote it had looked: figures of the card cannot tell against it. */
+bool plim_rule_told_ram(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "ram") &&
+           plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_MEDIUM,
+                          "The text says that it was the computer's memory that was full.");
+}
+
 bool plim_rule_told(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const char *told = plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD);
@@ -39,6 +47,9 @@ bool plim_rule_told(const struct plim_facts *facts, struct plim_guess *guess)
     if (!strcmp(told, "others"))
         return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                               "The text says that several processes share the card.");
+    if (!strcmp(told, "went_on"))
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that the program went on: it did without, and this is not a failure.");
     if (!strcmp(told, "share"))
         return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
                               "The text says that another share of the card works.");
