@@ -3,6 +3,7 @@
 
 #include "base/gnu_string.h"
 #include "diagnose/scan/prefix.h"
+#include "diagnose/scan/window.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -102,6 +103,8 @@ void plim_known_lines_reset(struct plim_known_lines *known) { known->n = 0; }
 void plim_known_lines_add(struct plim_known_lines *known, const struct plim_log_buffer *b, size_t start, size_t end)
 {
     const size_t i = known->n++ % PLIM_MAX_KNOWN_LINES;
+    known->last[i].message_from = b->base + start;
+    known->last[i].message_to = b->base + end;
     known->last[i].from = b->base + plim_log_line_start(b, start, PLIM_LOG_LINE_BYTES);
     known->last[i].to = b->base + plim_log_line_end(b, end, PLIM_LOG_LINE_BYTES);
 }
@@ -112,6 +115,26 @@ static bool is_known(const struct plim_known_lines *known, uint64_t from, uint64
     for (uint64_t i = 0; i < n; i++)
         if (known->last[i].from < to && from < known->last[i].to)
             return true;
+    return false;
+}
+
+static bool is_in_message(const struct plim_known_lines *known, uint64_t at)
+{
+    const uint64_t n = known->n < PLIM_MAX_KNOWN_LINES ? known->n : PLIM_MAX_KNOWN_LINES;
+    for (uint64_t i = 0; i < n; i++)
+        if (known->last[i].message_from <= at && at < known->last[i].message_to)
+            return true;
+    return false;
+}
+
+/* In a line of `base`, beside its messages: "In the end it crashes", "I run out of memory". */
+static bool tells_failure(const struct plim_known_lines *known, uint64_t base, const char *line, size_t n)
+{
+    static const char *const words[] = { "ut of memory", "OOM", "illed", "rash" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (const char *at = line; (at = memmem(at, n - (size_t)(at - line), words[i], strlen(words[i]))); at++)
+            if (!is_in_message(known, base + (uint64_t)(at - line)))
+                return true;
     return false;
 }
 
@@ -127,12 +150,15 @@ static size_t first_of(const struct plim_known_lines *known, const struct plim_l
 uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *b, uint64_t *ret_lines,
                            uint32_t most)
 {
+    const bool is_told = b->base == 0 && b->length <= PLIM_WINDOW_BYTES;
     uint32_t n = 0;
     for (size_t start = first_of(known, b), end; start < b->length; start = end + 1) {
         const char *line_end = memchr(b->data + start, '\n', b->length - start);
         end = line_end ? (size_t)(line_end - b->data) : b->length;
         const size_t size = end - start < PLIM_LOG_LINE_BYTES ? end - start : PLIM_LOG_LINE_BYTES;
-        if (!plim_unknown_is_alarm(b->data + start, size) || is_known(known, b->base + start, b->base + end))
+        const bool is_alarm =
+            plim_unknown_is_alarm(b->data + start, size) && !is_known(known, b->base + start, b->base + end);
+        if (!is_alarm && !(is_told && tells_failure(known, b->base + start, b->data + start, size)))
             continue;
         if (n == most)
             memmove(ret_lines, ret_lines + 1, --n * sizeof *ret_lines);

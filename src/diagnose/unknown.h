@@ -14,6 +14,7 @@ enum { PLIM_MAX_KNOWN_LINES = 128 };
 struct plim_known_lines {
     struct {
         uint64_t from, to; /* offsets */
+        uint64_t message_from, message_to;
     } last[PLIM_MAX_KNOWN_LINES];
     uint64_t n; /* of all: the last ones are kept */
 };
@@ -26,7 +27,7 @@ void plim_known_lines_add(struct plim_known_lines *known, const struct plim_log_
 
 /*
  * The lines at the end of the buffer that say that something failed and are not known: their numbers, the last ones of
- * more than `most`. Returns how many.
+ * more than `most`. In a short text also what somebody tells of a failure beside its messages. Returns how many.
  */
 uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *buffer, uint64_t *ret_lines,
                            uint32_t most);
