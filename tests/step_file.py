@@ -193,6 +193,14 @@ def pieces(limit: int = 4096) -> dict:
     return step
 
 
+def orders() -> dict:
+    """The training in two orders, one for B up to 2, one from 4 on, where its activations no longer grow."""
+    small, large = training()["shapes"][0], training(3)["shapes"][0]
+    small["points"], large["points"] = [{"B": 1}, {"B": 2}], [{"B": 4}, {"B": 8}]
+    large["sizes"][1]["bounds"] = (0, 0, 12 << 20)
+    return training() | {"shapes": [small, large]}
+
+
 def turns() -> dict:
     """A loop over pieces of 1 MiB, each of which is given back when the next one is there."""
     mib = 1 << 20

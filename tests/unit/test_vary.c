@@ -258,7 +258,7 @@ static void test_real(void **state)
                                  .command = "train.py {B} {S}",
                                  .n_threads = 128 * 1536 };
     assert_int_equal(plim_step_fit(&fit, &step, &error), 0);
-    assert_int_equal(step.n_shapes, 2);
+    assert_int_equal(step.n_shapes, 1); /* what a batch of one has less is one operation */
     for (size_t i = 0; i < COUNT(truths); i++) {
         struct plim_torch_conditions conditions = { .capacity_bytes = UINT64_MAX };
         static struct plim_torch_evaluation found;
@@ -271,7 +271,7 @@ static void test_real(void **state)
                      (unsigned long long)found.reserved_peak_bytes);
     }
     assert_int_equal(plim_vary_left_out(&fit, &step, &error), 0);
-    assert_true(step.shapes[1].left_out_reserved_error >= 0 && step.shapes[1].left_out_reserved_error < 0.001);
+    assert_true(step.shapes[0].left_out_reserved_error >= 0 && step.shapes[0].left_out_reserved_error < 0.001);
     plim_step_done(&step);
     for (size_t i = 0; i < COUNT(points); i++)
         plim_step_done(&recordings[i].step);

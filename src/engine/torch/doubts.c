@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- the card --- */
 
@@ -138,6 +139,74 @@ uint64_t plim_torch_hidden_bytes(const struct plim_torch *engine, size_t track, 
     return plim_torch_segment_bytes(settings, plim_torch_round(settings, bytes));
 }
 
+/* --- ends and orders --- */
+
+/*
+ * A size that was the same in the largest recordings is taken to have its end there. Where the source says so that is
+ * known (step/pieces.h); lengths that are padded to a few sizes look alike, and do not end.
+ */
+static const char *end_doubt(struct plim_torch *engine)
+{
+    const struct plim_step *step = engine->step;
+    const struct plim_step_choice *choice = &engine->scene.choice;
+    const struct plim_step_shape *shape = choice->shape;
+    char text[320];
+    for (size_t t = 0; choice->source == PLIM_STEP_BEYOND && t < shape->n_tracks; t++)
+        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
+            const struct plim_step_allocation *own = &shape->tracks[t].allocations[i];
+            const struct plim_step_size *size = own->size < shape->n_sizes ? &shape->sizes[own->size] : NULL;
+            const struct plim_step_site *site = own->site < step->n_sites ? &step->sites[own->site] : NULL;
+            if (!site || !size || !size->most_bytes || size->least_bytes || size->multiple_bytes || size->is_rest ||
+                site->loop || plim_step_size_bytes(shape, own->size, &engine->scene.point) < size->most_bytes)
+                continue;
+            const char *file = plim_step_text(step, site->file), *slash = strrchr(file, '/');
+            snprintf(text, sizeof text,
+                     "what line %" PRIu32
+                     " of %.120s takes is the same in the largest recordings, and taken to stay so; "
+                     "record larger values to know",
+                     site->line, slash ? slash + 1 : file);
+            return plim_torch_keep(engine, text);
+        }
+    return NULL;
+}
+
+/* Has this shape other values of the variable than that one? */
+static bool differs_along(const struct plim_step_shape *own, const struct plim_step_shape *other, uint32_t variable)
+{
+    for (size_t i = 0; i < other->n_points; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < own->n_points; k++)
+            is_there = is_there || own->points[k].value[variable] == other->points[i].value[variable];
+        if (!is_there)
+            return true;
+    }
+    return false;
+}
+
+/* Where the order of requests changed from one recorded value to the next, it may change again. */
+static const char *order_doubt(struct plim_torch *engine, uint32_t variable)
+{
+    const struct plim_step *step = engine->step;
+    const struct plim_step_choice *choice = &engine->scene.choice;
+    const uint64_t value = engine->scene.point.value[variable];
+    uint64_t most = 0;
+    bool is_other = false;
+    char text[256];
+    for (size_t i = 0; i < step->n_shapes; i++) {
+        for (size_t k = 0; k < step->shapes[i].n_points; k++)
+            most = plim_max_u64(most, step->shapes[i].points[k].value[variable]);
+        is_other =
+            is_other || (&step->shapes[i] != choice->shape && differs_along(choice->shape, &step->shapes[i], variable));
+    }
+    if (choice->source != PLIM_STEP_BEYOND || !is_other || value <= most)
+        return NULL;
+    snprintf(text, sizeof text,
+             "other values of %s have another order of requests in the recordings, and beyond %s=%" PRIu64
+             " there may be yet another; record larger values to know",
+             step->variables[variable].name, step->variables[variable].name, most);
+    return plim_torch_keep(engine, text);
+}
+
 /* --- all of them --- */
 
 static void add(struct plim_course *course, const char *kind, const char *text)
@@ -153,6 +222,9 @@ void plim_torch_add_doubts(struct plim_torch *engine, const struct plim_card *ca
         add(course, "work_areas",
             "no recording is large enough for the work areas that PyTorch's sums take from 1,024 rows on (batch x "
             "length): a line of the bill has room for one; record larger values to know");
-    for (uint32_t v = 0; v < engine->step->n_variables; v++)
+    add(course, "end_of_growth", end_doubt(engine));
+    for (uint32_t v = 0; v < engine->step->n_variables; v++) {
         add(course, "value_of_one", one_doubt(engine, v));
+        add(course, "other_orders", order_doubt(engine, v));
+    }
 }
