@@ -92,8 +92,12 @@ static int find_pieces(const struct plim_memory_trace *trace, struct plim_trace_
     };
     if (!analysis->is_met)
         return 0;
-    return plim_trace_pieces_find(trace, analysis->device, &analysis->requests, loop, &conditions, &analysis->replay,
-                                  &analysis->pieces, reterr);
+    const int result = plim_trace_pieces_find(trace, analysis->device, &analysis->requests, loop, &conditions,
+                                              &analysis->replay, &analysis->pieces, reterr);
+    if (result < 0 || analysis->pieces.is_found)
+        return result;
+    return plim_trace_unfit_find(trace, analysis->device, &analysis->requests, loop, &conditions, &analysis->replay,
+                                 &analysis->pieces, reterr);
 }
 
 /* What comes of the loop of the program, if it has one. */

@@ -97,23 +97,23 @@ static uint64_t line_of(const struct plim_memory_trace *trace, uint32_t frame)
     return (uint64_t)trace->frames[frame].file << 32 | trace->frames[frame].line;
 }
 
-static void unite(struct finder *f)
+size_t plim_trace_pins_unite(const struct plim_memory_trace *trace, struct plim_trace_pin *pins, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < f->n_pins; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t at = 0;
-        while (at < kept && (line_of(f->trace, f->pins[at].frame) != line_of(f->trace, f->pins[i].frame) ||
-                             line_of(f->trace, f->pins[at].call) != line_of(f->trace, f->pins[i].call)))
+        while (at < kept && (line_of(trace, pins[at].frame) != line_of(trace, pins[i].frame) ||
+                             line_of(trace, pins[at].call) != line_of(trace, pins[i].call)))
             at++;
         if (at == kept) {
-            f->pins[kept++] = f->pins[i];
+            pins[kept++] = pins[i];
             continue;
         }
-        f->pins[at].held_bytes += f->pins[i].held_bytes;
-        f->pins[at].free_bytes += f->pins[i].free_bytes;
-        f->pins[at].n += f->pins[i].n;
+        pins[at].held_bytes += pins[i].held_bytes;
+        pins[at].free_bytes += pins[i].free_bytes;
+        pins[at].n += pins[i].n;
     }
-    f->n_pins = kept;
+    return kept;
 }
 
 static int by_free_bytes(const void *a, const void *b)
@@ -137,7 +137,7 @@ static bool is_much(const struct plim_trace_share *share, uint64_t part)
 
 static void name_pins(struct finder *f, struct plim_trace_pieces *pieces)
 {
-    unite(f);
+    f->n_pins = plim_trace_pins_unite(f->trace, f->pins, f->n_pins);
     if (f->n_pins > 1)
         qsort(f->pins, f->n_pins, sizeof *f->pins, by_free_bytes);
     for (size_t i = 0; i < f->n_pins && i < PLIM_TRACE_MAX_PINS; i++)
@@ -169,10 +169,9 @@ static int follow(struct finder *f, struct plim_torch_allocator *allocator, size
     return f->is_broken ? plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory") : 0;
 }
 
-/* Settings under which the same history reserves less, by at least half of what was in pieces. */
-static int try_settings(const struct finder *f, size_t device, const struct plim_trace_conditions *conditions,
-                        const struct plim_trace_replay *recorded, struct plim_trace_pieces *pieces,
-                        struct plim_error *reterr)
+int plim_trace_pieces_try(const struct plim_memory_trace *trace, size_t device,
+                          const struct plim_trace_requests *requests, const struct plim_trace_conditions *conditions,
+                          uint64_t most_bytes, struct plim_trace_pieces *pieces, struct plim_error *reterr)
 {
     for (size_t i = 0; i < sizeof usual_settings / sizeof *usual_settings && !pieces->settings[0]; i++) {
         struct plim_trace_conditions other = *conditions;
@@ -180,11 +179,10 @@ static int try_settings(const struct finder *f, size_t device, const struct plim
         other.are_recorded = false;
         int result = plim_torch_settings_parse(&other.settings, usual_settings[i], reterr);
         if (result == 0)
-            result = plim_trace_replay(f->trace, device, f->requests, &other, &replay, reterr);
+            result = plim_trace_replay(trace, device, requests, &other, &replay, reterr);
         if (result < 0)
             return result;
-        if (replay.oom_entry != UINT32_MAX ||
-            replay.result.reserved_peak_bytes + pieces->then.pieces_bytes / 2 > recorded->result.bound_peak_bytes)
+        if (replay.oom_entry != UINT32_MAX || replay.result.reserved_peak_bytes > most_bytes)
             continue;
         snprintf(pieces->settings, sizeof pieces->settings, "%s", usual_settings[i]);
         pieces->reserved_peak_bytes = replay.result.reserved_peak_bytes;
@@ -206,8 +204,10 @@ static int find(struct finder *f, size_t device, const struct plim_trace_conditi
     if (result < 0 || !is_much(&pieces->then, LEAST_SHARE))
         return result;
     name_pins(f, pieces);
-    if (!pieces->is_oom)
-        result = try_settings(f, device, conditions, recorded, pieces, reterr);
+    if (!pieces->is_oom) /* by at least half of what was in pieces */
+        result =
+            plim_trace_pieces_try(f->trace, device, f->requests, conditions,
+                                  recorded->result.bound_peak_bytes - pieces->then.pieces_bytes / 2, pieces, reterr);
     pieces->is_found = pieces->is_oom || pieces->settings[0] || is_much(&pieces->then, LARGE_SHARE);
     return result;
 }

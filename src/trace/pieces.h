@@ -10,6 +10,9 @@
  * A finding is made at the request at which memory ran out, else where most could not be given back: much of it is in
  * pieces there, and another setting, tried by a replay, needs clearly less, or a third of it is. The lines that are
  * named hold what keeps such segments: of a loop, what is left from earlier turns.
+ *
+ * Where that is not so, segments may still have come to be more and more because requests fit none that is free
+ * (unfit.c).
  */
 
 #include "trace/loop.h"
@@ -17,13 +20,13 @@
 
 enum { PLIM_TRACE_MAX_PINS = 4, PLIM_TRACE_N_SHARES = 16, PLIM_TRACE_PIECES_SETTINGS_BYTES = 64 };
 
-/* A line of which allocations are in mostly free segments. */
+/* A line of which allocations are in mostly free segments; is_unfit: that fit no free one. */
 struct plim_trace_pin {
     uint32_t frame;      /* PLIM_TRACE_NO_STACK: made before the recording began, or without a stack */
     uint32_t call;       /* the line of the loop that it is under, else its caller; PLIM_TRACE_NO_STACK: none */
-    uint64_t held_bytes; /* of its blocks there */
+    uint64_t held_bytes; /* of its blocks there; is_unfit: of the segments that the driver gave for it */
     uint64_t free_bytes; /* of these segments; of one with several lines each has its share by their blocks */
-    uint64_t n;
+    uint64_t n;          /* is_unfit: of these segments; free_bytes is its share of all that is free */
 };
 
 struct plim_trace_share {
@@ -33,7 +36,8 @@ struct plim_trace_share {
 
 struct plim_trace_pieces {
     bool is_found;
-    bool is_oom; /* then is where memory ran out, else where most could not be given back */
+    bool is_oom;   /* then is where memory ran out, else where most could not be given back */
+    bool is_unfit; /* found by unfit.c; then is where most was reserved */
     struct plim_trace_share then;
     struct plim_trace_pin pins[PLIM_TRACE_MAX_PINS]; /* the most free bytes first */
     size_t n_pins;
@@ -43,6 +47,15 @@ struct plim_trace_pieces {
     size_t n_shares;
 };
 
+/* Notes the mildest of the usual settings under which the same history reserves so much at the most. */
+PLIM_MUST_CHECK int plim_trace_pieces_try(const struct plim_memory_trace *trace, size_t device,
+                                          const struct plim_trace_requests *requests,
+                                          const struct plim_trace_conditions *conditions, uint64_t most_bytes,
+                                          struct plim_trace_pieces *pieces, struct plim_error *reterr);
+
+/* One pin for each pair of lines, in the place of many; returns how many there are. */
+size_t plim_trace_pins_unite(const struct plim_memory_trace *trace, struct plim_trace_pin *pins, size_t n);
+
 /* `recorded`: a replay under the trace's own conditions that met it. */
 PLIM_MUST_CHECK int plim_trace_pieces_find(const struct plim_memory_trace *trace, size_t device,
                                            const struct plim_trace_requests *requests,
@@ -50,5 +63,13 @@ PLIM_MUST_CHECK int plim_trace_pieces_find(const struct plim_memory_trace *trace
                                            const struct plim_trace_conditions *conditions,
                                            const struct plim_trace_replay *recorded,
                                            struct plim_trace_pieces *ret_pieces, struct plim_error *reterr);
+
+/* Of a history without one of the former: is_unfit. */
+PLIM_MUST_CHECK int plim_trace_unfit_find(const struct plim_memory_trace *trace, size_t device,
+                                          const struct plim_trace_requests *requests,
+                                          const struct plim_trace_loop *loop,
+                                          const struct plim_trace_conditions *conditions,
+                                          const struct plim_trace_replay *recorded,
+                                          struct plim_trace_pieces *ret_pieces, struct plim_error *reterr);
 
 #endif

@@ -98,16 +98,32 @@ static void print_growing(FILE *out, const struct plim_memory_trace *trace, cons
                    plim_size_text(last, line->bytes), (unsigned long long)line->n_bursts);
 }
 
+static void print_unfit(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
+{
+    char reserved[PLIM_SIZE_TEXT], used[PLIM_SIZE_TEXT];
+    const struct plim_torch_result *result = &answer->analysis->replay.result;
+    plim_print(out,
+               "\n%sin pieces%s  reserved grows to %s while at most %s is in use:\n"
+               "  fragmentation: freed segments that later requests do not fit; new ones for\n",
+               plim_paint(style, PLIM_YELLOW), plim_paint(style, PLIM_PLAIN),
+               plim_size_text(reserved, result->reserved_peak_bytes),
+               plim_size_text(used, result->allocated_peak_bytes));
+}
+
 static void print_pieces(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     char unused[PLIM_SIZE_TEXT], reserved[PLIM_SIZE_TEXT], less[PLIM_SIZE_TEXT];
     const struct plim_trace_pieces *pieces = &answer->analysis->pieces;
     if (!pieces->is_found)
         return;
-    plim_print(out, "\n%sin pieces%s  %s of %s reserved, %s:\n  free, but in segments that something holds\n",
-               plim_paint(style, PLIM_YELLOW), plim_paint(style, PLIM_PLAIN),
-               plim_size_text(unused, pieces->then.pieces_bytes), plim_size_text(reserved, pieces->then.reserved_bytes),
-               pieces->is_oom ? "when memory ran out" : "when least could be given back");
+    if (pieces->is_unfit)
+        print_unfit(out, answer, style);
+    else
+        plim_print(out, "\n%sin pieces%s  %s of %s reserved, %s:\n  free, but in segments that something holds\n",
+                   plim_paint(style, PLIM_YELLOW), plim_paint(style, PLIM_PLAIN),
+                   plim_size_text(unused, pieces->then.pieces_bytes),
+                   plim_size_text(reserved, pieces->then.reserved_bytes),
+                   pieces->is_oom ? "when memory ran out" : "when least could be given back");
     for (size_t i = 0; i < pieces->n_pins; i++)
         print_line(out, answer->trace, pieces->pins[i].held_bytes, pieces->pins[i].n, pieces->pins[i].frame,
                    pieces->pins[i].call);

@@ -103,10 +103,11 @@ static json_t *pieces_json(const struct plim_trace_answer *answer)
         json_decref(shares);
         return json_null();
     }
-    return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "is_found", pieces->is_found, "is_oom", pieces->is_oom,
-                     "worst", share_json(answer, &pieces->then), "lines", pins, "settings",
-                     pieces->settings[0] ? plim_text_json(pieces->settings) : json_null(), "reserved_peak_bytes",
-                     pieces->settings[0] ? number(pieces->reserved_peak_bytes) : json_null(), "over_time", shares);
+    return json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "is_found", pieces->is_found, "is_oom", pieces->is_oom,
+                     "is_unfit", pieces->is_unfit, "worst", share_json(answer, &pieces->then), "lines", pins,
+                     "settings", pieces->settings[0] ? plim_text_json(pieces->settings) : json_null(),
+                     "reserved_peak_bytes", pieces->settings[0] ? number(pieces->reserved_peak_bytes) : json_null(),
+                     "over_time", shares);
 }
 
 static json_t *peak_json(const struct plim_trace_answer *answer)

@@ -274,26 +274,19 @@ static void find_late(struct finder *f)
     }
 }
 
-/* As much is left by three of four turns; rows of one line, in the order of their turns. */
-static bool are_alike(const struct held *rows, size_t n)
+/* What a line left, by turns that left some; returns how many there are. */
+static size_t sum_turns(const struct held *rows, size_t n, uint64_t *sizes)
 {
-    uint64_t candidate = 0, bytes = 0, n_turns = 0, n_alike = 0;
-    for (int is_count = 0; is_count < 2; is_count++)
-        for (size_t i = 0; i < n; i++) {
-            bytes = i && rows[i].turn == rows[i - 1].turn ? bytes + rows[i].bytes : rows[i].bytes;
-            if (i + 1 < n && rows[i + 1].turn == rows[i].turn)
-                continue;
-            if (is_count) {
-                n_turns++;
-                n_alike += bytes == candidate;
-            } else if (i >= n / 2 && !candidate) {
-                candidate = bytes;
-            }
-        }
-    return 4 * n_alike >= 3 * n_turns;
+    size_t n_turns = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i && rows[i - 1].turn == rows[i].turn)
+            sizes[n_turns - 1] += rows[i].bytes;
+        else
+            sizes[n_turns++] = rows[i].bytes;
+    return n_turns;
 }
 
-static void judge_kept(struct finder *f, const struct held *rows, size_t n)
+static void judge_kept(struct finder *f, const struct held *rows, size_t n, uint64_t *sizes)
 {
     struct group *group = &f->groups[rows[0].group];
     uint64_t parts[N_QUARTERS] = { 0 };
@@ -313,8 +306,10 @@ static void judge_kept(struct finder *f, const struct held *rows, size_t n)
         if (has_bin(f, rows[i].turn))
             parts[bin_of(f, rows[i].turn, N_QUARTERS)] += rows[i].bytes;
     }
+    const size_t n_turns = sum_turns(rows, n, sizes);
     group->is_kept =
-        plim_trace_are_even(parts, N_QUARTERS) && !is_late(group) && (f->loop->has_work || are_alike(rows, n));
+        plim_trace_are_even(parts, N_QUARTERS) && !is_late(group) &&
+        (f->loop->has_work || plim_trace_are_alike(sizes, n_turns) || !plim_trace_do_recur(sizes, n_turns));
     if (group->is_kept)
         tell(f->growth, line);
 }
@@ -339,9 +334,11 @@ static bool is_replacing(const struct finder *f, uint64_t left_bytes)
 static bool find_kept(struct finder *f)
 {
     struct held *rows = plim_alloc_unset((size_t)f->requests->n_ids + 1, sizeof *rows);
+    uint64_t *sizes = rows ? plim_alloc_unset((size_t)f->requests->n_ids + 1, sizeof *sizes) : NULL;
+    const bool is_done = sizes;
     uint64_t bytes = 0;
     size_t n = 0;
-    for (uint32_t id = f->requests->n_before; rows && id < f->requests->n_ids; id++) {
+    for (uint32_t id = f->requests->n_before; sizes && id < f->requests->n_ids; id++) {
         const struct group *group = f->turn_of[id] ? group_of(f, id) : NULL;
         if (group)
             rows[n++] = (struct held){ (uint32_t)(group - f->groups), f->turn_of[id], f->requests->id_bytes[id] };
@@ -353,10 +350,11 @@ static bool find_kept(struct finder *f)
     for (size_t from = 0, to; from < n && !is_wanted; from = to) {
         for (to = from + 1; to < n && rows[to].group == rows[from].group; to++)
             ;
-        judge_kept(f, rows + from, to - from);
+        judge_kept(f, rows + from, to - from, sizes);
     }
+    plim_free(sizes);
     plim_free(rows);
-    return rows != NULL;
+    return is_done;
 }
 
 /*

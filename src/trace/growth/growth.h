@@ -7,12 +7,13 @@
  *
  * KEPT: allocations from all quarters of the loop are still held at its end, about as much from each. What is held from
  * the first turns alone is warm-up or a state, what is held from the last ones a step under way or a cache that has an
- * end. In a loop that does no work (loop.h) more is asked of a line: each turn leaves the same, and little of what it
- * takes, for a loop that loads weights leaves most. Nor are lines named when as much goes that was there before the
- * loop: it converts weights one by one. LARGER: each turn asks for more than the one before, first at this line; it may
- * be a longer sequence, or a tensor that is copied into a larger one. LATE: what several turns took is given back
- * together, the oldest first and not always as many: so does Python's garbage collector with reference cycles. A list
- * that a program empties goes newest first.
+ * end. In a loop that does no work (loop.h) more is asked of a line, for it may load weights: all that is left is
+ * little of what was taken, and turns leave the same, or sizes that do not come in the same order again, as those of
+ * layers do. Nor are lines named when as much goes that was there before the loop: it converts weights one by one.
+ * LARGER: each turn asks for more than the one before, first at this line; it may be a longer sequence, or a tensor
+ * that is copied into a larger one. LATE: what several turns took is given back together, the oldest first and not
+ * always as many: so does Python's garbage collector with reference cycles. A list that a program empties goes newest
+ * first.
  *
  * These are facts about a history and not mistakes yet.
  */

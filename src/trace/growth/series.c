@@ -3,9 +3,10 @@
 
 enum {
     N_QUARTERS = PLIM_TRACE_N_QUARTERS,
-    MOST_UNEVEN = 4, /* the part with the most has at most so many times that of the least */
-    MOST_DOWN = 5,   /* of so many steps one may go down */
-    LEAST_UP = 2,    /* of so many steps one goes up */
+    MOST_UNEVEN = 4,   /* the part with the most has at most so many times that of the least */
+    MOST_DOWN = 5,     /* of so many steps one may go down */
+    LEAST_UP = 2,      /* of so many steps one goes up */
+    MAX_OF_LAYER = 64, /* turns that load the weights of a layer, one each */
 };
 
 bool plim_trace_are_even(const uint64_t parts[], size_t n)
@@ -16,6 +17,27 @@ bool plim_trace_are_even(const uint64_t parts[], size_t n)
         most = parts[i] > most ? parts[i] : most;
     }
     return least > 0 && most / least < MOST_UNEVEN;
+}
+
+bool plim_trace_are_alike(const uint64_t sizes[], size_t n)
+{
+    size_t n_alike = 0;
+    for (size_t i = 0; i < n; i++)
+        n_alike += sizes[i] == sizes[n / 2];
+    return 4 * n_alike >= 3 * n;
+}
+
+bool plim_trace_do_recur(const uint64_t sizes[], size_t n)
+{
+    size_t n_foreseen = 0;
+    for (size_t i = 2; i < n; i++) {
+        size_t back = 1;
+        while (back <= MAX_OF_LAYER && back + 2 <= i &&
+               (sizes[i - back - 1] != sizes[i - 1] || sizes[i - back - 2] != sizes[i - 2]))
+            back++;
+        n_foreseen += back <= MAX_OF_LAYER && back + 2 <= i && sizes[i - back] == sizes[i];
+    }
+    return 2 * n_foreseen >= n;
 }
 
 /* Of a turn of these bins. */

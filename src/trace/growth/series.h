@@ -18,6 +18,15 @@ struct plim_trace_series {
 /* None is 0, and none is many times another. */
 bool plim_trace_are_even(const uint64_t parts[], size_t n);
 
+/* Three of four are the same. */
+bool plim_trace_are_alike(const uint64_t sizes[], size_t n);
+
+/*
+ * They come in the same order again, as those of weights do with each layer: half of them are as foreseen by the two
+ * before. Lengths that requests bring are not, be they many or few.
+ */
+bool plim_trace_do_recur(const uint64_t sizes[], size_t n);
+
 /*
  * From quarter to quarter by about as much, nearly always from bin to bin, and no first one reaches a last one.
  * What grows in a few steps, as lengths do in stages, is meant to. n_bins: those that there could be; where

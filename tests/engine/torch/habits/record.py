@@ -25,8 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "allocator"))
 HABITS = os.path.join(HERE, "..", "..", "..", "data", "habits")
 
-FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py", "second.py")
-SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception"]  # for the tests of `plimsoll trace`: tests/data/traces
+FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py", "second.py", "varied.py")
+SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception", "rollouts-under-a-limit"]  # for the tests of `plimsoll trace`: tests/data/traces
 
 from record import LETTERS, STATES, TRACES, is_emptying  # noqa: E402
 
@@ -145,13 +145,15 @@ def shows(run: dict) -> set[str]:
         found |= {"late"} if 2 <= len(falls) <= len(held) / 4 else set()
     if any(p > 0.3 * r and p > 64 << 20 for p, r in zip(pieces, reserved)):
         found.add("pieces")
+    if len(reserved) >= 12 and rises(reserved) and reserved[-1] > max(2 * max(most), max(most) + (256 << 20)):
+        found.add("unfit")
     return found
 
 
 def is_as_told(run: dict, name: str) -> bool:
     """Of a program without a fault: what it holds does not rise, but for weights that are wanted, nor what it needs."""
     found = shows(run)
-    return run["fault"] in found if run["fault"] else name.startswith("weights-loaded") or not found & {"kept", "needs", "pieces"}
+    return run["fault"] in found if run["fault"] else name.startswith("weights-loaded") or not found & {"kept", "needs", "pieces", "unfit"}
 
 
 def rehearse(plimsoll: str, python: str, wanted: list[str], folder: str) -> None:

@@ -23,6 +23,7 @@ import parts  # noqa: E402
 import plain  # noqa: E402, F401
 import planted  # noqa: E402, F401
 import second  # noqa: E402, F401
+import varied  # noqa: E402, F401
 
 
 def dump(name: str, path: str) -> None:

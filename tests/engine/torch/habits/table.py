@@ -12,7 +12,8 @@ import subprocess
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 WORDS = {"kept": "a turn leaves memory", "late": "reference cycles", "copied": "copied into a larger tensor",
-         "needs": "each turn needs more", "pieces": "fragmentation", "None": "no fault"}
+         "needs": "each turn needs more", "pieces": "fragmentation", "unfit": "freed segments that no request fits",
+         "None": "no fault"}
 
 
 def main() -> None:
