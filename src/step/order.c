@@ -63,3 +63,14 @@ bool plim_step_loop_has_marks(const struct plim_step_track *track, const struct 
     }
     return has_marks;
 }
+
+bool plim_step_is_in_order(const struct plim_step_track *track, bool *ret_nomem)
+{
+    struct plim_step_order order;
+    bool is_right = plim_step_order_init(&order, track);
+    *ret_nomem = !is_right;
+    for (size_t i = 0; is_right && i < track->n_events; i++)
+        is_right = !plim_step_order_next(&order, &track->events[i]);
+    plim_step_order_done(&order);
+    return is_right;
+}

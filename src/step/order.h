@@ -22,6 +22,9 @@ const char *plim_step_order_next(struct plim_step_order *order, const struct pli
 /* After the last event. */
 const char *plim_step_order_end(const struct plim_step_order *order);
 
+/* Do the events of a track, as far as they go, keep the rules? *ret_nomem: memory ran out, and false is no answer. */
+bool plim_step_is_in_order(const struct plim_step_track *track, bool *ret_nomem);
+
 /* Are the marks of a loop, and no others, among its events? Those at its beginning and its end may be. */
 bool plim_step_loop_has_marks(const struct plim_step_track *track, const struct plim_step_loop *loop);
 

@@ -137,17 +137,6 @@ static bool write_events(struct roll *r, const uint64_t *turns)
     return true;
 }
 
-static bool is_in_order(const struct plim_step_track *track, bool *ret_nomem)
-{
-    struct plim_step_order order;
-    bool is_right = plim_step_order_init(&order, track);
-    *ret_nomem = !is_right;
-    for (size_t i = 0; is_right && i < track->n_events; i++)
-        is_right = !plim_step_order_next(&order, &track->events[i]);
-    plim_step_order_done(&order);
-    return is_right;
-}
-
 static int unroll_track(const struct plim_step_shape *shape, const struct plim_step_track *from,
                         const struct plim_step_point *point, uint64_t *budget, struct plim_step_track *to,
                         struct plim_error *reterr)
@@ -174,7 +163,7 @@ static int unroll_track(const struct plim_step_shape *shape, const struct plim_s
     r.to.marks = plim_alloc_unset(total.marks + 1, sizeof *r.to.marks);
     r.number = plim_alloc_unset((size_t)from->n_allocations + 1, sizeof *r.number);
     is_nomem = is_nomem || !r.to.events || !r.to.allocations || !r.to.marks || !r.number;
-    is_right = !is_nomem && write_events(&r, turns) && is_in_order(&r.to, &is_nomem);
+    is_right = !is_nomem && write_events(&r, turns) && plim_step_is_in_order(&r.to, &is_nomem);
     plim_free(turns);
     plim_free(r.number);
     *to = r.to;

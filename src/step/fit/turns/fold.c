@@ -122,17 +122,6 @@ static bool stretch(struct folding *f, const struct plim_step_track *longest, co
     return true;
 }
 
-static bool is_in_order(const struct plim_step_track *track, bool *ret_nomem)
-{
-    struct plim_step_order order;
-    bool is_right = plim_step_order_init(&order, track);
-    *ret_nomem = !is_right;
-    for (size_t i = 0; is_right && i < track->n_events; i++)
-        is_right = !plim_step_order_next(&order, &track->events[i]);
-    plim_step_order_done(&order);
-    return is_right;
-}
-
 static void track_done(struct plim_step_track *track)
 {
     plim_free(track->events);
@@ -210,7 +199,7 @@ static bool fold_one(const struct plim_step_fit *fit, struct plim_step_folds *fo
     if (place->n == 1)
         return true;
     *ret_nomem = place->n ? !cut(&f) : !stretch(&f, longest, there, sites);
-    if (*ret_nomem || !is_in_order(&f.to, ret_nomem)) {
+    if (*ret_nomem || !plim_step_is_in_order(&f.to, ret_nomem)) {
         track_done(&f.to);
         return false;
     }
