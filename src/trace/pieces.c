@@ -137,6 +137,8 @@ static bool is_much(const struct plim_trace_share *share, uint64_t part)
 
 static void name_pins(struct finder *f, struct plim_trace_pieces *pieces)
 {
+    if (!f->pins)
+        return;
     f->n_pins = plim_trace_pins_unite(f->trace, f->pins, f->n_pins);
     if (f->n_pins > 1)
         qsort(f->pins, f->n_pins, sizeof *f->pins, by_free_bytes);
