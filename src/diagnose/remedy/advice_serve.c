@@ -163,6 +163,7 @@ static void share_of_empty_pool(struct plim_advice *advice)
     const int64_t available = plim_advice_number(advice, PLIM_N_AVAILABLE_BYTES);
     const int64_t free_bytes = plim_advice_number(advice, PLIM_N_FREE_BYTES);
     const bool is_sglang = plim_advice_is(advice, "sglang");
+    const bool is_server = is_sglang || plim_advice_is(advice, "vllm"); /* else a trainer has vLLM inside */
     const int64_t share = plim_advice_number(advice, is_sglang ? PLIM_N_MEM_FRACTION : PLIM_N_UTILIZATION);
     const bool is_said = plim_is_known(share) && share > 0 && share <= 1000000;
     const double now = is_said ? (double)share / 1e6 : is_sglang ? 0 : 0.9;
@@ -191,20 +192,24 @@ static void share_of_empty_pool(struct plim_advice *advice)
         remedy = plim_advise(advice, PLIM_UNKNOWN, "less is left for other programs",
                              "a larger share of the card%s, if no other process uses it", from);
     }
-    plim_advise_command(remedy,
-                        is_sglang ? "python -m sglang.launch_server --model-path %s --mem-fraction-static %.2f"
-                                  : "vllm serve %s --gpu-memory-utilization %.2f",
-                        model, is_sglang && most > 0.9 ? 0.9 : most);
+    if (is_server)
+        plim_advise_command(remedy,
+                            is_sglang ? "python -m sglang.launch_server --model-path %s --mem-fraction-static %.2f"
+                                      : "vllm serve %s --gpu-memory-utilization %.2f",
+                            model, is_sglang && most > 0.9 ? 0.9 : most);
     if (!is_sglang)
-        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "speed of small batches",
-                                        "no CUDA graphs: their memory goes to the cache"),
-                            "vllm serve %s --enforce-eager", model);
+        remedy = plim_advise(advice, PLIM_UNKNOWN, "speed of small batches",
+                             "no CUDA graphs: their memory goes to the cache");
+    if (is_server && !is_sglang)
+        plim_advise_command(remedy, "vllm serve %s --enforce-eager", model);
     plim_advise(advice, PLIM_UNKNOWN, "a little quality",
                 "a quantised version of the model: a half to a quarter of the bytes");
-    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "cards", "split the model over two cards"),
-                        is_sglang ? "python -m sglang.launch_server --model-path %s --tp 2"
-                                  : "vllm serve %s --tensor-parallel-size 2",
-                        model);
+    remedy = plim_advise(advice, PLIM_UNKNOWN, "cards", "split the model over two cards");
+    if (is_server)
+        plim_advise_command(remedy,
+                            is_sglang ? "python -m sglang.launch_server --model-path %s --tp 2"
+                                      : "vllm serve %s --tensor-parallel-size 2",
+                            model);
     plim_advise_useless(advice, "a shorter context alone", "the pool is empty before the first token");
     plim_advise_useless(advice, is_sglang ? "a lower --mem-fraction-static" : "a lower share",
                         "it makes the empty pool emptier");
