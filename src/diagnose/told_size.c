@@ -136,10 +136,9 @@ static bool has_count(const char *text, size_t size)
 /* "2x 3090", "8 * A100", "4张A100", "8 GPUs", "--tp 8": more than one. */
 static bool is_several(const char *text, size_t size)
 {
-    static const char *const words[] = {
-        "GPUs",      "gpus",  "cards",     "multi-GPU", "multi-gpu", "multi GPU", "张", "块", "device_map=\"auto\"",
-        "two cards", "nodes", "deepspeed", "FSDP",      "fsdp"
-    };
+    static const char *const words[] = { "gpus",      "cards", "multi-gpu",           "multi gpu",
+                                         "张",        "块",    "device_map=\"auto\"", "nodes",
+                                         "deepspeed", "fsdp" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_text(text, size, words[i]))
             return true;
@@ -175,7 +174,7 @@ static int bits_of(const char *text, size_t size)
             "ggml", "iq3", "quantiz", NULL } },
         { 5, { "q5", "q6", "5bit", "6bit", NULL } },
         { 8, { "8bit", "8-bit", "8 bit", "int8", "fp8", "q8_0", "w8a8", "float8", NULL } },
-        { 16, { "fp16", "bf16", "float16", "half", "16-bit", "16bit", NULL } },
+        { 16, { "fp16", "bf16", "float16", ".half()", "half precision", "16-bit", "16bit", NULL } },
         { 32, { "fp32", "float32", "dtype=float", "dtype float", "full precision", NULL } },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

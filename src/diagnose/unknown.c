@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     END_BYTES = 64 << 10, /* what is further from the end of the log did not end the program */
@@ -130,11 +131,15 @@ static bool is_in_message(const struct plim_known_lines *known, uint64_t at)
 /* In a line of `base`, beside its messages: "In the end it crashes", "I run out of memory". */
 static bool tells_failure(const struct plim_known_lines *known, uint64_t base, const char *line, size_t n)
 {
-    static const char *const words[] = { "ut of memory", "OOM", "illed", "rash" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (const char *at = line; (at = memmem(at, n - (size_t)(at - line), words[i], strlen(words[i]))); at++)
-            if (!is_in_message(known, base + (uint64_t)(at - line)))
+    static const char *const words[] = { "out of memory", "oom", "killed", "crash" };
+    for (size_t at = 0; at < n; at++) {
+        if (!isalpha((unsigned char)line[at]) || (at > 0 && isalpha((unsigned char)line[at - 1])))
+            continue; /* not in "filled", "room", "trash" */
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) <= n - at && !strncasecmp(line + at, words[i], strlen(words[i])) &&
+                !is_in_message(known, base + at))
                 return true;
+    }
     return false;
 }
 

@@ -38,35 +38,31 @@ bool plim_rule_told_ram(const struct plim_facts *facts, struct plim_guess *guess
 
 bool plim_rule_told(const struct plim_facts *facts, struct plim_guess *guess)
 {
+    static const struct {
+        const char *told;
+        enum plim_cause cause;
+        const char *why;
+    } rows[] = {
+        { "smaller_batch", PLIM_CAUSE_BATCH_OR_ACTIVATION,
+          "The text says that a smaller batch works: what one step needs was too much." },
+        { "others", PLIM_CAUSE_OTHER_PROCESS, "The text says that several processes share the card." },
+        { "went_on", PLIM_CAUSE_NOT_OOM,
+          "The text says that the program went on: it did without, and this is not a failure." },
+        { "share", PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, "The text says that another share of the card works." },
+        { "optimizer", PLIM_CAUSE_OPTIMIZER_STATES,
+          "The text says that it failed at the optimizer's step, where its states are made." },
+        { "cap", PLIM_CAUSE_ALLOCATOR_LIMIT, "The text says that a share of the card was set as a limit." },
+        { "larger_model", PLIM_CAUSE_MODEL_TOO_BIG, "The text says that a smaller model works." },
+    };
     const char *told = plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD);
     if (!*told || !is_of_card(facts))
         return false;
-    if (!strcmp(told, "smaller_batch"))
-        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that a smaller batch works: what one step needs was too much.");
-    if (!strcmp(told, "others"))
-        return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that several processes share the card.");
-    if (!strcmp(told, "went_on"))
-        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that the program went on: it did without, and this is not a failure.");
-    if (!strcmp(told, "share"))
-        return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that another share of the card works.");
-    if (!strcmp(told, "optimizer"))
-        return plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that it failed at the optimizer's step, where its states are made.");
-    if (!strcmp(told, "cap"))
-        return plim_guess_set(guess, PLIM_CAUSE_ALLOCATOR_LIMIT, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that a share of the card was set as a limit.");
-    if (!strcmp(told, "larger_model"))
-        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that a smaller model works.");
-    if (!strcmp(told, "context"))
-        return plim_guess_set(guess, is_server(facts) ? PLIM_CAUSE_KV_CACHE_CONTEXT : PLIM_CAUSE_BATCH_OR_ACTIVATION,
-                              PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that the length of the context makes the difference.");
-    return false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(told, rows[i].told))
+            return plim_guess_set(guess, rows[i].cause, PLIM_CONFIDENCE_MEDIUM, "%s", rows[i].why);
+    return !strcmp(told, "context") &&
+           plim_guess_set(guess, is_server(facts) ? PLIM_CAUSE_KV_CACHE_CONTEXT : PLIM_CAUSE_BATCH_OR_ACTIVATION,
+                          PLIM_CONFIDENCE_MEDIUM, "The text says that the length of the context makes the difference.");
 }
 
 /* These load weights as their files have them, in 16 bits when nothing else is said. */

@@ -195,8 +195,7 @@ static const char *order_doubt(struct plim_torch *engine, uint32_t variable)
     for (size_t i = 0; i < step->n_shapes; i++) {
         for (size_t k = 0; k < step->shapes[i].n_points; k++)
             most = plim_max_u64(most, step->shapes[i].points[k].value[variable]);
-        is_other =
-            is_other || (&step->shapes[i] != choice->shape && differs_along(choice->shape, &step->shapes[i], variable));
+        is_other = is_other || differs_along(choice->shape, &step->shapes[i], variable);
     }
     if (choice->source != PLIM_STEP_BEYOND || !is_other || value <= most)
         return NULL;

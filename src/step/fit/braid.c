@@ -183,8 +183,9 @@ struct lost {
 /*
  * What is taken and given back while nothing happens that both have is part of one more operation, however long that
  * is: the sort of an embedding's gradient takes and gives back two dozen times. Its allocations count as short ones.
+ * False: out of memory.
  */
-static void shorten_lives(struct side *own)
+static bool shorten_lives(struct side *own)
 {
     const struct plim_step_track *track = own->track;
     size_t *start = plim_alloc((size_t)track->n_allocations + 1, sizeof *start), first = 0;
@@ -198,6 +199,7 @@ static void shorten_lives(struct side *own)
             own->lifetimes[event->id] = SHORT;
     }
     plim_free(start);
+    return start != NULL;
 }
 
 /* Allocations that the other side lacks; those that some strand lacks already do not count. */
@@ -229,10 +231,8 @@ static bool events_have_partners(const struct side *own)
     return true;
 }
 
-static bool may_braid(struct side *a, struct side *b, const bool *is_optional)
+static bool may_braid(const struct side *a, const struct side *b, const bool *is_optional)
 {
-    shorten_lives(a);
-    shorten_lives(b);
     const struct lost x = count_lost(a, is_optional), y = count_lost(b, NULL);
     const uint32_t n_a = a->track->n_allocations, n_b = b->track->n_allocations;
     const size_t n = n_a > n_b ? n_a : n_b;
@@ -362,6 +362,8 @@ static enum plim_step_braided try_signs(struct side *a, struct side *b, const bo
     pair_allocations(a, b);
     part_events(a);
     part_events(b);
+    if (!shorten_lives(a) || !shorten_lives(b))
+        return PLIM_STEP_BRAID_NOMEM;
     return may_braid(a, b, is_optional) ? PLIM_STEP_BRAIDED : PLIM_STEP_TOO_DIFFERENT;
 }
 
