@@ -55,9 +55,18 @@ class Place:
         return Terminal(columns, lines, {**self.environment, **more})
 
 
-def pids(terminal: Terminal) -> list[int]:
+def pids_of(lines: list[str]) -> list[int]:
     """The processes of the table, from top to bottom."""
-    return [int(found[1]) for found in map(ROW.match, terminal.lines()) if found]
+    return [int(found[1]) for found in map(ROW.match, lines) if found]
+
+
+def pids(terminal: Terminal) -> list[int]:
+    return pids_of(terminal.lines())
+
+
+def is_whole(lines: list[str], height: int) -> bool:
+    """One look at the screen has its first line, its last one and a process: a new size clears it and draws it again."""
+    return len(lines) == height and lines[0].startswith(" plimsoll top") and " q quit" in lines[-1] and bool(pids_of(lines))
 
 
 def start(terminal: Terminal, arguments: str = "") -> None:
@@ -199,8 +208,7 @@ def test_resize(place: Place) -> None:
     with place.terminal() as terminal:
         start(terminal)
         terminal.resize(40, 10)
-        terminal.until_true("40x10", lambda: len(terminal.lines()) == 10 and " q quit" in terminal.lines()[-1])
-        assert terminal.lines()[0].startswith(" plimsoll top") and pids(terminal), terminal.screen()
+        terminal.until_true("40x10", lambda: is_whole(terminal.lines(), 10))
         terminal.resize(20, 5)
         terminal.until("needs 40x10")
         terminal.resize(150, 40)
