@@ -359,6 +359,25 @@ def write_shared(patterns, out):
     return shared
 
 
+def write_wrappings(patterns, out):
+    """What each framework wraps, directly or through others: not through `other`, which is what many wrap."""
+    direct = {}
+    for pattern in patterns:
+        if pattern.lists["wraps"]:
+            direct.setdefault(pattern.once["framework"], set()).update(pattern.lists["wraps"])
+    for framework in direct:
+        new = direct[framework]
+        while new:
+            new = {inner for outer in new - {"other"} for inner in direct.get(outer, ())} - direct[framework]
+            direct[framework] = direct[framework] | new
+    rows = sorted((framework, sorted(wrapped - {framework})) for framework, wrapped in direct.items())
+    for i, (_, wrapped) in enumerate(rows):
+        out.write(f"static const char *const wrapped_{i}[] = {{ {', '.join(map(quoted, wrapped))}, NULL }};\n")
+    out.write("const struct plim_wrapping plim_wrappings[] = {\n")
+    out.writelines(f"    {{ {quoted(framework)}, wrapped_{i} }},\n" for i, (framework, _) in enumerate(rows))
+    out.write(f"}};\nconst uint16_t plim_n_wrappings = {len(rows)};\n")
+
+
 def write_tables(patterns, names, out):
     numbers, words = names
     out.write("/* Made by tools/embed_patterns.py; do not edit. */\n")
@@ -414,6 +433,7 @@ def write_tables(patterns, names, out):
                    for w, a, at, i in sorted(rows))
     out.write("};\n")
     out.write(f"const uint16_t plim_n_triggers = {len(rows)};\n\n")
+    write_wrappings(patterns, out)
     out.write("const struct plim_prose_rule plim_prose_rules[PLIM_PROSE_RULE_MAX_] = {\n")
     for name in TEXT_KINDS:
         is_caseless, text = Pattern.prose[name]

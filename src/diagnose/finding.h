@@ -156,7 +156,7 @@ enum {
     PLIM_FRAME_FILE_BYTES = 120,
     PLIM_FRAME_NAME_BYTES = 64,
     PLIM_MAX_SERIES = 64,
-    PLIM_MAX_PROGRAMS = 12,
+    PLIM_MAX_PROGRAMS = 48,
     PLIM_MAX_FINDINGS = 48,
     PLIM_MAX_UNKNOWN = 32,
     PLIM_LINES_OF_A_FAILURE = 40, /* within which two messages are about the same failure */
@@ -247,8 +247,8 @@ struct plim_log_context {
     uint32_t n_frames;
     struct plim_point series[PLIM_MAX_SERIES]; /* the last ones */
     uint32_t n_series;
-    uint64_t n_points;                       /* of the whole series */
-    const char *programs[PLIM_MAX_PROGRAMS]; /* ids, as first seen */
+    uint64_t n_points;                                      /* of the whole series */
+    const struct plim_pattern *programs[PLIM_MAX_PROGRAMS]; /* as first seen */
     uint32_t n_programs;
     struct plim_told_size told_size;
     uint64_t unknown[PLIM_MAX_UNKNOWN]; /* lines near the end that say that something failed and are no findings */

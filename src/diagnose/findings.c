@@ -296,7 +296,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
 
 void plim_findings_see_program(struct plim_findings *f, const struct plim_pattern *program)
 {
-    plim_log_context_add_program(&f->diagnosis.context, program->id);
+    plim_log_context_add_program(&f->diagnosis.context, program);
 }
 
 bool plim_findings_are_bare(const struct plim_findings *f)

@@ -53,18 +53,18 @@ static void add_point(struct plim_log_context *context, const struct plim_observ
     context->n_points++;
 }
 
-static bool has_program(const struct plim_log_context *context, const char *id)
+static bool has_program(const struct plim_log_context *context, const struct plim_pattern *program)
 {
     for (uint32_t i = 0; i < context->n_programs; i++)
-        if (!strcmp(context->programs[i], id))
+        if (context->programs[i] == program)
             return true;
     return false;
 }
 
-void plim_log_context_add_program(struct plim_log_context *context, const char *id)
+void plim_log_context_add_program(struct plim_log_context *context, const struct plim_pattern *program)
 {
-    if (!has_program(context, id) && context->n_programs < PLIM_MAX_PROGRAMS)
-        context->programs[context->n_programs++] = id;
+    if (!has_program(context, program) && context->n_programs < PLIM_MAX_PROGRAMS)
+        context->programs[context->n_programs++] = program;
 }
 
 void plim_log_context_add(struct plim_log_context *context, const struct plim_observation *s, bool is_late)
@@ -75,7 +75,7 @@ void plim_log_context_add(struct plim_log_context *context, const struct plim_ob
     else if (match->pattern->role == PLIM_PATTERN_ROLE_SERIES && !is_late)
         add_point(context, s);
     else if (match->pattern->role == PLIM_PATTERN_ROLE_PROGRAM)
-        plim_log_context_add_program(context, match->pattern->id);
+        plim_log_context_add_program(context, match->pattern);
 }
 
 static bool is_in_frames(const struct plim_observation *s, const char *path)
@@ -140,9 +140,9 @@ void plim_log_context_add_programs_around(struct plim_log_context *context, cons
 {
     for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *p = &plim_patterns[i];
-        if ((p->paths || p->nears) && !has_program(context, p->id) &&
+        if ((p->paths || p->nears) && !has_program(context, p) &&
             (is_any_path_around(s, p->paths) || is_any_in_texts(s, p->nears)))
-            plim_log_context_add_program(context, p->id);
+            plim_log_context_add_program(context, p);
     }
 }
 
@@ -165,17 +165,9 @@ void plim_log_context_add_programs_named(struct plim_log_context *context, const
     for (uint16_t i = 0; i < plim_n_patterns; i++)
         for (const char *const *name = plim_patterns[i].names; name && *name; name++)
             if (has_word(text, size, *name)) {
-                plim_log_context_add_program(context, plim_patterns[i].id);
+                plim_log_context_add_program(context, &plim_patterns[i]);
                 break;
             }
-}
-
-static const struct plim_pattern *program_named(const char *id)
-{
-    for (uint16_t i = 0; i < plim_n_patterns; i++)
-        if (plim_patterns[i].role == PLIM_PATTERN_ROLE_PROGRAM && !strcmp(plim_patterns[i].id, id))
-            return &plim_patterns[i];
-    return NULL;
 }
 
 /* Programs that wrap what was found so far replace it, until none does. A program without an id of its own ends it:
@@ -185,9 +177,8 @@ const char *plim_log_context_outermost(const struct plim_log_context *context, c
     for (uint32_t round = 0; round < context->n_programs; round++) {
         const char *outer = NULL;
         for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
-            const struct plim_pattern *program = program_named(context->programs[i]);
-            if (program && program->framework && strcmp(program->framework, framework) != 0 &&
-                plim_pattern_lists(program->wraps, framework))
+            const struct plim_pattern *program = context->programs[i];
+            if (strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework))
                 outer = program->framework;
         }
         if (!outer)
@@ -203,10 +194,9 @@ const char *plim_log_context_framework(const struct plim_log_context *context)
 {
     const struct plim_pattern *first = NULL;
     for (uint32_t i = 0; i < context->n_programs; i++) {
-        const struct plim_pattern *program = program_named(context->programs[i]);
+        const struct plim_pattern *program = context->programs[i];
         /* What runs a program is rather its surroundings: it wraps the kernel only. */
-        if (program &&
-            (!first || (!plim_pattern_lists(first->wraps, "other") && plim_pattern_lists(program->wraps, "other"))))
+        if (!first || (!plim_pattern_lists(first->wraps, "other") && plim_pattern_lists(program->wraps, "other")))
             first = program;
     }
     return first ? plim_log_context_outermost(context, first->framework) : NULL;

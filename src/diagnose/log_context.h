@@ -15,7 +15,7 @@ void plim_log_context_init(struct plim_log_context *context);
 void plim_log_context_add(struct plim_log_context *context, const struct plim_observation *observation, bool is_late);
 
 /* A program that was named. */
-void plim_log_context_add_program(struct plim_log_context *context, const char *id);
+void plim_log_context_add_program(struct plim_log_context *context, const struct plim_pattern *program);
 
 /* Programs that the text around a match or its traceback names. */
 void plim_log_context_add_programs_around(struct plim_log_context *context, const struct plim_observation *observation);

@@ -192,13 +192,25 @@ static json_t *frames_json(const struct plim_log_context *context)
     return list;
 }
 
-static json_t *context_json(const struct plim_log_context *context)
+/* Each once, whatever showed it; those without an id have nothing to be called by. */
+static json_t *programs_json(const struct plim_log_context *context)
 {
     json_t *programs = json_array();
-    for (uint32_t i = 0; i < context->n_programs; i++)
-        json_array_append_new(programs, plim_text_json(context->programs[i]));
+    for (uint32_t i = 0; i < context->n_programs; i++) {
+        const char *id = context->programs[i]->framework;
+        bool is_new = strcmp(id, "other") != 0;
+        for (uint32_t k = 0; k < i; k++)
+            is_new = is_new && strcmp(context->programs[k]->framework, id) != 0;
+        if (is_new)
+            json_array_append_new(programs, plim_text_json(id));
+    }
+    return programs;
+}
+
+static json_t *context_json(const struct plim_log_context *context)
+{
     return json_pack("{s:o, s:o, s:o, s:o}", "numbers", known_numbers_json(&context->numbers), "words",
-                     words_json(&context->words), "programs", programs, "frames", frames_json(context));
+                     words_json(&context->words), "programs", programs_json(context), "frames", frames_json(context));
 }
 
 static json_t *process_json(const struct plim_explain_process *process)

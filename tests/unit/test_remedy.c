@@ -450,7 +450,8 @@ static void test_limits_of_pools(void **state)
     pattern.cause = PLIM_CAUSE_KV_CACHE_CONTEXT;
     find();
     assert_true(has_command("--kv_cache_free_gpu_memory_fraction 0.8"));
-    context.programs[context.n_programs++] = "triton-server";
+    static const struct plim_pattern triton = { .id = "triton-server", .framework = "triton-server" };
+    context.programs[context.n_programs++] = &triton;
     find();
     assert_true(has_command("kv_cache_free_gpu_mem_fraction"));
     assert_false(has_command("trtllm-serve"));

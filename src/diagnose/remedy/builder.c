@@ -162,7 +162,7 @@ bool plim_advice_beside(const struct plim_advice *advice, const char *program)
 {
     bool is = plim_advice_is(advice, program);
     for (uint32_t i = 0; advice->context && i < advice->context->n_programs; i++)
-        is = is || !strcmp(advice->context->programs[i], program);
+        is = is || !strcmp(advice->context->programs[i]->framework, program);
     return is;
 }
 

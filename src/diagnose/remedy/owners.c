@@ -7,24 +7,16 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { COLUMN_WORD, COLUMN_KIND, COLUMN_OWNERS };               /* data/flag-owners.csv */
-enum { MOST_LAYERS = 4, MAX_NAME_BYTES = 32, COLUMN_NAME = 1 }; /* of data/frameworks.csv */
+enum { COLUMN_WORD, COLUMN_KIND, COLUMN_OWNERS }; /* data/flag-owners.csv */
+enum { COLUMN_NAME = 1, MAX_NAME_BYTES = 32 };    /* data/frameworks.csv */
 
 static const char *cell(size_t row, size_t column) { return plim_table_cell(&plim_flag_owners_table, row, column); }
 
-/* The program, or one that it wraps, wraps the framework. */
-static bool is_under(const char *framework, const char *program, int n_layers)
+static bool is_under(const char *framework, const char *program)
 {
-    for (uint16_t i = 0; i < plim_n_patterns; i++) {
-        const struct plim_pattern *p = &plim_patterns[i];
-        if (p->role != PLIM_PATTERN_ROLE_PROGRAM || !p->wraps || !p->framework || strcmp(p->framework, program) != 0)
-            continue;
-        if (plim_pattern_lists(p->wraps, framework))
-            return true;
-        for (const char *const *inner = p->wraps; *inner && n_layers > 1; inner++)
-            if (strcmp(*inner, "other") != 0 && is_under(framework, *inner, n_layers - 1))
-                return true;
-    }
+    for (uint16_t i = 0; i < plim_n_wrappings; i++)
+        if (!strcmp(plim_wrappings[i].framework, program))
+            return plim_pattern_lists(plim_wrappings[i].wrapped, framework);
     return false;
 }
 
@@ -46,8 +38,8 @@ static bool fits(size_t row, const char *text, const char *framework)
         if (n < sizeof owner)
             memcpy(owner, list, n);
         list += n;
-        if (!strcmp(owner, framework) || (is_variable && is_under(owner, framework, MOST_LAYERS)) ||
-            (names(text, owner) && (!strcmp(framework, "other") || is_under(framework, owner, MOST_LAYERS))))
+        if (!strcmp(owner, framework) || (is_variable && is_under(owner, framework)) ||
+            (names(text, owner) && (!strcmp(framework, "other") || is_under(framework, owner))))
             return true;
     }
     return false;

@@ -90,6 +90,15 @@ extern const uint16_t plim_n_patterns;
 extern const struct plim_trigger plim_triggers[];
 extern const uint16_t plim_n_triggers;
 
+/* What a framework wraps, directly or through others: of `wraps` of all its programs. */
+struct plim_wrapping {
+    const char *framework;
+    const char *const *wrapped; /* ends with NULL */
+};
+
+extern const struct plim_wrapping plim_wrappings[];
+extern const uint16_t plim_n_wrappings;
+
 /* NULL: no such pattern. */
 const struct plim_pattern *plim_pattern_find(const char *id);
 
