@@ -82,9 +82,9 @@ TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "
               "said-general", "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
               "said-before", "said-came", "said-title", "said-behind", "voice-self", "voice-you", "voice-page",
               "voice-change", "voice-log"]
-LISTS = ["anchor", "more", "before", "path", "near", "name"]
+LISTS = ["anchor", "more", "before", "path", "near", "package", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
-ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general", "said"]
+ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general", "said", "weak"]
 
 # What logs without a failure are full of: a trigger made of it makes the scan slower.
 COMMON = " ".join("""
@@ -256,6 +256,7 @@ class Pattern:
             skips = "|".join([rule["phrase-prose"] + one] + self.skips)
             self.once["match"] = f"(?(DEFINE){groups})(?:(?:{skips})(*SKIP)(*FAIL)|{one})"
         if self.is_program:
+            self.lists["path"] += [f"/{package}/" for package in self.lists["package"]]
             self.once.setdefault("framework", self.id)
             self.once.setdefault("match", "|".join(re.escape(anchor) for anchor in self.lists["anchor"]) or "(*FAIL)")
         for key, choices in (("role", ROLES), ("keep", KEEPS), ("line", LINES), ("stage", STAGES), ("cause", CAUSES),
@@ -265,14 +266,14 @@ class Pattern:
         for key in ("framework", "match") + (() if self.is_program else ("role",)):
             if key not in self.once:
                 raise Wrong(f"{self.where}: {self.id} has no {key}")
-        for key in ("general", "said"):
+        for key in ("general", "said", "weak"):
             if self.once.get(key, "yes") != "yes":
                 raise Wrong(f"{self.where}: {key} yes, or nothing")
         if "said" in self.once and self.once.get("role") not in ("neighbour", "series"):
             self.once["general"] = "yes"
         if self.lists["name"] and not self.is_program:
             raise Wrong(f"{self.where}: only a program has a name")
-        if not any(self.lists[key] for key in ("anchor", "path", "near", "name")):
+        if not any(self.lists[key] for key in ("anchor", "path", "near", "package", "name")):
             raise Wrong(f"{self.where}: {self.id} has no anchor")
         for anchor in self.lists["anchor"]:
             if (len(anchor.encode()) < 6 and "said" not in self.once) or "  " in anchor:
@@ -412,13 +413,13 @@ def write_tables(patterns, names, out):
         if "line" in once:
             out.write(f"        .line = PLIM_LINE_{once['line'].upper()},\n")
         out.write(f"        .cause = PLIM_CAUSE_{once.get('cause', 'unknown').upper()},\n")
-        for key in ("general", "said"):
+        for key in ("general", "said", "weak"):
             if key in once:
                 out.write(f"        .is_{key} = true,\n")
         out.write(f"        .match = {quoted(once['match'])},\n")
         for key in LISTS + ["wraps", "refines", "recovers"]:
             if pattern.lists[key]:
-                out.write(f"        .{key + 's' if key in ('anchor', 'path', 'near', 'name') else key} = {list_name(pattern, key)},\n")
+                out.write(f"        .{key + 's' if key in ('anchor', 'path', 'near', 'package', 'name') else key} = {list_name(pattern, key)},\n")
         if pattern.units or pattern.sets or pattern.lists["takes"]:
             out.write(f"        .values = {list_name(pattern, 'values')},\n")
         out.write("    },\n")

@@ -332,7 +332,8 @@ static bool is_open(const struct plim_log_context *context, const struct plim_fi
 void plim_findings_name_programs(struct plim_findings *f, const char *text, size_t size)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (!f->list[i].pattern->is_general || !is_open(&f->diagnosis.context, &f->list[i]))
+        if ((!f->list[i].pattern->is_general && strcmp(f->list[i].pattern->framework, "other") != 0) ||
+            !is_open(&f->diagnosis.context, &f->list[i]))
             return;
     plim_log_context_add_programs_named(&f->diagnosis.context, text, size);
 }
@@ -355,6 +356,15 @@ void plim_findings_forget(struct plim_findings *f, uint64_t offset)
     f->has_hard_frames = false;
 }
 
+/* What somebody tells of memory, or a program that is not named lacks on the host, is of what ran it. */
+static const char *framework_of(const struct plim_log_context *context, const struct plim_finding *finding)
+{
+    const char *framework = plim_log_context_outermost(context, finding->pattern->framework);
+    const bool is_open = finding->pattern->is_said || !strcmp(finding->pattern->stage, "host");
+    const char *surroundings = is_open && !strcmp(framework, "other") ? plim_log_context_surroundings(context) : NULL;
+    return surroundings ? surroundings : framework;
+}
+
 struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
 {
     struct plim_diagnosis *d = &f->diagnosis;
@@ -368,7 +378,7 @@ struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
             unreported[d->n_findings++] = &f->list[i];
     plim_findings_sort(unreported, d->n_findings, f->ordered);
     for (uint32_t i = 0; i < d->n_findings; i++)
-        f->ordered[i].framework = plim_log_context_outermost(&d->context, f->ordered[i].pattern->framework);
+        f->ordered[i].framework = framework_of(&d->context, &f->ordered[i]);
     d->framework = d->n_findings ? f->ordered[0].framework : plim_log_context_framework(&d->context);
     return d;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/log_context.h"
 
-#include "base/gnu_string.h"
+#include "diagnose/program_marks.h"
 
-#include <stdio.h>
 #include <string.h>
-
-enum { PATH_BYTES = 80 }; /* of a program's `path` */
 
 void plim_log_context_init(struct plim_log_context *context)
 {
@@ -78,96 +75,38 @@ void plim_log_context_add(struct plim_log_context *context, const struct plim_ob
         plim_log_context_add_program(context, match->pattern);
 }
 
-static bool is_in_frames(const struct plim_observation *s, const char *path)
-{
-    for (uint32_t k = 0; k < s->n_frames; k++)
-        if (strstr(s->frames[k].file, path))
-            return true;
-    return false;
-}
-
-/* A link to the pages of a program does not show that it ran, nor does a folder of its cache: a source or a library
- * does. */
-static bool is_in_source(const char *text, const char *at)
-{
-    enum { MAX_PATH_BYTES = 200 };
-    static const char around[] = " \"'<>()[],", *const ends[] = { ".py", ".so", ".c", ".h", ".rs", ".jl" };
-    const size_t n = strcspn(at, around);
-    bool is_source = false;
-    for (const char *c = at; c > text && at - c < MAX_PATH_BYTES && !strchr(around, c[-1]); c--)
-        if (c[-1] == ':' && !strncmp(c, "//", 2))
-            return false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && n < MAX_PATH_BYTES; i++)
-        is_source = is_source || memmem(at, n, ends[i], strlen(ends[i]));
-    return is_source;
-}
-
-static bool is_path_in_text(const char *text, const char *path)
-{
-    for (const char *at = text; text && (at = strstr(at, path)) != NULL; at++)
-        if (is_in_source(text, at))
-            return true;
-    return false;
-}
-
-/* In frames paths have one kind of slash, in the text that of the system; and not all that names files is a frame. */
-static bool is_any_path_around(const struct plim_observation *s, const char *const *paths)
-{
-    for (; paths && *paths; paths++) {
-        char windows[PATH_BYTES];
-        snprintf(windows, sizeof windows, "%s", *paths);
-        for (char *c = windows; *c; c++)
-            *c = *c == '/' ? '\\' : *c;
-        if (is_in_frames(s, *paths))
-            return true;
-        for (int k = 0; k < 2; k++)
-            if (is_path_in_text(s->texts[k], *paths) || is_path_in_text(s->texts[k], windows))
-                return true;
-    }
-    return false;
-}
-
-static bool is_any_in_texts(const struct plim_observation *s, const char *const *words)
-{
-    for (; words && *words; words++)
-        for (int k = 0; k < 2; k++)
-            if (s->texts[k] && strstr(s->texts[k], *words))
-                return true;
-    return false;
-}
-
 void plim_log_context_add_programs_around(struct plim_log_context *context, const struct plim_observation *s)
 {
     for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *p = &plim_patterns[i];
-        if ((p->paths || p->nears) && !has_program(context, p) &&
-            (is_any_path_around(s, p->paths) || is_any_in_texts(s, p->nears)))
+        if (p->role == PLIM_PATTERN_ROLE_PROGRAM && !has_program(context, p) && plim_program_is_around(p, s))
             plim_log_context_add_program(context, p);
     }
 }
 
-static bool is_word_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool has_word(const char *text, size_t size, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = text, *end = text + size; (at = memmem(at, (size_t)(end - at), word, n)); at++)
-        if ((at == text || !is_word_byte(at[-1])) && (at + n == end || !is_word_byte(at[n])))
-            return true;
-    return false;
-}
-
 void plim_log_context_add_programs_named(struct plim_log_context *context, const char *text, size_t size)
 {
-    for (uint16_t i = 0; i < plim_n_patterns; i++)
-        for (const char *const *name = plim_patterns[i].names; name && *name; name++)
-            if (has_word(text, size, *name)) {
-                plim_log_context_add_program(context, &plim_patterns[i]);
-                break;
-            }
+    struct {
+        const struct plim_pattern *program;
+        const char *at;
+    } named[PLIM_MAX_PROGRAMS];
+    uint32_t n = 0;
+    for (uint16_t i = 0; i < plim_n_patterns && n < PLIM_MAX_PROGRAMS; i++) {
+        const struct plim_pattern *program = &plim_patterns[i];
+        const char *at = program->names ? plim_program_named_at(program, text, size) : NULL;
+        uint32_t place = n;
+        if (!at)
+            continue;
+        for (; place > 0 && (named[place - 1].program->is_weak > program->is_weak ||
+                             (named[place - 1].program->is_weak == program->is_weak && named[place - 1].at > at));
+             place--)
+            named[place] = named[place - 1];
+        named[place].program = program;
+        named[place].at = at;
+        n++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        plim_log_context_add_program(context, named[i].program);
 }
 
 /* Programs that wrap what was found so far replace it, until none does. A program without an id of its own ends it:
@@ -175,19 +114,29 @@ void plim_log_context_add_programs_named(struct plim_log_context *context, const
 const char *plim_log_context_outermost(const struct plim_log_context *context, const char *framework)
 {
     for (uint32_t round = 0; round < context->n_programs; round++) {
-        const char *outer = NULL;
-        for (uint32_t i = 0; i < context->n_programs && !outer; i++) {
+        const struct plim_pattern *outer = NULL;
+        for (uint32_t i = 0; i < context->n_programs; i++) {
             const struct plim_pattern *program = context->programs[i];
-            if (strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework))
-                outer = program->framework;
+            if (strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework) &&
+                (!outer || (outer->is_weak && !program->is_weak)))
+                outer = program;
         }
         if (!outer)
             break;
-        framework = outer;
-        if (!strcmp(outer, "other"))
+        framework = outer->framework;
+        if (!strcmp(framework, "other"))
             break;
     }
     return framework;
+}
+
+const char *plim_log_context_surroundings(const struct plim_log_context *context)
+{
+    for (uint32_t i = 0; i < context->n_programs; i++)
+        if (plim_pattern_lists(context->programs[i]->wraps, "linux-kernel") &&
+            !plim_pattern_lists(context->programs[i]->wraps, "other"))
+            return context->programs[i]->framework;
+    return NULL;
 }
 
 const char *plim_log_context_framework(const struct plim_log_context *context)

@@ -47,6 +47,7 @@ struct plim_pattern {
     enum plim_line_place line;
     bool is_general;                         /* the words of any program: gives way to every other finding */
     bool is_said;                            /* general, and people's words: for a short text without a message */
+    bool is_weak;                            /* the marks of others go before it; of programs */
     const char *const *anchors;              /* any of them stands in the text */
     const char *match;                       /* PCRE2 */
     const char *const *more;                 /* PCRE2, behind the match */
@@ -56,6 +57,7 @@ struct plim_pattern {
     const char *const *wraps;                /* frameworks; of programs */
     const char *const *paths;                /* parts of paths in tracebacks; of programs */
     const char *const *nears;                /* texts in the window of a failure; of programs */
+    const char *const *packages;             /* of Python, used in the window of a failure; of programs */
     const char *const *names;                /* words in a short text; of programs */
     const struct plim_pattern_value *values; /* `set` and `unit` and `takes`; the last is PLIM_VALUE_END */
 };
