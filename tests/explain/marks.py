@@ -10,7 +10,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The messages of failures, by who prints them.
 BASES = {
-    "torch": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.10 GiB is free.",
+    "torch": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.10 GiB "
+             "is free.",
     "cuda": "CUDA error: out of memory",
     "said": "It runs out of memory every time I try that, since the update of last week.",
     "host": "MemoryError",
@@ -25,7 +26,8 @@ BASES = {
     "vulkan": "ggml_vulkan: Device memory allocation of size 2147483648 failed.",
     "kernel": "Out of memory: Killed process 4211 (python3) total-vm:41231232kB, anon-rss:31231232kB, file-rss:0kB, shmem-rss:0kB",
     "cudnn": "cudnn error: CUDNN_STATUS_ALLOC_FAILED",
-    "onnxruntime": "[ONNXRuntimeError] : 1 : FAIL : BFCArena::AllocateRawInternal Available memory of 1024 is smaller than requested bytes of 4096",
+    "onnxruntime": "[ONNXRuntimeError] : 1 : FAIL : BFCArena::AllocateRawInternal Available memory of 1024 is smaller than requested bytes of "
+                   "4096",
     "tensorrt": "[TensorRT] ERROR: Requested amount of GPU memory (2147483648 bytes) could not be allocated.",
     "tf": "2026-11-03 04:11:09.1: W tensorflow/core/common_runtime/bfc_allocator.cc:431] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB",
     "cupy": "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 2,147,483,648 bytes (allocated so far: 1,024 bytes).",
