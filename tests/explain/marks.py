@@ -29,7 +29,8 @@ BASES = {
     "onnxruntime": "[ONNXRuntimeError] : 1 : FAIL : BFCArena::AllocateRawInternal Available memory of 1024 is smaller than requested bytes of "
                    "4096",
     "tensorrt": "[TensorRT] ERROR: Requested amount of GPU memory (2147483648 bytes) could not be allocated.",
-    "tf": "2026-11-03 04:11:09.1: W tensorflow/core/common_runtime/bfc_allocator.cc:431] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB",
+    "tf": "2026-11-03 04:11:09.1: W tensorflow/core/common_runtime/bfc_allocator.cc:431] Allocator (GPU_0_bfc) ran out of memory trying to "
+          "allocate 2.00GiB",
     "cupy": "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 2,147,483,648 bytes (allocated so far: 1,024 bytes).",
 }
 
