@@ -328,36 +328,89 @@ static void test_settings_that_pytorch_refuses(void **state)
 
 /* --- the set of free blocks beside a plain list --- */
 
-static void test_free_set(void **state)
+enum { N_IN_SET = 3000 };
+
+/* Of the blocks in a list, the first in the order of a set that is not before (bytes, address); 0: none. */
+static uint32_t first_of(const struct plim_torch_block *blocks, const bool *is_in, bool is_by_address, uint64_t bytes,
+                         uint64_t address)
 {
-    enum { N = 3000, STEPS = 40000 };
-    static uint64_t size_of[N]; /* 0: not in the set */
-    struct plim_free_set set = { 0 };
+    uint32_t best = 0;
+    for (uint32_t i = 1; i <= N_IN_SET; i++) {
+        const uint64_t own = is_by_address ? 0 : blocks[i].bytes, least = is_by_address ? 0 : blocks[best].bytes;
+        if (is_in[i] && (own > bytes || (own == bytes && blocks[i].address >= address)) &&
+            (!best || own < least || (own == least && blocks[i].address < blocks[best].address)))
+            best = i;
+    }
+    return best;
+}
+
+static void hold_against_list(bool is_by_address, uint64_t largest)
+{
+    static struct plim_torch_block blocks[N_IN_SET + 1];
+    bool is_in[N_IN_SET + 1] = { 0 };
+    struct plim_free_set set = { .is_by_address = is_by_address };
     uint64_t seed = 7;
-    (void)state;
-    for (size_t step = 0; step < STEPS; step++) {
+    assert_int_equal(plim_free_set_from(&set, blocks, 0, 0), 0);
+    assert_int_equal(plim_free_set_back(&set, blocks, 0), 0);
+    for (size_t step = 0; step < 40000; step++) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const size_t i = (size_t)(seed >> 33) % N;
-        if (size_of[i]) {
-            plim_free_set_remove(&set, size_of[i], i);
-            size_of[i] = 0;
+        const uint32_t i = 1 + (uint32_t)(seed >> 33) % N_IN_SET;
+        if (is_in[i]) {
+            plim_free_set_remove(&set, blocks, i);
         } else {
-            size_of[i] = 1 + (seed >> 50) % 50;
-            assert_true(plim_free_set_add(&set, size_of[i], i, (uint32_t)i));
+            blocks[i] = (struct plim_torch_block){ .bytes = 1 + (seed >> 20) % largest, .address = i * 7919 % 4001 };
+            assert_true(plim_free_set_add(&set, blocks, i));
         }
-        if (step % 500)
+        is_in[i] = !is_in[i];
+        if (step % 200)
             continue;
-        const uint64_t wanted = 1 + (seed >> 40) % 52;
-        size_t best = N;
-        for (size_t k = 0; k < N; k++)
-            if (size_of[k] >= wanted && (best == N || size_of[k] < size_of[best]))
-                best = k;
-        const struct plim_free_place at = plim_free_set_from(&set, wanted, 0);
-        assert_int_equal(plim_free_set_has(&set, at), best < N);
-        if (best < N)
-            assert_int_equal(plim_free_set_block(&set, at), best);
+        const uint64_t wanted = is_by_address ? 0 : 1 + (seed >> 24) % largest;
+        const uint32_t at = plim_free_set_from(&set, blocks, wanted, blocks[i].address);
+        assert_int_equal(at, first_of(blocks, is_in, is_by_address, wanted, blocks[i].address));
+        if (!at)
+            continue;
+        const uint64_t bytes = is_by_address ? 0 : blocks[at].bytes;
+        const uint32_t next = plim_free_set_next(&set, blocks, at);
+        assert_int_equal(next, first_of(blocks, is_in, is_by_address, bytes, blocks[at].address + 1));
+        assert_int_equal(plim_free_set_back(&set, blocks, next), at);
     }
     plim_free_set_done(&set);
+}
+
+static void test_free_set(void **state)
+{
+    (void)state;
+    hold_against_list(false, 50);
+    hold_against_list(false, UINT64_C(1) << 40);
+    hold_against_list(true, UINT64_C(1) << 40);
+}
+
+/* However the numbers of blocks of one size lie, to find the place of one takes few steps. */
+static void test_flat_set(void **state)
+{
+    enum { N = 1 << 16, MOST_STEPS = 64 }; /* 4 times the binary logarithm; random trees of this size have 40 */
+    static const uint32_t strides[] = { 1, 2, 3, 256, 4181, 6765, 10946, 46368 };
+    struct plim_torch_block *blocks = calloc(N, sizeof *blocks);
+    (void)state;
+    assert_non_null(blocks);
+    for (size_t k = 0; k < COUNT(strides); k++) {
+        struct plim_free_set set = { 0 };
+        uint32_t deepest = 0;
+        for (uint32_t i = 1; i < N; i++) {
+            blocks[i].bytes = 512;
+            blocks[i].address = (uint64_t)i * (strides[k] | 1) % N * 512;
+            assert_true(plim_free_set_add(&set, blocks, i));
+        }
+        for (uint32_t i = 1; i < N; i++) {
+            uint32_t depth = 0;
+            for (uint32_t at = i; at; at = blocks[at].above)
+                depth++;
+            deepest = depth > deepest ? depth : deepest;
+        }
+        assert_in_range(deepest, 16, MOST_STEPS);
+        plim_free_set_done(&set);
+    }
+    free(blocks);
 }
 
 /* --- events that make no sense, and memory that runs out --- */
@@ -406,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_text_of_settings),
         cmocka_unit_test(test_settings_that_pytorch_refuses),
         cmocka_unit_test(test_free_set),
+        cmocka_unit_test(test_flat_set),
         cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,7 @@ static void name_heaps(struct plim_torch_allocator *a)
                 heap->stream = stream;
                 heap->pool = pool;
                 heap->is_small = is_small;
+                heap->unmapped.is_by_address = true;
             }
 }
 
@@ -109,14 +110,12 @@ static uint64_t expanded_bytes(struct plim_torch_allocator *a, uint32_t block)
     return b->bytes + (b->next && next->use == PLIM_TORCH_UNMAPPED ? next->bytes : 0);
 }
 
-static struct plim_free_place best_expandable(struct plim_torch_allocator *a, const struct plim_free_set *set,
-                                              struct plim_free_place at)
+static uint32_t best_expandable(struct plim_torch_allocator *a, const struct plim_free_set *set, uint32_t at)
 {
-    struct plim_free_place next = plim_free_set_next(set, at);
-    while (plim_torch_block(a, plim_free_set_block(set, at))->range && plim_free_set_has(set, next) &&
-           expanded_bytes(a, plim_free_set_block(set, next)) < expanded_bytes(a, plim_free_set_block(set, at))) {
+    uint32_t next = plim_free_set_next(set, a->blocks, at);
+    while (plim_torch_block(a, at)->range && next && expanded_bytes(a, next) < expanded_bytes(a, at)) {
         at = next;
-        next = plim_free_set_next(set, next);
+        next = plim_free_set_next(set, a->blocks, next);
     }
     return at;
 }
@@ -129,24 +128,19 @@ static uint32_t find_free(struct plim_torch_allocator *a, uint32_t heap_number, 
     const struct plim_free_set *set = &heap->free;
     if (a->limit_bytes != UINT64_MAX && settings->gc_threshold > 0)
         a->n_searches[(size_t)heap->pool * 2 + heap->is_small]++;
-    struct plim_free_place at = plim_free_set_from(set, bytes, 0);
-    if (!plim_free_set_has(set, at))
-        return 0;
-    if (plim_torch_block(a, plim_free_set_block(set, at))->range) {
+    uint32_t block = plim_free_set_from(set, a->blocks, bytes, 0);
+    if (plim_torch_block(a, block)->range) {
         if (settings->is_expandable)
-            at = best_expandable(a, set, at);
+            block = best_expandable(a, set, block);
         else
-            while (plim_free_set_has(set, at) && plim_torch_block(a, plim_free_set_block(set, at))->range)
-                at = plim_free_set_next(set, at);
-        if (!plim_free_set_has(set, at))
-            return 0;
+            while (plim_torch_block(a, block)->range)
+                block = plim_free_set_next(set, a->blocks, block);
     }
-    const uint32_t block = plim_free_set_block(set, at);
     const uint64_t size = plim_torch_block(a, block)->bytes;
-    if (bytes < settings->max_split_bytes ? size >= settings->max_split_bytes
-                                          : size >= bytes + settings->max_non_split_rounding_bytes)
+    if (!block || (bytes < settings->max_split_bytes ? size >= settings->max_split_bytes
+                                                     : size >= bytes + settings->max_non_split_rounding_bytes))
         return 0;
-    plim_torch_block_pull_at(a, heap, at);
+    plim_torch_block_pull(a, block);
     return block;
 }
 

@@ -59,11 +59,11 @@ void plim_torch_block_put(struct plim_torch_allocator *a, uint32_t block, enum p
     struct plim_torch_heap *heap = &a->heaps[b->heap];
     b->use = use;
     if (use == PLIM_TORCH_UNMAPPED) {
-        a->is_broken |= !plim_free_set_add(&heap->unmapped, 0, b->address, block);
+        a->is_broken |= !plim_free_set_add(&heap->unmapped, a->blocks, block);
         return;
     }
     b->born = a->n_searches[(size_t)heap->pool * 2 + heap->is_small];
-    a->is_broken |= !plim_free_set_add(&heap->free, b->bytes, b->address, block);
+    a->is_broken |= !plim_free_set_add(&heap->free, a->blocks, block);
     if (is_inactive_split(b))
         a->result.inactive_split_bytes += b->bytes;
 }
@@ -73,19 +73,10 @@ void plim_torch_block_pull(struct plim_torch_allocator *a, uint32_t block)
     struct plim_torch_block *b = plim_torch_block(a, block);
     struct plim_torch_heap *heap = &a->heaps[b->heap];
     if (b->use == PLIM_TORCH_UNMAPPED) {
-        plim_free_set_remove(&heap->unmapped, 0, b->address);
+        plim_free_set_remove(&heap->unmapped, a->blocks, block);
         return;
     }
-    plim_free_set_remove(&heap->free, b->bytes, b->address);
-    if (is_inactive_split(b))
-        a->result.inactive_split_bytes -= b->bytes;
-}
-
-void plim_torch_block_pull_at(struct plim_torch_allocator *a, struct plim_torch_heap *heap,
-                              struct plim_free_place place)
-{
-    const struct plim_torch_block *b = plim_torch_block(a, plim_free_set_block(&heap->free, place));
-    plim_free_set_remove_at(&heap->free, place);
+    plim_free_set_remove(&heap->free, a->blocks, block);
     if (is_inactive_split(b))
         a->result.inactive_split_bytes -= b->bytes;
 }

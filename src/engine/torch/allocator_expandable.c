@@ -69,9 +69,8 @@ static bool has_room(struct plim_torch_allocator *a, uint32_t block, uint64_t by
 static uint32_t find_room(struct plim_torch_allocator *a, uint32_t heap, uint64_t bytes)
 {
     const struct plim_free_set *set = &a->heaps[heap].unmapped;
-    for (struct plim_free_place at = plim_free_set_from(set, 0, 0); plim_free_set_has(set, at);
-         at = plim_free_set_next(set, at)) {
-        uint32_t block = plim_free_set_block(set, at);
+    for (uint32_t at = plim_free_set_from(set, a->blocks, 0, 0); at; at = plim_free_set_next(set, a->blocks, at)) {
+        uint32_t block = at;
         const uint32_t prev = plim_torch_block(a, block)->prev;
         if (prev && is_usable(plim_torch_block(a, prev)))
             block = prev;
@@ -177,12 +176,10 @@ void plim_torch_unmap(struct plim_torch_allocator *a, uint32_t block)
 static uint32_t unmapped_around(struct plim_torch_allocator *a, uint32_t heap, uint64_t address, uint64_t bytes)
 {
     const struct plim_free_set *set = &a->heaps[heap].unmapped;
-    struct plim_free_place at = plim_free_set_from(set, 0, address + 1);
-    if (!plim_free_set_back(set, &at))
-        return 0;
-    const uint32_t block = plim_free_set_block(set, at);
+    const uint32_t behind = plim_free_set_from(set, a->blocks, 0, address + 1);
+    const uint32_t block = plim_free_set_back(set, a->blocks, behind);
     const struct plim_torch_block *b = plim_torch_block(a, block);
-    return address - b->address < b->bytes && bytes <= b->bytes - (address - b->address) ? block : 0;
+    return block && address - b->address < b->bytes && bytes <= b->bytes - (address - b->address) ? block : 0;
 }
 
 uint32_t plim_torch_range_at(struct plim_torch_allocator *a, uint32_t heap, uint64_t address, uint64_t bytes)

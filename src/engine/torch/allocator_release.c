@@ -34,25 +34,13 @@ static bool is_whole_segment(const struct plim_torch_block *block)
     return !block->range && !plim_torch_is_split(block);
 }
 
-/* The place behind one that is about to be removed, found again. */
-static struct plim_free_place again(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
-{
-    return plim_free_set_from(set, bytes, address + 1);
-}
-
 static void release_segments(struct plim_torch_allocator *a, struct plim_torch_heap *heap)
 {
     struct plim_free_set *set = &heap->free;
-    struct plim_free_place at = { 0, 0 };
-    while (plim_free_set_has(set, at)) {
-        const uint32_t block = plim_free_set_block(set, at);
-        const struct plim_torch_block b = *plim_torch_block(a, block);
-        if (!is_whole_segment(&b)) {
-            at = plim_free_set_next(set, at);
-            continue;
-        }
-        release_segment(a, block);
-        at = again(set, b.bytes, b.address);
+    for (uint32_t block = plim_free_set_from(set, a->blocks, 0, 0), next; block; block = next) {
+        next = plim_free_set_next(set, a->blocks, block);
+        if (is_whole_segment(plim_torch_block(a, block)))
+            release_segment(a, block);
     }
 }
 
@@ -60,13 +48,11 @@ static void release_segments(struct plim_torch_allocator *a, struct plim_torch_h
 static void unmap_pages(struct plim_torch_allocator *a, struct plim_torch_heap *heap)
 {
     struct plim_free_set *set = &heap->free;
-    struct plim_free_place at = { 0, 0 };
-    while (plim_free_set_has(set, at)) {
-        const uint32_t block = plim_free_set_block(set, at);
+    for (uint32_t block = plim_free_set_from(set, a->blocks, 0, 0); block;) {
         const struct plim_torch_block b = *plim_torch_block(a, block);
         if (b.range)
             plim_torch_unmap(a, block);
-        at = again(set, b.bytes, b.address);
+        block = plim_free_set_from(set, a->blocks, b.bytes, b.address + 1);
     }
 }
 
@@ -118,7 +104,7 @@ struct ages {
     uint64_t sum, n;
 };
 
-static uint64_t age_of(const struct plim_torch_allocator *a, const struct plim_torch_block *block)
+static uint32_t age_of(const struct plim_torch_allocator *a, const struct plim_torch_block *block)
 {
     return a->n_searches[0] - block->born; /* [pool 0][large] */
 }
@@ -128,8 +114,9 @@ static struct ages count_ages(struct plim_torch_allocator *a)
     struct ages ages = { 0, 0 };
     for (uint16_t stream = 0; stream < a->setup.n_streams; stream++) {
         const struct plim_free_set *set = &plim_torch_heap(a, 0, false, stream)->free;
-        for (struct plim_free_place at = { 0, 0 }; plim_free_set_has(set, at); at = plim_free_set_next(set, at)) {
-            const struct plim_torch_block *b = plim_torch_block(a, plim_free_set_block(set, at));
+        for (uint32_t block = plim_free_set_from(set, a->blocks, 0, 0); block;
+             block = plim_free_set_next(set, a->blocks, block)) {
+            const struct plim_torch_block *b = plim_torch_block(a, block);
             if (is_whole_segment(b)) {
                 ages.sum += age_of(a, b);
                 ages.n++;
@@ -146,18 +133,15 @@ static uint64_t collect_old(struct plim_torch_allocator *a, struct ages *ages)
     uint64_t released = 0;
     for (uint16_t stream = 0; stream < a->setup.n_streams; stream++) {
         const struct plim_free_set *set = &plim_torch_heap(a, 0, false, stream)->free;
-        for (struct plim_free_place at = { 0, 0 }; plim_free_set_has(set, at);) {
-            const uint32_t block = plim_free_set_block(set, at);
-            const struct plim_torch_block b = *plim_torch_block(a, block);
-            if (!is_whole_segment(&b) || (double)age_of(a, &b) < oldest) {
-                at = plim_free_set_next(set, at);
+        for (uint32_t block = plim_free_set_from(set, a->blocks, 0, 0), next; block; block = next) {
+            const struct plim_torch_block *b = plim_torch_block(a, block);
+            next = plim_free_set_next(set, a->blocks, block);
+            if (!is_whole_segment(b) || (double)age_of(a, b) < oldest)
                 continue;
-            }
-            released += b.bytes;
-            ages->sum -= age_of(a, &b);
+            released += b->bytes;
+            ages->sum -= age_of(a, b);
             ages->n--;
             release_segment(a, block);
-            at = again(set, b.bytes, b.address);
         }
     }
     return released;
@@ -187,25 +171,22 @@ bool plim_torch_release_available(struct plim_torch_allocator *a, uint32_t heap,
     uint64_t released = 0;
     if (max_split == UINT64_MAX)
         return false;
-    struct plim_free_place at = plim_free_set_from(set, wanted, 0);
-    if (plim_free_set_has(set, at)) {
-        const uint32_t block = plim_free_set_block(set, at);
-        if (is_whole_segment(plim_torch_block(a, block))) {
-            release_segment(a, block);
-            return true;
-        }
+    const uint32_t enough = plim_free_set_from(set, a->blocks, wanted, 0);
+    if (enough && is_whole_segment(plim_torch_block(a, enough))) {
+        release_segment(a, enough);
+        return true;
     }
     /* None is large enough: several, the largest first. */
-    while (released < wanted && plim_free_set_back(set, &at)) {
-        const uint32_t block = plim_free_set_block(set, at);
-        const struct plim_torch_block b = *plim_torch_block(a, block);
-        if (b.bytes < max_split)
+    for (uint32_t block = plim_free_set_back(set, a->blocks, enough), before; block && released < wanted;
+         block = before) {
+        const struct plim_torch_block *b = plim_torch_block(a, block);
+        if (b->bytes < max_split)
             break;
-        if (!is_whole_segment(&b))
+        before = plim_free_set_back(set, a->blocks, block);
+        if (!is_whole_segment(b))
             continue;
-        released += b.bytes;
+        released += b->bytes;
         release_segment(a, block);
-        at = plim_free_set_from(set, b.bytes, b.address);
     }
     return released >= wanted;
 }

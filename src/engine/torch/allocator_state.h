@@ -3,27 +3,17 @@
 #define PLIMSOLL_ENGINE_TORCH_ALLOCATOR_STATE_H
 
 /*
- * The state of the allocator, for its own files. Blocks are rows of one table and name each other by number; block 0 is
- * "none". What memory could not be had for is remembered in is_broken and told once, by the caller of run().
+ * The state of the allocator, for its own files. What memory could not be had for is remembered in is_broken and told
+ * once, by the caller of run().
  */
 
 #include "engine/torch/allocator.h"
+#include "engine/torch/block.h"
 #include "engine/torch/free_set.h"
-
-enum plim_torch_use { PLIM_TORCH_FREE_BLOCK, PLIM_TORCH_HELD_BLOCK, PLIM_TORCH_PENDING_BLOCK, PLIM_TORCH_UNMAPPED };
-
-struct plim_torch_block {
-    uint64_t address, bytes, requested_bytes;
-    uint64_t born;       /* the pool's count of searches when the block became free */
-    uint32_t prev, next; /* the neighbours in the segment; prev of a block that is not in use: the next such row */
-    uint32_t heap;
-    uint32_t range; /* the number of an expandable segment; 0: from cudaMalloc */
-    enum plim_torch_use use;
-};
 
 /* The free blocks of one size class of one stream in one pool. */
 struct plim_torch_heap {
-    struct plim_free_set free, unmapped; /* unmapped ones in the order of addresses */
+    struct plim_free_set free, unmapped;
     uint16_t stream, pool;
     bool is_small;
 };
@@ -41,7 +31,7 @@ struct plim_torch_allocator {
     struct plim_torch_block *blocks;
     uint32_t n_blocks, room, unused;
     struct plim_torch_heap *heaps; /* [pool][small, large][stream] */
-    uint64_t *n_searches;          /* [pool][small, large] */
+    uint32_t *n_searches;          /* [pool][small, large] */
     bool *is_released;             /* [pool] */
     struct plim_torch_range *ranges;
     uint32_t n_ranges, ranges_room;
@@ -78,9 +68,6 @@ void plim_torch_block_link(struct plim_torch_allocator *a, uint32_t block, uint3
 /* Into, and out of, the set of free or unmapped blocks. */
 void plim_torch_block_put(struct plim_torch_allocator *a, uint32_t block, enum plim_torch_use use);
 void plim_torch_block_pull(struct plim_torch_allocator *a, uint32_t block);
-/* The same of the free block at a place of its set. */
-void plim_torch_block_pull_at(struct plim_torch_allocator *a, struct plim_torch_heap *heap,
-                              struct plim_free_place place);
 /* Merge with the neighbours that are in the same state; the block itself is in no set. */
 void plim_torch_block_merge(struct plim_torch_allocator *a, uint32_t block, enum plim_torch_use use);
 

@@ -3,173 +3,197 @@
 
 #include "base/mem.h"
 
-#include <string.h>
+enum { WORDS = PLIM_FREE_SET_BINS / 64 };
 
-enum { LEAF = PLIM_FREE_SET_LEAF };
-
-/* Without a branch, 1 or 0: the order in which a program asks and gives back cannot be foretold. */
-static inline size_t is_before(const struct plim_free_key *key, const struct plim_free_key *than)
+/* Sixteen bins for each power of two; sizes below 32 have their own. */
+static inline uint32_t bin_of(const struct plim_free_set *set, uint64_t bytes)
 {
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 pair; /* two instructions instead of six */
-    return ((pair)key->bytes << 64 | key->address) < ((pair)than->bytes << 64 | than->address);
-#else
-    return (size_t)((key->bytes < than->bytes) | ((key->bytes == than->bytes) & (key->address < than->address)));
-#endif
+    const unsigned shift = 59 - (unsigned)__builtin_clzll(bytes | 16);
+    return set->is_by_address ? 0 : shift * 16 + (uint32_t)(bytes >> shift);
 }
 
-/* How many of n sorted rows, which begin with their keys, are before a key. Three at a time: their loads overlap. */
-static inline size_t count_before(const void *rows, size_t row_bytes, size_t n, const struct plim_free_key *key)
+static inline bool is_before(const struct plim_free_set *set, const struct plim_torch_block *block, uint64_t bytes,
+                             uint64_t address)
 {
-    const char *from = rows;
-    if (!n)
+    if (block->bytes == bytes || set->is_by_address)
+        return block->address < address;
+    return block->bytes < bytes;
+}
+
+/* What keeps a treap flat; the seed, which no file can know, keeps it flat whatever a file asks for. */
+static inline uint32_t priority_of(const struct plim_free_set *set, uint32_t block)
+{
+    const uint32_t mixed = (block ^ set->seed) * UINT32_C(0x85ebca6b); /* constants of MurmurHash3 */
+    return (mixed ^ mixed >> 13) * UINT32_C(0xc2b2ae35);
+}
+
+static inline uint32_t leftmost(const struct plim_torch_block *blocks, uint32_t block)
+{
+    while (blocks[block].left)
+        block = blocks[block].left;
+    return block;
+}
+
+/* The first block in a bin or behind it. */
+static uint32_t first_from(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t bin)
+{
+    for (uint32_t word = bin / 64; word < WORDS; word++, bin = 0) {
+        const uint64_t bits = set->has_any[word] >> bin % 64 << bin % 64;
+        if (bits)
+            return leftmost(blocks, set->roots[word * 64 + (uint32_t)__builtin_ctzll(bits)]);
+    }
+    return 0;
+}
+
+uint32_t plim_free_set_from(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint64_t bytes,
+                            uint64_t address)
+{
+    if (!set->roots)
         return 0;
-#define IS_BEFORE(i) is_before((const struct plim_free_key *)(const void *)(from + ((i)-1) * row_bytes), key)
-    while (n > 3) {
-        const size_t quarter = n / 4;
-        from += (IS_BEFORE(quarter) + IS_BEFORE(2 * quarter) + IS_BEFORE(3 * quarter)) * quarter * row_bytes;
-        n -= 3 * quarter;
+    const uint32_t bin = bin_of(set, bytes);
+    uint32_t found = 0;
+    for (uint32_t at = set->roots[bin]; at;)
+        if (is_before(set, &blocks[at], bytes, address)) {
+            at = blocks[at].right;
+        } else {
+            found = at;
+            at = blocks[at].left;
+        }
+    return found ? found : first_from(set, blocks, bin + 1);
+}
+
+uint32_t plim_free_set_next(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t block)
+{
+    const uint32_t bin = bin_of(set, blocks[block].bytes);
+    if (blocks[block].right)
+        return leftmost(blocks, blocks[block].right);
+    uint32_t above = blocks[block].above;
+    while (above && blocks[above].right == block) {
+        block = above;
+        above = blocks[block].above;
     }
-    for (; n > 1; n -= n / 2)
-        from += IS_BEFORE(n / 2) * (n / 2) * row_bytes;
-    return (size_t)(from - (const char *)rows) / row_bytes + IS_BEFORE(1);
-#undef IS_BEFORE
+    return above ? above : first_from(set, blocks, bin + 1);
 }
 
-/* The first entry of a leaf that is not before a key. */
-static inline size_t search_leaf(const struct plim_free_leaf *leaf, const struct plim_free_key *key)
+/* The last block of the bins before one. */
+static uint32_t last_before(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t bin)
 {
-    return count_before(leaf->entries, sizeof *leaf->entries, leaf->n, key);
+    uint32_t block = 0;
+    while (set->roots && !block && bin > 0)
+        block = set->roots[--bin];
+    while (blocks[block].right)
+        block = blocks[block].right;
+    return block;
 }
 
-/* The first leaf whose last entry is not before a key. */
-static inline size_t search_leaves(const struct plim_free_set *set, const struct plim_free_key *key)
+uint32_t plim_free_set_back(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t block)
 {
-    return count_before(set->branches, sizeof *set->branches, set->n_leaves, key);
-}
-
-struct plim_free_place plim_free_set_from(const struct plim_free_set *set, uint64_t bytes, uint64_t address)
-{
-    const struct plim_free_key key = { bytes, address };
-    struct plim_free_place place = { search_leaves(set, &key), 0 };
-    if (place.leaf < set->n_leaves)
-        place.index = search_leaf(set->branches[place.leaf].leaf, &key);
-    return place;
-}
-
-static void note_last(struct plim_free_branch *branch)
-{
-    branch->last = branch->leaf->entries[branch->leaf->n - 1].key;
-}
-
-/* An empty leaf before the leaf `at`. */
-static struct plim_free_leaf *insert_leaf(struct plim_free_set *set, size_t at)
-{
-    if (set->n_leaves == set->room) {
-        const size_t room = set->room ? 2 * set->room : 4;
-        struct plim_free_branch *branches = plim_realloc(set->branches, room, sizeof *branches);
-        if (!branches)
-            return NULL;
-        set->branches = branches;
-        set->room = room;
+    if (!block)
+        return last_before(set, blocks, PLIM_FREE_SET_BINS);
+    const uint32_t bin = bin_of(set, blocks[block].bytes);
+    uint32_t left = blocks[block].left, above = blocks[block].above;
+    if (left) {
+        while (blocks[left].right)
+            left = blocks[left].right;
+        return left;
     }
-    struct plim_free_leaf *leaf = plim_alloc_unset(1, sizeof *leaf);
-    if (!leaf)
-        return NULL;
-    leaf->n = 0;
-    memmove(set->branches + at + 1, set->branches + at, (set->n_leaves - at) * sizeof *set->branches);
-    set->branches[at] = (struct plim_free_branch){ .leaf = leaf };
-    set->n_leaves++;
-    return leaf;
+    while (above && blocks[above].left == block) {
+        block = above;
+        above = blocks[block].above;
+    }
+    return above ? above : last_before(set, blocks, bin);
 }
 
-static void drop_leaf(struct plim_free_set *set, size_t at)
+/* --- changes --- */
+
+static bool open_bins(struct plim_free_set *set)
 {
-    plim_free(set->branches[at].leaf);
-    set->n_leaves--;
-    memmove(set->branches + at, set->branches + at + 1, (set->n_leaves - at) * sizeof *set->branches);
+    set->roots = plim_alloc(PLIM_FREE_SET_BINS, sizeof *set->roots);
+    set->seed = (uint32_t)((uintptr_t)set->roots >> 4);
+    return set->roots != NULL;
 }
 
-/* Move the entries from `begin` on to the end of another leaf. */
-static void move_to(struct plim_free_leaf *to, struct plim_free_leaf *from, uint32_t begin)
+/* Cut the tree `rest` in two at a block, which becomes the node above both. */
+static inline void cut(const struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block, uint32_t rest)
 {
-    memcpy(to->entries + to->n, from->entries + begin, (from->n - begin) * sizeof *to->entries);
-    to->n += from->n - begin;
-    from->n = begin;
+    const struct plim_torch_block b = blocks[block];
+    uint32_t *left = &blocks[block].left, *right = &blocks[block].right;
+    uint32_t left_above = block, right_above = block;
+    while (rest)
+        if (is_before(set, &blocks[rest], b.bytes, b.address)) {
+            *left = rest;
+            blocks[rest].above = left_above;
+            left_above = rest;
+            left = &blocks[rest].right;
+            rest = *left;
+        } else {
+            *right = rest;
+            blocks[rest].above = right_above;
+            right_above = rest;
+            right = &blocks[rest].left;
+            rest = *right;
+        }
+    *left = *right = 0;
 }
 
-static bool split_leaf(struct plim_free_set *set, size_t at)
+bool plim_free_set_add(struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block)
 {
-    struct plim_free_leaf *right = insert_leaf(set, at + 1);
-    if (!right)
+    struct plim_torch_block *b = &blocks[block];
+    b->left = b->right = b->above = 0; /* safe to remove, whatever follows */
+    if (!set->roots && !open_bins(set))
         return false;
-    move_to(right, set->branches[at].leaf, LEAF / 2);
-    note_last(&set->branches[at]);
-    note_last(&set->branches[at + 1]);
+    const uint32_t bin = bin_of(set, b->bytes), priority = priority_of(set, block);
+    uint32_t *place = &set->roots[bin], above = 0;
+    set->has_any[bin / 64] |= UINT64_C(1) << bin % 64;
+    while (*place && priority_of(set, *place) > priority) {
+        above = *place;
+        place = is_before(set, &blocks[above], b->bytes, b->address) ? &blocks[above].right : &blocks[above].left;
+    }
+    cut(set, blocks, block, *place);
+    *place = block;
+    b->above = above;
     return true;
 }
 
-bool plim_free_set_add(struct plim_free_set *set, uint64_t bytes, uint64_t address, uint32_t block)
+/* Make one tree of two, below a block, at a place; all of the left one are before all of the right one. */
+static inline void unite(const struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t *place,
+                         uint32_t above, uint32_t left, uint32_t right)
 {
-    const struct plim_free_key key = { bytes, address };
-    if (!set->n_leaves && !insert_leaf(set, 0))
-        return false;
-    /* A first leaf has no last entry to compare with. */
-    size_t at = set->branches[0].leaf->n ? search_leaves(set, &key) : 0;
-    if (at == set->n_leaves)
-        at--;
-    if (set->branches[at].leaf->n == LEAF) {
-        if (!split_leaf(set, at))
-            return false;
-        at += is_before(&set->branches[at].last, &key);
-    }
-    struct plim_free_leaf *leaf = set->branches[at].leaf;
-    struct plim_free_entry *entry = leaf->entries + search_leaf(leaf, &key);
-    memmove(entry + 1, entry, (size_t)(leaf->entries + leaf->n - entry) * sizeof *entry);
-    *entry = (struct plim_free_entry){ key, block };
-    leaf->n++;
-    note_last(&set->branches[at]);
-    return true;
+    while (left && right)
+        if (priority_of(set, left) > priority_of(set, right)) {
+            *place = left;
+            blocks[left].above = above;
+            above = left;
+            place = &blocks[left].right;
+            left = *place;
+        } else {
+            *place = right;
+            blocks[right].above = above;
+            above = right;
+            place = &blocks[right].left;
+            right = *place;
+        }
+    *place = left | right;
+    if (*place)
+        blocks[*place].above = above;
 }
 
-/* Leaves that have become small, beside each other, become one. */
-static void unite(struct plim_free_set *set, size_t at)
+void plim_free_set_remove(struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block)
 {
-    if (at + 1 < set->n_leaves && set->branches[at].leaf->n + set->branches[at + 1].leaf->n <= LEAF / 2) {
-        move_to(set->branches[at].leaf, set->branches[at + 1].leaf, 0);
-        drop_leaf(set, at + 1);
-        note_last(&set->branches[at]);
-    }
-}
-
-void plim_free_set_remove_at(struct plim_free_set *set, struct plim_free_place place)
-{
-    struct plim_free_leaf *leaf = set->branches[place.leaf].leaf;
-    struct plim_free_entry *entry = leaf->entries + place.index;
-    memmove(entry, entry + 1, (leaf->n - place.index - 1) * sizeof *entry);
-    if (--leaf->n == 0) {
-        drop_leaf(set, place.leaf);
+    const struct plim_torch_block *b = &blocks[block];
+    if (!set->roots)
         return;
-    }
-    note_last(&set->branches[place.leaf]);
-    if (leaf->n < LEAF / 4)
-        unite(set, place.leaf);
-}
-
-void plim_free_set_remove(struct plim_free_set *set, uint64_t bytes, uint64_t address)
-{
-    const struct plim_free_place place = plim_free_set_from(set, bytes, address);
-    if (!plim_free_set_has(set, place))
-        return;
-    const struct plim_free_entry *entry = &set->branches[place.leaf].leaf->entries[place.index];
-    if (entry->key.bytes == bytes && entry->key.address == address)
-        plim_free_set_remove_at(set, place); /* never another one, whatever a snapshot said of its blocks */
+    const uint32_t bin = bin_of(set, b->bytes);
+    uint32_t *place = &set->roots[bin];
+    if (b->above)
+        place = blocks[b->above].left == block ? &blocks[b->above].left : &blocks[b->above].right;
+    unite(set, blocks, place, b->above, b->left, b->right);
+    if (!set->roots[bin])
+        set->has_any[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
 void plim_free_set_done(struct plim_free_set *set)
 {
-    for (size_t i = 0; i < set->n_leaves; i++)
-        plim_free(set->branches[i].leaf);
-    plim_free(set->branches);
+    plim_free(set->roots);
     *set = (struct plim_free_set){ 0 };
 }
