@@ -35,6 +35,7 @@
     X(LIMIT_BYTES, limit_bytes, BYTES)                         /* a cap: arena, pool, cgroup, job */                   \
     X(NEEDED_BYTES, needed_bytes, BYTES)                       /* that the program says it needs */                    \
     X(AVAILABLE_BYTES, available_bytes, BYTES)                 /* that it says it has for it; may be negative */       \
+    X(LARGEST_BYTES, largest_bytes, BYTES)                     /* the largest piece of what is free */                 \
     X(DESIRED_BYTES, desired_bytes, BYTES)                     /* vLLM: utilization times total */                     \
     X(MODEL_BYTES, model_bytes, BYTES)                         /* weights loaded */                                    \
     X(KV_BYTES, kv_bytes, BYTES)                                                                                       \

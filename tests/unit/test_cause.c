@@ -159,6 +159,28 @@ static void test_wsl(void **state)
     assert_true(answer.is_process_unreliable);
 }
 
+/* 3.9 GiB are neither free nor PyTorch's, and PyTorch says itself that it keeps more than was tried. */
+static void test_pieces_before_others_that_nobody_lists(void **state)
+{
+    (void)state;
+    message(2.81, 23.69, 0.365, -1, 16.12, 2.88);
+    assert_cause("fragmentation");
+    message(2.81, 23.69, 0.365, -1, 16.12, 1.2);
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
+static void test_graphs_above_a_forward_pass(void **state)
+{
+    (void)state;
+    message(0.06, 79.0, 0.05, 78.0, 77.0, 0.1);
+    finding.framework = "vllm";
+    frame("/lib/vllm/v1/worker/gpu_model_runner.py", "capture_model", false);
+    frame("/lib/vllm/v1/worker/gpu_model_runner.py", "_dummy_run", false);
+    frame("/lib/torch/nn/modules/module.py", "_call_impl", false);
+    assert_cause("misconfiguration_utilization");
+}
+
 static void test_private_pools_are_inside(void **state)
 {
     (void)state;
@@ -183,6 +205,12 @@ static const struct {
     { "/lib/python3.11/site-packages/torch/_tensor.py", "backward", "batch_or_activation" },
     { "/lib/python3.11/site-packages/transformers/cache_utils.py", "update", "kv_cache_context" },
     { "/lib/python3.11/site-packages/torch/nn/functional.py", "scaled_dot_product_attention", "batch_or_activation" },
+    { "/lib/python3.11/site-packages/torch/distributed/fsdp/wrap.py", "_recursive_wrap", "model_too_big" },
+    { "/lib/python3.11/site-packages/deepspeed/runtime/zero/stage3.py", "__init__", "optimizer_states" },
+    { "/lib/python3.11/site-packages/deepspeed/runtime/zero/stage3.py", "__reduce_and_partition_ipg_grads",
+      "batch_or_activation" },
+    { "/lib/python3.11/site-packages/diffusers/models/modeling_utils.py", "to", "model_too_big" },
+    { "/home/me/project/engine.py", "validate", "batch_or_activation" },
 };
 
 static void test_tracebacks(void **state)
@@ -210,11 +238,64 @@ static void test_every_frame_has_its_work(void **state)
         if (!strstr(plim_table_cell(&plim_frames_table, row, 3), "explain"))
             continue;
         begin();
+        function += *function == '=';
         frame(plim_table_cell(&plim_frames_table, row, 0), *function ? function : "any", false);
         if (plim_trace_read(&context, &found) == PLIM_TRACE_NONE || !found)
             fail_msg("data/frames.csv:%zu: '%s' is not a kind of work", row + 2,
                      plim_table_cell(&plim_frames_table, row, 2));
     }
+}
+
+/* A row with "=" is a whole name. */
+static void test_a_name_that_only_contains_it(void **state)
+{
+    const struct plim_frame *found = NULL;
+    (void)state;
+    begin();
+    frame("/home/me/project/engine.py", "revalidated", true);
+    assert_int_equal(plim_trace_read(&context, &found), PLIM_TRACE_NONE);
+    frame("/home/me/project/engine.py", "Engine.validate", true); /* of IPython */
+    assert_int_equal(plim_trace_read(&context, &found), PLIM_TRACE_FORWARD);
+}
+
+/* The nodes of TensorFlow and the programs of JAX. */
+static void test_nodes(void **state)
+{
+    static const char *const nodes[][2] = {
+        { "gradients/conv1/Conv2D_grad/Conv2DBackpropFilter", "batch_or_activation" },
+        { "gradient_tape/model/dense/MatMul", "batch_or_activation" },
+        { "training/Adam/mul_12", "optimizer_states" },
+        { "dense_3/kernel/Initializer/random_uniform/RandomUniform", "model_too_big" },
+        { "jit_train_step", "batch_or_activation" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(nodes); i++) {
+        begin();
+        finding.pattern = &pattern;
+        pattern = (struct plim_pattern){
+            .id = "t", .framework = "tensorflow", .role = PLIM_PATTERN_ROLE_FAILURE, .stage = ""
+        };
+        set(PLIM_N_TRIED_BYTES, GIB(0.1));
+        snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "%s", nodes[i][0]);
+        assert_cause(nodes[i][1]);
+        assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+        pattern.framework = "other";
+        assert_open();
+    }
+    snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "%s", "some/Identity_4");
+    pattern.framework = "tensorflow";
+    assert_open();
+}
+
+static void test_the_largest_piece(void **state)
+{
+    (void)state;
+    message(0.01, 16.0, 0.014, -1, -1, -1);
+    set(PLIM_N_LARGEST_BYTES, GIB(0.004));
+    assert_cause("fragmentation");
+    set(PLIM_N_LARGEST_BYTES, GIB(0.012));
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_FRAGMENTATION);
 }
 
 static void test_no_traceback_is_unsure(void **state)
@@ -669,6 +750,7 @@ static const struct ordered {
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
+    { "node", plim_rule_node },
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
     { "piece", plim_rule_piece },
@@ -677,8 +759,7 @@ static const struct ordered {
 
 /* Rules that never hold together with the one behind them: of two stages, two frames, a lack and no lack there is one.
  */
-static const char *const exclusive[] = { "startup",     "weights-stage", "compute-stage", "share",
-                                         "free-enough", "loading",       "cache" };
+static const char *const exclusive[] = { "startup", "weights-stage", "compute-stage", "share", "loading", "cache" };
 
 static unsigned n_contests[COUNT(order)];
 
@@ -740,6 +821,10 @@ static void make_up(void)
     finding.numbers.value[PLIM_N_DEVICE] = pick(2) ? 0 : PLIM_UNKNOWN;
     if (pick(6) == 0)
         snprintf(finding.words.text[PLIM_W_BUFFER], PLIM_WORD_BYTES, "CPU");
+    if (pick(6) == 0) { /* a node of a graph */
+        pattern.framework = finding.framework = "tensorflow";
+        snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "gradients/conv%d", (int)uniform(1, 9));
+    }
     for (uint64_t n = pick(3); n > 0; n--)
         other((int64_t)n, (int64_t)uniform(0, 24.0 * (double)PLIM_GIB));
     for (uint64_t n = pick(3), which; n > 0; n--) {
@@ -860,9 +945,14 @@ int main(void)
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_generations),
         cmocka_unit_test(test_wsl),
+        cmocka_unit_test(test_pieces_before_others_that_nobody_lists),
+        cmocka_unit_test(test_graphs_above_a_forward_pass),
         cmocka_unit_test(test_private_pools_are_inside),
         cmocka_unit_test(test_tracebacks),
         cmocka_unit_test(test_every_frame_has_its_work),
+        cmocka_unit_test(test_a_name_that_only_contains_it),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_the_largest_piece),
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_sizes_that_cannot_be),
         cmocka_unit_test(test_servers),

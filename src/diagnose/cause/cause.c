@@ -49,6 +49,7 @@ static const struct rule {
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
+    { "node", plim_rule_node },
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
     { "told-work", plim_rule_told_work },

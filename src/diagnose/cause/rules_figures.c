@@ -81,14 +81,18 @@ bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *gu
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
     if (plim_is_known(a->allowed_bytes) || !is_tried_known(a) || !plim_is_known(a->free_bytes) ||
-        a->free_bytes < a->tried_bytes + PLIM_ENOUGH_BYTES)
+        a->free_bytes < a->tried_bytes)
         return false;
     const char *tried = plim_say(&texts, a->tried_bytes), *free_text = plim_say(&texts, a->free_bytes);
-    const int64_t piece = plim_figure(facts->finding, NULL, PLIM_N_AVAILABLE_BYTES);
+    int64_t piece = plim_fact_own(facts, PLIM_N_LARGEST_BYTES);
+    if (!plim_is_known(piece))
+        piece = plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES);
     if (plim_is_known(piece) && piece >= 0 && piece < a->tried_bytes)
         return plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_HIGH,
                               "Tried %s with %s free, but the largest piece that could be had is %s.", tried, free_text,
                               plim_say(&texts, piece));
+    if (a->free_bytes < a->tried_bytes + PLIM_ENOUGH_BYTES)
+        return false;
     if (plim_is_windows(facts->platform) || a->is_process_unreliable)
         return plim_guess_set(
             guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_HIGH,
@@ -160,6 +164,10 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
     /* Memory without a named process can be a context, a desktop or NCCL; and on Windows the sum is not reliable. */
     if (!a->is_others_listed &&
         (a->others_bytes <= PLIM_CONTEXT_HIGH_BYTES + PLIM_ROUNDING_BYTES || a->is_process_unreliable))
+        return false;
+    /* nor is it as sure as what PyTorch itself says that it keeps, when that alone is enough */
+    if (!a->is_others_listed && plim_is_known(a->unallocated_bytes) &&
+        a->unallocated_bytes >= a->tried_bytes + PLIM_ROUNDING_BYTES && a->others_bytes < a->own_bytes / 4)
         return false;
     bool is_small = plim_is_known(a->own_bytes) && a->others_bytes < a->own_bytes / 4;
     return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS,

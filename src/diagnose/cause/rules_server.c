@@ -112,7 +112,7 @@ bool plim_rule_graphs(const struct plim_facts *facts, struct plim_guess *guess)
     const bool is_capturing =
         is_server && !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE), "capturing");
     if (!plim_fact_is_stage(facts, "graph") && !is_capturing &&
-        !(is_server && (facts->trace == PLIM_TRACE_CAPTURE || facts->trace == PLIM_TRACE_POOL)))
+        !(is_server && (plim_trace_has(facts->context, PLIM_TRACE_CAPTURE) || facts->trace == PLIM_TRACE_POOL)))
         return false;
     if (facts->trace == PLIM_TRACE_POOL && !plim_fact_is_stage(facts, "graph") && !is_capturing)
         return plim_guess_set(
@@ -131,19 +131,22 @@ bool plim_rule_share(const struct plim_facts *facts, struct plim_guess *guess)
     const bool has_cache = plim_is_known(plim_fact_any(facts, PLIM_N_KV_TOKENS)) ||
                            plim_is_known(plim_fact_any(facts, PLIM_N_AVAILABLE_BYTES));
     struct plim_size_texts texts = { .n = 0 };
+    /* a message that is cut says only what is free; without a word of others the rest is its own */
+    const int64_t own = plim_is_known(a->own_bytes) || a->is_others_listed || !plim_is_known(a->total_bytes) ||
+                                !plim_is_known(a->free_bytes)
+                            ? a->own_bytes
+                            : a->total_bytes - a->free_bytes;
     if (!facts->finding->framework || strcmp(facts->finding->framework, "vllm") != 0 || !has_cache ||
         !plim_is_known(share) || share <= 0 || share > PLIM_SHARE_ONE || !plim_is_known(a->total_bytes) ||
-        !plim_is_known(a->own_bytes) || !plim_is_known(a->shortfall_bytes) ||
-        plim_is_trial_step(facts->finding, facts->context))
+        !plim_is_known(own) || !plim_is_known(a->shortfall_bytes) || plim_is_trial_step(facts->finding, facts->context))
         return false;
     const double wanted = (double)share / PLIM_SHARE_ONE * (double)a->total_bytes;
     const bool has_others = plim_is_known(a->others_bytes) && a->others_bytes > PLIM_STARTUP_OTHERS_BYTES;
-    if ((double)a->own_bytes < PLIM_SHARE_TAKEN * wanted || has_others)
+    if ((double)own < PLIM_SHARE_TAKEN * wanted || has_others)
         return false;
     return plim_guess_set(guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
                           "vLLM has %s of %s, which is its share of %.2f; a step tried %s more, and %s is free beside "
                           "the share.",
-                          plim_say(&texts, a->own_bytes), plim_say(&texts, a->total_bytes),
-                          (double)share / PLIM_SHARE_ONE, plim_say(&texts, a->tried_bytes),
-                          plim_say(&texts, a->free_bytes));
+                          plim_say(&texts, own), plim_say(&texts, a->total_bytes), (double)share / PLIM_SHARE_ONE,
+                          plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes));
 }

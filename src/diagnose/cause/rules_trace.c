@@ -148,7 +148,9 @@ bool plim_rule_no_context(const struct plim_facts *facts, struct plim_guess *gue
 {
     const struct plim_log_context *context = facts->context;
     char where[WHERE_BYTES];
-    bool begins = facts->trace == PLIM_TRACE_LOAD;
+    /* A server's workers have their context before they load. */
+    bool begins = facts->trace == PLIM_TRACE_LOAD && !strstr(facts->frame->file, "vllm/") &&
+                  !strstr(facts->frame->file, "sglang/");
     if (facts->finding->pattern && facts->finding->pattern->is_said)
         return false; /* no message, so no message without figures */
     for (uint32_t i = 0; context && i < context->n_frames; i++)
@@ -216,6 +218,60 @@ static bool is_running_node(const struct plim_facts *facts)
            !plim_is_known(plim_fact_own(facts, PLIM_N_AVAILABLE_BYTES));
 }
 
+/*
+ * TensorFlow names the node that asked, JAX the program: what it is part of stands in its name, "gradients/conv2d/...",
+ * "training/Adam/mul", "dense/kernel/Initializer/random_uniform".
+ */
+bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    static const struct {
+        const char *part;
+        enum plim_cause cause;
+        const char *what;
+    } parts[] = {
+        { "gradient", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a gradient" },
+        { "Adam", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "Momentum", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "RMSprop", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "RMSProp", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "Adagrad", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "Initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
+        { "initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
+        { "/Assign", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
+        { "jit_init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
+        { "jit__init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
+        { "onv", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "atMul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "atmul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "oftmax", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "Relu", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "BiasAdd", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "Pool", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "insum", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "BatchNorm", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "ttention", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "lstm", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "CudnnRNN", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
+        { "step", PLIM_CAUSE_BATCH_OR_ACTIVATION, "is a step" },
+        { "jit_loss", PLIM_CAUSE_BATCH_OR_ACTIVATION, "is a step" },
+        { "jit_forward", PLIM_CAUSE_BATCH_OR_ACTIVATION, "is a step" },
+        { "jit_update", PLIM_CAUSE_BATCH_OR_ACTIVATION, "is a step" },
+        { "jit_apply", PLIM_CAUSE_BATCH_OR_ACTIVATION, "is a step" },
+    };
+    const char *node = facts->finding->words.text[PLIM_W_OPERATION];
+    const char *framework = facts->finding->pattern ? facts->finding->pattern->framework : "";
+    char account[ACCOUNT_BYTES];
+    if (!*node || facts->trace != PLIM_TRACE_NONE ||
+        (strcmp(framework, "tensorflow") != 0 && strcmp(framework, "jax") != 0))
+        return false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(node, parts[i].part))
+            return plim_guess_set(guess, parts[i].cause, PLIM_CONFIDENCE_MEDIUM,
+                                  "%sIt was asked for by %.90s, which %s.", say_account(facts, account, sizeof account),
+                                  node, parts[i].what);
+    return false;
+}
+
 bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
 {
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
@@ -246,7 +302,8 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
                                   facts->finding->words.text[PLIM_W_OPERATION]);
         if (facts->context && facts->context->n_frames > 0)
             return false;
-        if (!strcmp(phase(facts), "training") || (facts->context && facts->context->n_series > 0))
+        if (!strcmp(phase(facts), "training") || !strcmp(phase(facts), "stepping") ||
+            (facts->context && facts->context->n_series > 0))
             return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
                                   "%sThe log shows steps before it: one of them needed more than was left.",
                                   say_account(facts, account, sizeof account));

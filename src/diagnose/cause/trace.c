@@ -10,13 +10,17 @@ enum { COLUMN_FILE, COLUMN_FUNCTION, COLUMN_WORK, COLUMN_READ_BY }; /* data/fram
 
 static const char *cell(size_t row, size_t column) { return plim_table_cell(&plim_frames_table, row, column); }
 
-/* A row names a part of the path and of the function ("" matches all); a short name has to be the whole function. */
+/*
+ * A row names a part of the path and of the function ("" matches all); a short name, and one with "=", has to be the
+ * whole function.
+ */
 static bool is_row_of(size_t row, const struct plim_frame *frame)
 {
     const char *file = cell(row, COLUMN_FILE), *function = cell(row, COLUMN_FUNCTION);
     const char *point = strrchr(frame->name, '.'), *name = point ? point + 1 : frame->name; /* IPython: "Module.to" */
-    const bool is_function =
-        strlen(function) < 5 ? !*function || !strcmp(name, function) : strstr(frame->name, function) != NULL;
+    const bool is_function = *function == '='       ? !strcmp(name, function + 1)
+                             : strlen(function) < 5 ? !*function || !strcmp(name, function)
+                                                    : strstr(frame->name, function) != NULL;
     return is_function && strstr(frame->file, file) && strstr(cell(row, COLUMN_READ_BY), "explain");
 }
 
@@ -52,6 +56,18 @@ enum plim_trace plim_trace_read(const struct plim_log_context *context, const st
                 return trace_of(cell(row, COLUMN_WORK));
             }
     return PLIM_TRACE_NONE;
+}
+
+bool plim_trace_has(const struct plim_log_context *context, enum plim_trace work)
+{
+    for (uint32_t i = 0; context && i < context->n_frames; i++)
+        for (size_t row = 0; row < plim_frames_table.n_rows; row++)
+            if (is_row_of(row, &context->frames[i])) {
+                if (trace_of(cell(row, COLUMN_WORK)) == work)
+                    return true;
+                break;
+            }
+    return false;
 }
 
 bool plim_is_trial_step(const struct plim_finding *finding, const struct plim_log_context *context)

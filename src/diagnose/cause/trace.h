@@ -24,6 +24,9 @@ enum plim_trace {
 /* *ret_frame is the frame that decided, or NULL. */
 enum plim_trace plim_trace_read(const struct plim_log_context *context, const struct plim_frame **ret_frame);
 
+/* Some frame is a sign of this work, whatever was called from there. */
+bool plim_trace_has(const struct plim_log_context *context, enum plim_trace work);
+
 /*
  * vLLM: it failed in the trial step, before there was a cache. The traceback shows it, or the log does: the weights are
  * loaded, and no line mentions a cache yet.

@@ -138,27 +138,78 @@ static bool is_optimizer(const char *start, const char *at)
     return at - name >= (ptrdiff_t)sizeof optim - 1 && !strncmp(name, optim, sizeof optim - 1);
 }
 
+/* The name that ends at `end`, up to a point. */
+static const char *name_start(const char *start, const char *end)
+{
+    const char *name = end;
+    while (name > start && end - name < PLIM_FRAME_NAME_BYTES && is_name(name[-1]) && name[-1] != '.')
+        name--;
+    return name;
+}
+
+static bool is_one_of(const char *name, const char *end, const char *const *names)
+{
+    for (; *names; names++)
+        if ((size_t)(end - name) == strlen(*names) && !memcmp(name, *names, (size_t)(end - name)))
+            return true;
+    return false;
+}
+
+/*
+ * What a call in a line of code does; `at` is its bracket. A model or a loss is called, "self.model(x)",
+ * "criterion(out, y)", or an operation on tensors, "F.softmax(", "torch.matmul(": forward. A model is moved,
+ * "pipe.to(device)": it is loaded. Names as people give them to their modules. NULL: nothing that is known.
+ */
+static const char *work_of_call(const char *start, const char *at)
+{
+    static const char *const modules[] = { "model",         "net",      "network",   "unet",         "criterion",
+                                           "generator",     "netG",     "netD",      "encoder",      "decoder",
+                                           "discriminator", "backbone", "vae",       "text_encoder", "transformer",
+                                           "loss_fn",       "pipe",     "ddp_model", "teacher",      "student",
+                                           "loss_func",     NULL };
+    static const char *const operations[] = { "matmul", "bmm",    "baddbmm", "einsum", "softmax",
+                                              "cdist",  "conv2d", "conv3d",  "stft",   "scaled_dot_product_attention",
+                                              NULL };
+    static const char *const moves[] = { "to", "cuda", "half", NULL };
+    const char *name = name_start(start, at), *point = name > start && name[-1] == '.' ? name - 1 : NULL;
+    if (name - start >= 4 && !strncmp(name - 4, "def ", 4))
+        return NULL;
+    if (is_one_of(name, at, modules))
+        return "forward";
+    if (!point)
+        return NULL;
+    const char *of = name_start(start, point);
+    if ((point - of == 1 && *of == 'F') || is_one_of(name, at, operations))
+        return "forward";
+    return is_one_of(name, at, moves) && is_one_of(of, point, modules) ? "load_model" : NULL;
+}
+
+/* The innermost frame that is shown does what its line of code says: the frames below may be cut, or be in C. */
+static void push_call(struct plim_frame *frames, uint32_t *ref_n, const char *name, size_t n)
+{
+    const struct plim_frame above = frames[*ref_n - 1];
+    push(frames, ref_n, above.file, strlen(above.file), above.line, name, n);
+}
+
 uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
 {
     static const char head[] = "Traceback (most recent call last", backward[] = ".backward(",
                       optimizer[] = ".step()"; /* a closure would compute the step as well */
     uint32_t n = 0;
-    for (const char *p = window->text; *(p += strcspn(p, "TF.")) != '\0';) {
-        const char *next = NULL;
+    for (const char *p = window->text; *(p += strcspn(p, "TF.(")) != '\0';) {
+        const char *next = NULL, *work;
         if (*p == 'T' && !strncmp(p, head, sizeof head - 1))
             n = 0;
         else if (*p == 'F' && !strncmp(p, "File ", 5))
             next = read_plain(p + 5, ret_frames, &n);
         else if (*p == '.' && !strncmp(p, ".py", 3))
             next = read_colon(window->text, p, ret_frames, &n);
-        else if (n > 0 && !strncmp(p, backward, sizeof backward - 1)) { /* the frames below may be cut */
-            const struct plim_frame above = ret_frames[n - 1];
-            push(ret_frames, &n, above.file, strlen(above.file), above.line, "backward", sizeof "backward" - 1);
-        } else if (n > 0 && !strncmp(p, optimizer, sizeof optimizer - 1) && is_optimizer(window->text, p)) {
-            const struct plim_frame above = ret_frames[n - 1];
-            push(ret_frames, &n, above.file, strlen(above.file), above.line, "optimizer.step",
-                 sizeof "optimizer.step" - 1);
-        }
+        else if (n > 0 && !strncmp(p, backward, sizeof backward - 1))
+            push_call(ret_frames, &n, "backward", sizeof "backward" - 1);
+        else if (n > 0 && !strncmp(p, optimizer, sizeof optimizer - 1) && is_optimizer(window->text, p))
+            push_call(ret_frames, &n, "optimizer.step", sizeof "optimizer.step" - 1);
+        else if (n > 0 && *p == '(' && (work = work_of_call(window->text, p)) != NULL)
+            push_call(ret_frames, &n, work, strlen(work));
         p = next ? next : p + 1;
     }
     return n;
@@ -171,7 +222,8 @@ static bool is_sign(const char *name)
     for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
         const char *function = plim_table_cell(&plim_frames_table, row, COLUMN_FUNCTION);
         if (!*plim_table_cell(&plim_frames_table, row, COLUMN_FILE) && strlen(function) >= LEAST_BYTES &&
-            strstr(name, function) && strstr(plim_table_cell(&plim_frames_table, row, COLUMN_READ_BY), "explain"))
+            *function != '=' && strstr(name, function) &&
+            strstr(plim_table_cell(&plim_frames_table, row, COLUMN_READ_BY), "explain"))
             return true;
     }
     return false;
