@@ -54,21 +54,50 @@ MACROS = {
              r"swap|committed|paged)"
              r"(?: (?:host|pinned|swap|virtual|physical))?",
     # Of people's words, in any order: the computer's memory, that it ended, and up to five words between them.
-    "%RAMWORD%": r"(?:(?<!gpu )(?<!video )\b(?:(?:system |cpu |host |main |physical |server |node )?ram|swap"
-                 r"|(?:system|cpu|host|main|physical|server|node)(?: ram| side)? memory)\b|内存)",
-    "%ENDED%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout of\b|\booms?\b|\boomed\b|\bcrash\w{0,3}\b"
+    "%RAMWORD%": r"(?:(?<!gpu )(?<!video )(?<!cache-)\b(?:(?:(?:system|cpu|host|main|physical|server|node|computer)(?:'s)? )?d?ram|swap"
+                 r"|(?:system|cpu|host|main|physical|server|node|computer)(?:'s)?(?: ram| side)? mem(?:ory)?"
+                 r"|mem(?:ory)?,? \(?(?:and )?not (?:the )?(?:cuda|gpu|vram|video)(?: memory)?)\b\)?"
+                 r"(?: (?:usage|use|consumption|utili[sz]ation|space))?|内存)",
+    "%ENDED%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout[- ]of\b|\booms?\b|\boomed\b|\bcrash\w{0,3}\b"
                r"|\bkilled\b|\bkills\b|\bdies\b|\bdied\b|\beats?\b|\beating\b|\bfull\b|\bused up\b|\bfill(?:s|ed|ing)? up\b|\bfills\b"
                r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b"
-               r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bblows? up\b|\bexplod\w{1,3}\b|爆|溢出|不足|不够|用完|占满)",
+               r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bbl(?:ows?|owing|ew|own) up\b|\bexplod\w{1,3}\b|\boverflow\w{0,3}\b|\bsurpass\w{0,3}\b"
+               r"|\b(?:fully|completely) (?:used|utili[sz]ed|occupied|consumed)\b|爆|溢出|不足|不够|用完|占满|耗尽)",
     "%FINE%": r"(?:\b(?:works?|worked|fine|trains?|trained|ok|okay|loads?|loaded|renders?|starts?|started"
               r"|runs?(?! out)|ran(?! out)|good|great|goes through|comes up|survives|fixed it|solved it|fixes it|no problems?|succeeds|fits)\b"
               r"|正常|没问题|能跑|可以|不会)",
     "%OOMWORD%": r"(?:\booms?\b|\boomed\b|\bout[- ]of[- ]mem\w{0,4}|\bnot enough\b|\br[au]ns? out\b|\bcrash\w{0,3}\b"
                  r"|\bdies\b|\bdied\b|\bfails?\b|\bfailed\b|\berrors?\b|爆|不足|不够|溢出|OOM)",
-    "%TAKEN%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout of\b|\beats?\b|\beating\b"
+    "%TAKEN%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout[- ]of\b|\beats?\b|\beating\b|\bate\b"
                r"|\bfill(?:s|ed|ing)? up\b|\bfills\b"
-               r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b|\bmax(?:es|ed|ing)? out\b|\bblows? up\b)",
-    "%NEAR%": r"[ ,:('\"`*-]{1,3}(?:[\w'%/.-]{1,14}[ ,:('\"`*)-]{1,3}){0,5}?",
+               r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b|\bmax(?:es|ed|ing)? out\b"
+               r"|\bbl(?:ows?|owing|ew|own) up\b)",
+    # Memory that grew until it ended: what stands for it, that it rises, all the time, that it is kept, how it ends. The
+    # first defines what the others are made of, for patterns that have no other groups: (?1) a memory, (?2) it rises, (?3)
+    # all the time, (?4) between, (?5) it grew.
+    "%GROWTH%": r"(?(DEFINE)(\b(?:(?:prompt |ram )?cache|(?:mem(?:ory)?|d?ram|vram|rss|swap|heap)(?:'s)?(?: (?:usage|use|utili[sz]ation|footprint))?"
+                r"|consumption|footprint)\b)"
+                r"((?<!suddenly )(?<!instantly )(?<!immediately )\b(?:eat(?:s|ing)?|grow(?:s|ing|n|th)?|grew|increas(?:es?|ed|ing)"
+                r"|ris(?:es|ing|e)|rose|climb(?:s|ed|ing)?|accumulat\w{1,3}|creep(?:s|ing)|leak(?:s|ing|ed)?|swell(?:s|ing)|balloon(?:s|ing)"
+                r"|(?:go(?:es|ing)|build(?:s|ing)?|built|fill(?:s|ing)?|pil(?:es|ing)|add(?:s|ing|ed)) up)\b)"
+                r"(\b(?:over time|(?:each|every|until|till|constantly|steadily|gradually|slowly|indefinitely|forever|further|rapidly)\b"
+                r"|continu\w+|linear\w{0,2}|unbounded\w{0,2}|endless\w{0,2}|monotonic\w{0,4}|without (?:limit|bound|end)|more and more"
+                r"|bit by bit|little by little|(?:and|but) never"
+                r"|(?:per|over|by|after|with|an?) (?:the |more )?(?:step|batch|epoch|iteration|request|call|frame|run|hour|minute|day|time|use)s?"
+                r"|only\b|(?:during|over|throughout|as|with|on) (?:the |my )?(?:model swap|training|inference|run|epochs?|days|hours|generations?)))"
+                r"([^;:|?]{0,60}?)"
+                r"((?1)(?4)(?:\b(?:k(?:eep(?:s|ing)?|ept)(?: on)?|start(?:s|ed)|begins?|began)(?: to| \w{3,10}ly)? (?2)|(?2)(?4)(?3)|(?3)(?4)(?2))"
+                r"|(?2)[^;:|?]{0,30}?(?1)(?4)(?3)|(?3)(?: and \w{3,14}|,)?[^;:|?]{0,24}?(?:(?2)[^;:|?]{0,30}?(?1)|(?1)[^;:|?]{0,24}?(?2))"
+                r"|\bk(?:eep(?:s|ing)?|ept)(?: on)? (?2)(?4)(?1)"
+                r"|(?3)[^.;:|?]{0,60}?\badd(?:s|ed|ing)?\b[^.;:|?]{0,30}?(?:in)?to (?:the |my )?(?1)"
+                r"|\b(?:(?:not|never|n't|no longer|without|fail(?:s|ed)? to)(?: \w{2,12}){0,2}?|is not|isn't) "
+                r"(?:releas\w{1,3}|freed?|freeing|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|unload\w{0,3}|g(?:ive|iven) back)\b[^.;:|?]{0,40}?(?1)"
+                r"|(?1)[^.;:|?]{0,30}?\b(?:not|never|n't|no longer|fail(?:s|ed)? to) (?:\w{2,12} ){0,2}?"
+                r"(?:releas\w{1,3}|freed?|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|g(?:ive|iven) back|return\w{0,3})\b"
+                r"|(?:显存|内存|\bv?ram)(?:(?!。|；).){0,60}?(?:(?:一直|不断|持续|逐渐|越来越|逐步|缓慢|每次)(?:(?!。|；).){0,36}?(?:增|涨|高|大|泄|升)"
+                r"|(?:不|没|未|没有)(?:会)?(?:自动)?(?:释放|清理|回收|下降)|泄[漏露]|增长到)"
+                r"|\bmemory leak(?:s|ed|ing|age)?\b))",
+    "%NEAR%": r"[ ,:('\"`*-]{1,3}(?:(?!(?:may|might|can|could|would|should|if)\b)[\w'%/.-]{1,14}[ ,:('\"`*)-]{1,3}){0,5}?",
     # What is defined before the phrases of a pattern, by number: SUBROUTINES.
     "%OPEN%": r"(?<![=`(])(?<![^: ][\"'])(?<![^:] [\"'])",
     "%LEAD%": "(?3)",
@@ -81,7 +110,7 @@ SUBROUTINES = ["phrase-gap", "phrase-near", "phrase-lead"]
 TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "advice", "explanation", "definition",
               "said-general", "said-teller", "said-page", "said-once", "said-aside", "said-when", "said-denied", "said-named", "said-happened",
               "said-before", "said-came", "said-title", "said-behind", "voice-self", "voice-you", "voice-page",
-              "voice-change", "voice-log"]
+              "voice-change", "voice-log", "voice-report", "voice-particular"]
 LISTS = ["anchor", "more", "before", "path", "near", "package", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
 ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general", "said", "weak"]

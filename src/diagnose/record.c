@@ -90,7 +90,8 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     r->last_match[pattern] = o.offset + 1;
     if (m->pattern->role < PLIM_PATTERN_ROLE_NEIGHBOUR)
         plim_known_lines_add(&r->known, b, reader->start + m->start, end);
-    if (m->is_dropped)
+    /* What is no statement cannot say more than what is one. */
+    if (m->dropped_by && (!m->pattern->is_said || !is_prose(r, reader, b, m->dropped_by)))
         return;
     o.is_counted = o.offset < r->counted_before;
     o.is_bare = plim_text_is_bare(r->text_kinds, &reader->blank, m->start, m->end);

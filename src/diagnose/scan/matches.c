@@ -77,7 +77,8 @@ static void drop_weaker(struct plim_matches *m)
         for (uint32_t k = 0; k < m->n; k++)
             if (k != i && spans[i].start < spans[k].end && spans[k].start < spans[i].end &&
                 is_weaker(&m->list[i], &m->list[k])) {
-                m->list[i].is_dropped = true;
+                if (!m->list[i].dropped_by || is_weaker(m->list[i].dropped_by, &m->list[k]))
+                    m->list[i].dropped_by = &m->list[k];
                 if (!m->list[i].pattern->is_general || m->list[k].pattern->is_general || m->list[k].n_figures == 0)
                     plim_match_fill(&m->list[k], &m->list[i]);
             }

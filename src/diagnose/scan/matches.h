@@ -17,7 +17,7 @@ struct plim_matches {
 /* A match in lines that are joined with nothing: they say more where they were broken inside a word or a figure. */
 void plim_matches_add_joined(struct plim_matches *matches, const struct plim_match *joined);
 
-/* When all are there: sort them, and say which are a part of another (is_dropped). */
+/* When all are there: sort them, and say which are a part of another (dropped_by). */
 void plim_matches_settle(struct plim_matches *matches);
 
 #endif

@@ -25,7 +25,9 @@ enum {
 /* Who speaks in a short text, and what of. */
 struct voice {
     size_t size;        /* of the text; 0: it is long, or nobody looked */
-    bool is_own;        /* somebody tells of themselves */
+    bool is_own;        /* somebody tells of themselves ... */
+    bool is_report;     /* ... in the form of a report */
+    bool is_particular; /* of one machine, one command */
     bool is_log;        /* a program printed a part of it ... */
     bool has_traceback; /* ... a traceback */
     bool is_page;       /* it explains such failures */
@@ -241,7 +243,9 @@ void plim_text_kinds_listen(struct plim_text_kinds *g, const char *raw, size_t s
     v->size = size;
     if (size == 0)
         return;
-    v->is_own = holds(g, PLIM_PROSE_VOICE_SELF, raw, size);
+    v->is_report = holds(g, PLIM_PROSE_VOICE_REPORT, raw, size);
+    v->is_own = v->is_report || holds(g, PLIM_PROSE_VOICE_SELF, raw, size);
+    v->is_particular = holds(g, PLIM_PROSE_VOICE_PARTICULAR, raw, size);
     count_sentences(raw, size, v);
     v->is_log = holds(g, PLIM_PROSE_VOICE_LOG, raw, size);
     v->has_traceback = memmem(raw, size, "Traceback (most", 15) || memmem(raw, size, "File \"", 6);
@@ -377,7 +381,7 @@ static bool is_denied(struct plim_text_kinds *g, const struct sentence *s)
 /* Nobody tells it, and it is what such failures are like in general. */
 static bool is_general_talk(struct plim_text_kinds *g, const struct sentence *s)
 {
-    return !holds(g, PLIM_PROSE_SAID_TELLER, s->text, s->n_text) &&
+    return !g->voice.is_report && !holds(g, PLIM_PROSE_SAID_TELLER, s->text, s->n_text) &&
            (holds(g, PLIM_PROSE_EXPLANATION, s->behind, s->n_behind) ||
             holds(g, PLIM_PROSE_DEFINITION, s->text, s->n_before) ||
             holds(g, PLIM_PROSE_DEFINITION, s->behind, s->n_behind) ||
@@ -429,7 +433,7 @@ bool plim_text_is_statement(struct plim_text_kinds *g, const struct plim_window 
                                 .n_behind = to - end };
     if (is_denied(g, &s) || is_general_talk(g, &s) || is_about_failures(&g->voice))
         return false;
-    if (!g->voice.is_own && !g->voice.has_traceback && is_nobodys(g, w, &s) &&
+    if (!g->voice.is_own && !g->voice.has_traceback && !g->voice.is_particular && is_nobodys(g, w, &s) &&
         !holds(g, PLIM_PROSE_SAID_TELLER, w->text, w->length) &&
         (!is_title(w, from, to) || holds(g, PLIM_PROSE_SAID_PAGE, w->text, w->length)))
         return false; /* nobody's */

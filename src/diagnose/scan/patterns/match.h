@@ -17,7 +17,7 @@ struct plim_match {
     uint32_t n_starts;
     uint32_t n_figures; /* numbers and others */
     bool has_impossible;
-    bool is_dropped; /* another one says more about the same text */
+    const struct plim_match *dropped_by; /* this one says more about the same text; NULL: none does */
     struct plim_numbers numbers;
     struct plim_words words;
     struct plim_other others[PLIM_MAX_OTHERS];
