@@ -8,7 +8,7 @@
  */
 
 #include "trace/growth/growth.h"
-#include "trace/pieces.h"
+#include "trace/pieces/pieces.h"
 #include "trace/step/told.h"
 
 enum { PLIM_TRACE_MAX_SITES = 12, PLIM_TRACE_MAX_TRIALS = 16, PLIM_TRACE_SETTINGS_BYTES = 128 };

@@ -2,6 +2,7 @@
 #include "trace/loop.h"
 
 #include "base/mem.h"
+#include "trace/backward.h"
 #include "trace/snapshot.h"
 
 #include <string.h>
@@ -336,7 +337,9 @@ int plim_trace_loop_find(const struct plim_memory_trace *trace, size_t device,
     *ret_loop = (struct plim_trace_loop){ .frame = PLIM_TRACE_NO_STACK };
     ret_loop->turns = plim_alloc(requests->n_events + 1, sizeof *ret_loop->turns);
     ret_loop->calls = plim_alloc(trace->n_stacks + 1, sizeof *ret_loop->calls);
-    const bool is_done = f.kinds && f.walks && f.keys && f.stacks && ret_loop->turns && ret_loop->calls;
+    ret_loop->stacks = plim_alloc_unset((size_t)requests->n_ids + 1, sizeof *ret_loop->stacks);
+    const bool is_done = f.kinds && f.walks && f.keys && f.stacks && ret_loop->turns && ret_loop->calls &&
+                         ret_loop->stacks && plim_trace_backward_stacks(trace, device, requests, ret_loop->stacks);
     if (is_done) {
         sort_frames(&f);
         list_stacks(&f);
@@ -357,5 +360,6 @@ void plim_trace_loop_done(struct plim_trace_loop *loop)
 {
     plim_free(loop->turns);
     plim_free(loop->calls);
+    plim_free(loop->stacks);
     *loop = (struct plim_trace_loop){ .frame = PLIM_TRACE_NO_STACK };
 }

@@ -19,9 +19,10 @@ struct plim_trace_loop {
     uint32_t frame; /* the line that a turn begins with; PLIM_TRACE_NO_STACK: there is no loop */
     uint64_t n_turns;
     bool has_work;
-    uint32_t *turns; /* by event: the turn of the loop, from 1 on; 0: before it */
-    uint32_t *calls; /* by stack: the frame in the loop's function; PLIM_TRACE_NO_STACK: it is not under it */
-    size_t end;      /* the event behind the loop's last request */
+    uint32_t *turns;  /* by event: the turn of the loop, from 1 on; 0: before it */
+    uint32_t *calls;  /* by stack: the frame in the loop's function; PLIM_TRACE_NO_STACK: it is not under it */
+    uint32_t *stacks; /* by id: of its request, or of the backward pass that it is of (backward.h) */
+    size_t end;       /* the event behind the loop's last request */
 };
 
 PLIM_MUST_CHECK int plim_trace_loop_find(const struct plim_memory_trace *trace, size_t device,

@@ -542,7 +542,7 @@ def check_pieces(root: dict) -> None:
     if not fields(root, "answer", pieces=(dict, NULL))["pieces"]:
         return
     pieces = fields(root["pieces"], "pieces", is_found=bool, is_oom=bool, is_unfit=bool, worst=dict, lines=list,
-                    settings=(str, NULL), reserved_peak_bytes=(int, NULL), over_time=list)
+                    settings=(str, NULL), apart=(str, NULL), reserved_peak_bytes=(int, NULL), over_time=list)
     for share in [pieces["worst"], *pieces["over_time"]]:
         fields(share, "pieces", entry=(int, NULL), time_us=(int, NULL), reserved_bytes=int, allocated_bytes=int, pieces_bytes=int)
         need(share["allocated_bytes"] + share["pieces_bytes"] <= share["reserved_bytes"], f"pieces: {share}")
@@ -551,9 +551,11 @@ def check_pieces(root: dict) -> None:
     worst = pieces["worst"]
     unused = worst["reserved_bytes"] - worst["allocated_bytes"] if pieces["is_unfit"] else worst["pieces_bytes"]
     need(sum(line["free_bytes"] for line in pieces["lines"]) <= unused, "pieces.lines have more than there is")
-    need(not pieces["is_unfit"] or (pieces["is_found"] and not pieces["is_oom"] and pieces["settings"]), "pieces.is_unfit")
-    need((pieces["settings"] is None) == (pieces["reserved_peak_bytes"] is None), "pieces.settings")
-    if pieces["settings"]:
+    need(not pieces["is_unfit"] or (pieces["is_found"] and not pieces["is_oom"] and (pieces["settings"] or pieces["apart"])), "pieces.is_unfit")
+    need(pieces["apart"] in (None, "streams", "pools") and not (pieces["settings"] and pieces["apart"]), "pieces.apart")
+    has_less = pieces["settings"] or pieces["apart"]
+    need(bool(has_less) == (pieces["reserved_peak_bytes"] is not None), "pieces.settings")
+    if has_less:
         need(pieces["reserved_peak_bytes"] < root["peak"]["reserved_bytes"], "settings that reserve no less")
 
 

@@ -98,16 +98,23 @@ static void print_growing(FILE *out, const struct plim_memory_trace *trace, cons
                    plim_size_text(last, line->bytes), (unsigned long long)line->n_bursts);
 }
 
+/* Why the driver gave more. */
+static const char *const unfit_reasons[] = {
+    [PLIM_TRACE_NOT_APART] = "freed segments that later requests do not fit",
+    [PLIM_TRACE_APART_STREAMS] = "what is free of one stream is not for another",
+    [PLIM_TRACE_APART_POOLS] = "what is free of one pool is not for another",
+};
+
 static void print_unfit(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
 {
     char reserved[PLIM_SIZE_TEXT], used[PLIM_SIZE_TEXT];
     const struct plim_torch_result *result = &answer->analysis->replay.result;
     plim_print(out,
                "\n%sin pieces%s  reserved grows to %s while at most %s is in use:\n"
-               "  fragmentation: freed segments that later requests do not fit; new ones for\n",
+               "  fragmentation: %s; new segments for\n",
                plim_paint(style, PLIM_YELLOW), plim_paint(style, PLIM_PLAIN),
                plim_size_text(reserved, result->reserved_peak_bytes),
-               plim_size_text(used, result->allocated_peak_bytes));
+               plim_size_text(used, result->allocated_peak_bytes), unfit_reasons[answer->analysis->pieces.apart]);
 }
 
 static void print_pieces(FILE *out, const struct plim_trace_answer *answer, const struct plim_style *style)
@@ -129,6 +136,11 @@ static void print_pieces(FILE *out, const struct plim_trace_answer *answer, cons
                    pieces->pins[i].call);
     if (pieces->settings[0])
         plim_print(out, "  the same history under %s reserves at most %s,\n  not %s\n", pieces->settings,
+                   plim_size_text(less, pieces->reserved_peak_bytes),
+                   plim_size_text(reserved, answer->analysis->replay.result.reserved_peak_bytes));
+    else if (pieces->apart)
+        plim_print(out, "  the same history %s reserves at most %s,\n  not %s\n",
+                   pieces->apart == PLIM_TRACE_APART_STREAMS ? "on one stream" : "in one pool",
                    plim_size_text(less, pieces->reserved_peak_bytes),
                    plim_size_text(reserved, answer->analysis->replay.result.reserved_peak_bytes));
     else if (!pieces->is_oom)

@@ -86,6 +86,12 @@ static json_t *share_json(const struct plim_trace_answer *answer, const struct p
                      "allocated_bytes", number(share->allocated_bytes), "pieces_bytes", number(share->pieces_bytes));
 }
 
+static const char *const apart_names[] = {
+    [PLIM_TRACE_NOT_APART] = NULL,
+    [PLIM_TRACE_APART_STREAMS] = "streams",
+    [PLIM_TRACE_APART_POOLS] = "pools",
+};
+
 static json_t *pieces_json(const struct plim_trace_answer *answer)
 {
     const struct plim_trace_pieces *pieces = &answer->analysis->pieces;
@@ -103,10 +109,12 @@ static json_t *pieces_json(const struct plim_trace_answer *answer)
         json_decref(shares);
         return json_null();
     }
-    return json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "is_found", pieces->is_found, "is_oom", pieces->is_oom,
-                     "is_unfit", pieces->is_unfit, "worst", share_json(answer, &pieces->then), "lines", pins,
-                     "settings", pieces->settings[0] ? plim_text_json(pieces->settings) : json_null(),
-                     "reserved_peak_bytes", pieces->settings[0] ? number(pieces->reserved_peak_bytes) : json_null(),
+    const char *apart = apart_names[pieces->apart];
+    const bool has_less = pieces->settings[0] || pieces->apart;
+    return json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:s?, s:o, s:o}", "is_found", pieces->is_found, "is_oom",
+                     pieces->is_oom, "is_unfit", pieces->is_unfit, "worst", share_json(answer, &pieces->then), "lines",
+                     pins, "settings", pieces->settings[0] ? plim_text_json(pieces->settings) : json_null(), "apart",
+                     apart, "reserved_peak_bytes", has_less ? number(pieces->reserved_peak_bytes) : json_null(),
                      "over_time", shares);
 }
 

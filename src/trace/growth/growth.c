@@ -120,8 +120,7 @@ static bool make_groups(struct finder *f)
 
 static struct group *group_of(const struct finder *f, uint32_t id)
 {
-    const uint32_t stack =
-        id < f->requests->n_before ? PLIM_TRACE_NO_STACK : f->entries[f->requests->taken_by[id]].stack;
+    const uint32_t stack = f->loop->stacks[id];
     const uint32_t group = stack < f->trace->n_stacks ? f->group_of[stack] : UINT32_MAX;
     return group == UINT32_MAX ? NULL : &f->groups[group];
 }

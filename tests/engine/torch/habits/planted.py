@@ -547,7 +547,7 @@ def ensemble_of_teachers() -> None:
                 wanted = torch.stack([teacher(x) for teacher in teachers]).mean(0) if teachers else torch.zeros(BATCH, 10, device="cuda")
             loss = functional.mse_loss(student(x), wanted)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # FAULT ensemble-of-teachers
             optimizer.step()
         teachers.append(student.eval().requires_grad_(False))
 

@@ -25,8 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "allocator"))
 HABITS = os.path.join(HERE, "..", "..", "..", "data", "habits")
 
-FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py", "second.py", "varied.py")
-SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception", "rollouts-under-a-limit"]  # for the tests of `plimsoll trace`: tests/data/traces
+FILES = ("faulty.py", "clean.py", "later.py", "planted.py", "plain.py", "second.py", "varied.py", "apart.py")
+# For the tests of `plimsoll trace`: tests/data/traces.
+SNAPSHOTS = ["results-between", "dialogue", "cyclic-exception", "rollouts-under-a-limit", "stream-for-each-batch"]
 
 from record import LETTERS, STATES, TRACES, is_emptying  # noqa: E402
 
@@ -145,7 +146,7 @@ def shows(run: dict) -> set[str]:
         found |= {"late"} if 2 <= len(falls) <= len(held) / 4 else set()
     if any(p > 0.3 * r and p > 64 << 20 for p, r in zip(pieces, reserved)):
         found.add("pieces")
-    if len(reserved) >= 12 and rises(reserved) and reserved[-1] > max(2 * max(most), max(most) + (256 << 20)):
+    if len(reserved) >= 12 and rises(reserved) and reserved[-1] > max(2 * max(most), max(most) + (128 << 20)):
         found.add("unfit")
     return found
 

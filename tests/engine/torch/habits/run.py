@@ -16,6 +16,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import apart  # noqa: E402, F401
 import clean  # noqa: E402, F401
 import faulty  # noqa: E402, F401
 import later  # noqa: E402, F401

@@ -12,7 +12,7 @@ import subprocess
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 WORDS = {"kept": "a turn leaves memory", "late": "reference cycles", "copied": "copied into a larger tensor",
-         "needs": "each turn needs more", "pieces": "fragmentation", "unfit": "freed segments that no request fits",
+         "needs": "each turn needs more", "pieces": "fragmentation", "unfit": "free segments that no request fits",
          "None": "no fault"}
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PLIMSOLL_TRACE_PIECES_H
-#define PLIMSOLL_TRACE_PIECES_H
+#ifndef PLIMSOLL_TRACE_PIECES_PIECES_H
+#define PLIMSOLL_TRACE_PIECES_PIECES_H
 
 /*
  * Fragmentation: memory that is reserved and free, but in segments that something holds, so that PyTorch can neither
@@ -16,7 +16,7 @@
  */
 
 #include "trace/loop.h"
-#include "trace/replay.h"
+#include "trace/pieces/apart.h"
 
 enum { PLIM_TRACE_MAX_PINS = 4, PLIM_TRACE_N_SHARES = 16, PLIM_TRACE_PIECES_SETTINGS_BYTES = 64 };
 
@@ -42,7 +42,8 @@ struct plim_trace_pieces {
     struct plim_trace_pin pins[PLIM_TRACE_MAX_PINS]; /* the most free bytes first */
     size_t n_pins;
     char settings[PLIM_TRACE_PIECES_SETTINGS_BYTES];     /* the mildest that needs clearly less; "": none, or an OOM */
-    uint64_t reserved_peak_bytes;                        /* of the history under these settings */
+    enum plim_trace_apart apart;                         /* is_unfit: no setting, but these in one need clearly less */
+    uint64_t reserved_peak_bytes;                        /* of the history under these settings, or so */
     struct plim_trace_share shares[PLIM_TRACE_N_SHARES]; /* over the history; none if little was ever in pieces */
     size_t n_shares;
 };

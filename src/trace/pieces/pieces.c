@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/pieces.h"
+#include "trace/pieces/pieces.h"
 
 #include "base/mem.h"
 #include "trace/holders.h"
@@ -38,7 +38,7 @@ static uint32_t stack_of(const struct finder *f, uint32_t id)
 {
     const uint32_t by = f->requests->taken_by[id];
     if (id >= f->requests->n_before)
-        return f->entries[by].stack;
+        return f->loop->stacks[id];
     return by < f->trace->n_blocks ? f->trace->blocks[by].stack : PLIM_TRACE_NO_STACK;
 }
 
@@ -210,7 +210,9 @@ static int find(struct finder *f, size_t device, const struct plim_trace_conditi
         result =
             plim_trace_pieces_try(f->trace, device, f->requests, conditions,
                                   recorded->result.bound_peak_bytes - pieces->then.pieces_bytes / 2, pieces, reterr);
-    pieces->is_found = pieces->is_oom || pieces->settings[0] || is_much(&pieces->then, LARGE_SHARE);
+    /* What the turn under way holds alone, by which no line is named, goes with it. */
+    pieces->is_found =
+        pieces->is_oom || (pieces->n_pins && (pieces->settings[0] || is_much(&pieces->then, LARGE_SHARE)));
     return result;
 }
 
