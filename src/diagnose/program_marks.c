@@ -133,10 +133,21 @@ bool plim_program_is_around(const struct plim_pattern *program, const struct pli
            is_any_package_around(s, program->packages);
 }
 
+/* What containers and services print before each line: "vllm  | ", "docker[55]: ". It names the one, not the program.
+ */
+static bool is_prefix(const char *behind, const char *end)
+{
+    if (behind + 1 < end && *behind == '[' && isdigit((unsigned char)behind[1]))
+        return true;
+    while (behind < end && *behind == ' ')
+        behind++;
+    return behind < end && *behind == '|';
+}
+
 /* By itself: in no longer name, path or link, and not as something that is merely installed. */
 static bool is_word(const char *text, const char *end, const char *at, size_t n)
 {
-    if (at + n < end && is_word_byte(at[n]))
+    if ((at + n < end && is_word_byte(at[n])) || is_prefix(at + n, end))
         return false;
     return at == text || !(is_word_byte(at[-1]) || at[-1] == '.' || at[-1] == '/' || is_behind(text, at, "[pip3] ") ||
                            is_behind(text, at, "[conda] "));
