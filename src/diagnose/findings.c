@@ -318,22 +318,21 @@ void plim_findings_read_sizes(struct plim_findings *f, const char *text, size_t 
     plim_told_size_read(text, size, &f->diagnosis.context.told_size);
 }
 
-/* What a traceback or a line of its own shows is not outdone by a name. */
+/* What a traceback or a line of its own shows is not outdone by a name, nor is a message that only one program has. */
 static bool is_open(const struct plim_log_context *context, const struct plim_finding *finding)
 {
-    static const char *const inner[] = { "other", "pytorch", "linux-kernel", "nccl", "cublas", "cudnn" };
+    static const char *const inner[] = { "pytorch", "linux-kernel", "nccl", "cublas", "cudnn" };
     const char *framework = plim_log_context_outermost(context, finding->pattern->framework);
-    bool is = false;
+    bool is = !strcmp(framework, "other");
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
-        is = is || !strcmp(framework, inner[i]);
+        is = is || (finding->pattern->is_general && !strcmp(framework, inner[i]));
     return is;
 }
 
 void plim_findings_name_programs(struct plim_findings *f, const char *text, size_t size)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if ((!f->list[i].pattern->is_general && strcmp(f->list[i].pattern->framework, "other") != 0) ||
-            !is_open(&f->diagnosis.context, &f->list[i]))
+        if (!is_open(&f->diagnosis.context, &f->list[i]))
             return;
     plim_log_context_add_programs_named(&f->diagnosis.context, text, size);
 }
