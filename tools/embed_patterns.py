@@ -64,7 +64,7 @@ MACROS = {
                r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bbl(?:ows?|owing|ew|own) up\b|\bexplod\w{1,3}\b|\boverflow\w{0,3}\b|\bsurpass\w{0,3}\b"
                r"|\b(?:fully|completely) (?:used|utili[sz]ed|occupied|consumed)\b|爆|溢出|不足|不够|用完|占满|耗尽)",
     "%FINE%": r"(?:\b(?:works?|worked|fine|trains?|trained|ok|okay|loads?|loaded|renders?|starts?|started"
-              r"|runs?(?! out)|ran(?! out)|good|great|goes through|comes up|survives|fixed it|solved it|fixes it|no problems?|succeeds|fits)\b"
+              r"|runs?(?! out)|ran(?! out)|good|great|goes through|comes up|survives|(?:fix(?:e[sd])?|solve[sd]?) (?:it|the|my|this)|no problems?|succeeds|fits)\b"
               r"|正常|没问题|能跑|可以|不会)",
     "%OOMWORD%": r"(?:\booms?\b|\boomed\b|\bout[- ]of[- ]mem\w{0,4}|\bnot enough\b|\br[au]ns? out\b|\bcrash\w{0,3}\b"
                  r"|\bdies\b|\bdied\b|\bfails?\b|\bfailed\b|\berrors?\b|爆|不足|不够|溢出|OOM)",

@@ -32,6 +32,8 @@
     X(ALLOWED_BYTES, allowed_bytes, BYTES)                     /* by a fraction or watermark */                        \
     X(OTHER_ALLOCATIONS_BYTES, other_allocations_bytes, BYTES) /* MPS: not by this allocator */                        \
     X(USED_BYTES, used_bytes, BYTES)                           /* of the device or machine, by everybody */            \
+    X(CARD_USED_BYTES, card_used_bytes, BYTES)                 /* by a table of nvidia-smi: of the fullest card */     \
+    X(CARD_TOTAL_BYTES, card_total_bytes, BYTES)               /* by such a table: of the largest card */              \
     X(LIMIT_BYTES, limit_bytes, BYTES)                         /* a cap: arena, pool, cgroup, job */                   \
     X(NEEDED_BYTES, needed_bytes, BYTES)                       /* that the program says it needs */                    \
     X(AVAILABLE_BYTES, available_bytes, BYTES)                 /* that it says it has for it; may be negative */       \

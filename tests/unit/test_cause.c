@@ -287,6 +287,28 @@ static void test_nodes(void **state)
     assert_open();
 }
 
+/* "Currently allocated" says nothing of what is kept beside it: who has the rest is not known. */
+static void test_what_is_kept_is_not_said(void **state)
+{
+    (void)state;
+    message(4.83, 22.2, 0.01, -1, 16.08, -1);
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
+static void test_a_full_card_in_a_table(void **state)
+{
+    (void)state;
+    begin();
+    pattern.stage = "api";
+    context.numbers.value[PLIM_N_CARD_USED_BYTES] = MIB(15514);
+    context.numbers.value[PLIM_N_CARD_TOTAL_BYTES] = MIB(16130);
+    assert_cause("other_process");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    context.numbers.value[PLIM_N_CARD_USED_BYTES] = MIB(9000);
+    assert_open();
+}
+
 static void test_the_largest_piece(void **state)
 {
     (void)state;
@@ -753,13 +775,15 @@ static const struct ordered {
     { "node", plim_rule_node },
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
+    { "told-table", plim_rule_told_table },
     { "piece", plim_rule_piece },
     { "rest", plim_rule_rest },
 };
 
 /* Rules that never hold together with the one behind them: of two stages, two frames, a lack and no lack there is one.
  */
-static const char *const exclusive[] = { "startup", "weights-stage", "compute-stage", "share", "loading", "cache" };
+static const char *const exclusive[] = { "startup", "weights-stage", "compute-stage", "share",
+                                         "loading", "cache",         "handle",        "told-table" };
 
 static unsigned n_contests[COUNT(order)];
 
@@ -821,6 +845,11 @@ static void make_up(void)
     finding.numbers.value[PLIM_N_DEVICE] = pick(2) ? 0 : PLIM_UNKNOWN;
     if (pick(6) == 0)
         snprintf(finding.words.text[PLIM_W_BUFFER], PLIM_WORD_BYTES, "CPU");
+    if (pick(6) == 0) { /* enough is free, and in pieces */
+        set(PLIM_N_TRIED_BYTES, GIB(2));
+        set(PLIM_N_FREE_BYTES, GIB(2) + MIB(uniform(0, 60)));
+        set(PLIM_N_LARGEST_BYTES, GIB(1));
+    }
     if (pick(6) == 0) { /* a node of a graph */
         pattern.framework = finding.framework = "tensorflow";
         snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "gradients/conv%d", (int)uniform(1, 9));
@@ -952,6 +981,8 @@ int main(void)
         cmocka_unit_test(test_every_frame_has_its_work),
         cmocka_unit_test(test_a_name_that_only_contains_it),
         cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_what_is_kept_is_not_said),
+        cmocka_unit_test(test_a_full_card_in_a_table),
         cmocka_unit_test(test_the_largest_piece),
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_sizes_that_cannot_be),

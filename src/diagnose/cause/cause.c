@@ -53,6 +53,7 @@ static const struct rule {
     { "step", plim_rule_step },
     { "handle", plim_rule_handle },
     { "told-work", plim_rule_told_work },
+    { "told-table", plim_rule_told_table },
     { "told-late", plim_rule_told_late },
     { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };

@@ -121,7 +121,8 @@ static void read_processes(const struct plim_finding *finding, struct plim_cause
         answer->own_index = 0;
     if (answer->own_index >= 0)
         answer->own_bytes = finding->others[answer->own_index].bytes;
-    else if (!plim_is_known(answer->own_bytes) && plim_is_known(reserved_bytes))
+    else if (!plim_is_known(answer->own_bytes) && plim_is_known(reserved_bytes) &&
+             (plim_is_known(answer->unallocated_bytes) || reserved_bytes == 0)) /* else what it keeps is not said */
         answer->own_bytes = reserved_bytes + PLIM_CONTEXT_BYTES;
 
     for (uint32_t i = 0; i < finding->n_others; i++) {

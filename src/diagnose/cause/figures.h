@@ -63,6 +63,9 @@ enum { PLIM_MIN_POINTS = 5, PLIM_EQUAL_STEPS = 50 };
 /* vLLM: memory in use before it starts that is more than a context and a desktop. [assumed] */
 #define PLIM_STARTUP_OTHERS_BYTES ((int64_t)(3 * PLIM_GIB / 2))
 
+/* So much of a card is in use that a context, or a first piece, does not fit. [assumed] */
+#define PLIM_CARD_FULL 0.9
+
 /* A share of the card above the usual nine tenths: what every card has in use does not fit beside it. [assumed] */
 #define PLIM_GREEDY_SHARE 0.92
 

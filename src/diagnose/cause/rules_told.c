@@ -123,3 +123,20 @@ bool plim_rule_told_late(const struct plim_facts *facts, struct plim_guess *gues
                "The text says that it had gone well for long before: something is kept from step to step, or "
                "one step was larger than those before.");
 }
+
+/* The driver refused a first piece, and a table beside the message shows a card that is full. */
+bool plim_rule_told_table(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const int64_t used = plim_fact_any(facts, PLIM_N_CARD_USED_BYTES),
+                  total = plim_fact_any(facts, PLIM_N_CARD_TOTAL_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    if (!plim_is_known(used) || !plim_is_known(total) || (double)used < PLIM_CARD_FULL * (double)total ||
+        plim_is_known(facts->answer->tried_bytes) || facts->trace != PLIM_TRACE_NONE || !is_of_card(facts) ||
+        !plim_fact_is_stage(facts, "api"))
+        return false;
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_LOW,
+        "The table of nvidia-smi beside it shows %s of %s in use, and the driver refused: others have "
+        "the card.",
+        plim_say(&texts, used), plim_say(&texts, total));
+}

@@ -186,8 +186,11 @@ bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
     bool is_full = plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
                    (double)a->allocated_bytes > PLIM_WEIGHTS_SHARE * (double)a->total_bytes;
     say_account(facts, account, sizeof account);
+    /* in somebody's own code, a name that is not of loading itself can mean more */
+    const bool is_plain = is_loading && (!facts->frame->is_user || strstr(facts->frame->name, "load") ||
+                                         strstr(facts->frame->name, "pretrained"));
     if (is_loading)
-        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, is_plain ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
                               "%sIt failed while the model was loaded, in %s%s: nothing has been computed yet.",
                               account, facts->frame->name, say_frame(facts, where, sizeof where));
     if ((!has_traceback || facts->trace == PLIM_TRACE_NONE) && !strcmp(phase(facts), "loading"))
@@ -302,6 +305,10 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
                                   facts->finding->words.text[PLIM_W_OPERATION]);
         if (facts->context && facts->context->n_frames > 0)
             return false;
+        if (!strcmp(phase(facts), "warming"))
+            return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
+                                  "%sIt failed while the server tried its largest step.",
+                                  say_account(facts, account, sizeof account));
         if (!strcmp(phase(facts), "training") || !strcmp(phase(facts), "stepping") ||
             (facts->context && facts->context->n_series > 0))
             return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
