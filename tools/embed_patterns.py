@@ -64,7 +64,8 @@ MACROS = {
                r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bbl(?:ows?|owing|ew|own) up\b|\bexplod\w{1,3}\b|\boverflow\w{0,3}\b|\bsurpass\w{0,3}\b"
                r"|\b(?:fully|completely) (?:used|utili[sz]ed|occupied|consumed)\b|爆|溢出|不足|不够|用完|占满|耗尽)",
     "%FINE%": r"(?:\b(?:works?|worked|fine|trains?|trained|ok|okay|loads?|loaded|renders?|starts?|started"
-              r"|runs?(?! out)|ran(?! out)|good|great|goes through|comes up|survives|(?:fix(?:e[sd])?|solve[sd]?) (?:it|the|my|this)|no problems?|succeeds|fits)\b"
+              r"|runs?(?! out)|ran(?! out)|good|great|goes through|comes up|survives"
+              r"|(?:fix(?:e[sd])?|solve[sd]?) (?:it|the|my|this)|no problems?|succeeds|fits)\b"
               r"|正常|没问题|能跑|可以|不会)",
     "%OOMWORD%": r"(?:\booms?\b|\boomed\b|\bout[- ]of[- ]mem\w{0,4}|\bnot enough\b|\br[au]ns? out\b|\bcrash\w{0,3}\b"
                  r"|\bdies\b|\bdied\b|\bfails?\b|\bfailed\b|\berrors?\b|爆|不足|不够|溢出|OOM)",
@@ -75,7 +76,8 @@ MACROS = {
     # Memory that grew until it ended: what stands for it, that it rises, all the time, that it is kept, how it ends. The
     # first defines what the others are made of, for patterns that have no other groups: (?1) a memory, (?2) it rises, (?3)
     # all the time, (?4) between, (?5) it grew.
-    "%GROWTH%": r"(?(DEFINE)(\b(?:(?:prompt |ram )?cache|(?:mem(?:ory)?|d?ram|vram|rss|swap|heap)(?:'s)?(?: (?:usage|use|utili[sz]ation|footprint))?"
+    "%GROWTH%": r"(?(DEFINE)(\b(?:(?:prompt |ram )?cache|(?:mem(?:ory)?|d?ram|v-?ram|rss|swap|heap)(?:'s)?"
+                r"(?: (?:usage|use|utili[sz]ation|footprint))?"
                 r"|consumption|footprint)\b)"
                 r"((?<!suddenly )(?<!instantly )(?<!immediately )\b(?:eat(?:s|ing)?|grow(?:s|ing|n|th)?|grew|increas(?:es?|ed|ing)"
                 r"|ris(?:es|ing|e)|rose|climb(?:s|ed|ing)?|accumulat\w{1,3}|creep(?:s|ing)|leak(?:s|ing|ed)?|swell(?:s|ing)|balloon(?:s|ing)"

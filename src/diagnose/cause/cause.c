@@ -41,10 +41,11 @@ static const struct rule {
     { "free-enough", plim_rule_free_enough },   /* free > tried: not for want of memory */
     { "others", plim_rule_others },             /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
-    { "pieces", plim_rule_pieces },       /* enough is reserved, in pieces */
-    { "told-size", plim_rule_told_size }, /* a model that cannot fit the card, in words */
-    { "told", plim_rule_told },           /* what helps, who else is there: in words */
-    { "optimizer", plim_rule_optimizer }, /* from here on: by the traceback */
+    { "told-growth", plim_rule_told_growth }, /* by words: it rose all the time */
+    { "pieces", plim_rule_pieces },           /* enough is reserved, in pieces */
+    { "told-size", plim_rule_told_size },     /* a model that cannot fit the card, in words */
+    { "told", plim_rule_told },               /* what helps, who else is there: in words */
+    { "optimizer", plim_rule_optimizer },     /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },

@@ -140,3 +140,13 @@ bool plim_rule_told_table(const struct plim_facts *facts, struct plim_guess *gue
         "the card.",
         plim_say(&texts, used), plim_say(&texts, total));
 }
+
+/* What is kept from step to step leaves pieces as well: who watched it rise knows more than the figures of one moment.
+ */
+bool plim_rule_told_growth(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return *plim_figure_word(facts->finding, facts->context, PLIM_W_TREND) &&
+           plim_guess_set(guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_MEDIUM,
+                          "The text says that memory rose all the time before it: something is kept that should be "
+                          "freed.");
+}

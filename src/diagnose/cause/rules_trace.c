@@ -77,10 +77,7 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
     struct plim_rise growth;
     char span[PLIM_SPAN_TEXT_BYTES], pace[ACCOUNT_BYTES] = "";
     if (!plim_rise_read(facts->context, facts->answer->total_bytes, &growth))
-        return *plim_figure_word(facts->finding, facts->context, PLIM_W_TREND) &&
-               plim_guess_set(guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_MEDIUM,
-                              "The text says that memory rose all the time before it: something is kept that should be "
-                              "freed.");
+        return plim_rule_told_growth(facts, guess);
     if (plim_is_known(growth.bytes_per_hour))
         snprintf(pace, sizeof pace, " in %s, %s an hour", plim_span_text(span, growth.seconds),
                  plim_say(&texts, growth.bytes_per_hour));
