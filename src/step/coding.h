@@ -9,7 +9,8 @@
 enum {
     PLIM_STEP_NUMBER_BYTES = 10, /* 64 bits, seven to a byte */
     PLIM_STEP_SUM_BYTES = 8,
-    PLIM_STEP_MAX_HEAPS = 1 << 16, /* streams x pools, as PLIM_TORCH_MAX_HEAPS */
+    PLIM_STEP_MAX_HEAPS = 1 << 16,          /* streams x pools, as PLIM_TORCH_MAX_HEAPS */
+    PLIM_STEP_MAX_HEAPS_OF_SHAPE = 1 << 19, /* of its tracks: a replay of each opens them all */
 
     /* In the number of a size, below that of its terms. */
     PLIM_STEP_IS_EXACT = 1,

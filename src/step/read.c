@@ -492,8 +492,13 @@ static void read_shape(struct reader *r, struct plim_step_shape *shape)
     read_sizes(r, shape);
     shape->tracks = take_array(r, PLIM_MAX_STEP_TRACKS, LEAST_TRACK_BYTES, sizeof *shape->tracks, &n, "tracks");
     shape->n_tracks = (size_t)n;
-    for (size_t i = 0; i < shape->n_tracks && is_well(r); i++)
+    n = 0;
+    for (size_t i = 0; i < shape->n_tracks && is_well(r); i++) {
+        const uint64_t at = r->cursor->at;
         read_track(r, shape, &shape->tracks[i]);
+        n += (uint64_t)shape->tracks[i].n_streams * shape->tracks[i].n_pools;
+        expect(r, n <= PLIM_STEP_MAX_HEAPS_OF_SHAPE, at, "the tracks of a shape have too many streams and pools");
+    }
 }
 
 /* --- the file --- */

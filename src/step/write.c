@@ -337,8 +337,12 @@ static void put_shape(struct writer *w, const struct plim_step_shape *shape)
     put_real(w, shape->left_out_reserved_error);
     put_sizes(w, shape);
     put_count(w, shape->n_tracks, PLIM_MAX_STEP_TRACKS, "a shape has more tracks than a file has");
-    for (size_t i = 0; i < shape->n_tracks && !w->objection; i++)
+    size_t n_heaps = 0;
+    for (size_t i = 0; i < shape->n_tracks && !w->objection; i++) {
+        n_heaps += (size_t)shape->tracks[i].n_streams * shape->tracks[i].n_pools;
+        require(w, n_heaps <= PLIM_STEP_MAX_HEAPS_OF_SHAPE, "the tracks of a shape have too many streams and pools");
         put_track(w, shape, &shape->tracks[i]);
+    }
 }
 
 /* --- the file --- */

@@ -7,6 +7,7 @@
 #include "model/step_model.h"
 #include "step/file.h"
 
+#include <time.h>
 #include <unistd.h>
 
 /* Through a file, as a user's: the model and its engine are the caller's to free. */
@@ -380,6 +381,74 @@ static void test_cards_in_turn(void **state)
     plim_step_done(&step);
 }
 
+/* --- many tracks --- */
+
+static double seconds_of_a_bill(uint32_t n_tracks, uint64_t *ret_bytes)
+{
+    enum { RUNS = 5 };
+    static struct plim_bill bill;
+    struct plim_step step = { .n_variables = 0 };
+    struct plim_model *model = NULL;
+    struct plim_setup setup;
+    double least = 1e9;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 0, 0);
+    hand_size(shape, PLIM_MIB, 0);
+    for (uint32_t i = 0; i < n_tracks; i++) {
+        struct plim_step_track *track = hand_track(shape);
+        track->device = 0;
+        hand_take(track, 0, PLIM_STEP_NO_SITE, PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD);
+    }
+    struct plim_engine *engine = open_step(&step, &model);
+    plim_setup_init(&setup, engine->type);
+    for (uint64_t i = 0; i < RUNS; i++) { /* each on another card; the first makes the scene */
+        const struct plim_machine machine = budget_of((8 + i) * PLIM_GIB, 1);
+        const clock_t start = clock();
+        bill_of(engine, &setup, &machine, &bill);
+        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        least = i && seconds < least ? seconds : least;
+    }
+    *ret_bytes = line_of(&bill, "other ranks")->bytes;
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
+    return least;
+}
+
+/* Tracks of one card have less room for each other; the work for a card grows as their number does. */
+static void test_many_tracks(void **state)
+{
+    enum { FEW = 250, MANY = 2000 };
+    uint64_t few_bytes, many_bytes;
+    (void)state;
+    const double few = seconds_of_a_bill(FEW, &few_bytes), many = seconds_of_a_bill(MANY, &many_bytes);
+    assert_int_equal(few_bytes % (FEW - 1), 0);
+    assert_int_equal(many_bytes, few_bytes / (FEW - 1) * (MANY - 1));
+    if (many > few * 2 * MANY / FEW)
+        fail_msg("%d tracks take %.1f ms, %d take %.1f ms", FEW, 1e3 * few, MANY, 1e3 * many);
+}
+
+/* A replay opens what a track says that it has. */
+static void test_many_pools(void **state)
+{
+    struct plim_step step = { .n_variables = 0 };
+    struct plim_error error = { 0 };
+    unsigned char *bytes = NULL;
+    size_t n_bytes;
+    (void)state;
+    struct plim_step_shape *shape = hand_shape(&step);
+    hand_point(shape, 0, 0);
+    for (uint32_t i = 0; i < 9; i++) {
+        struct plim_step_track *track = hand_track(shape);
+        track->n_streams = track->n_pools = 256;
+        const int result = plim_step_encode(&step, &bytes, &n_bytes, &error);
+        assert_int_equal(result, i < 8 ? 0 : PLIM_E_INTERNAL);
+        plim_free(bytes);
+        bytes = NULL;
+    }
+    plim_step_done(&step);
+}
+
 /* --- the largest value --- */
 
 static void test_largest(void **state)
@@ -566,6 +635,7 @@ int main(void)
         cmocka_unit_test(test_search_ends),   cmocka_unit_test(test_not_monotonic),
         cmocka_unit_test(test_making_room),   cmocka_unit_test(test_making_no_room),
         cmocka_unit_test(test_any_card),      cmocka_unit_test(test_cards_in_turn),
+        cmocka_unit_test(test_many_tracks),   cmocka_unit_test(test_many_pools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

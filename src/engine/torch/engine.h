@@ -67,6 +67,13 @@ struct plim_torch_whole {
     uint64_t least_capacity_bytes;
 };
 
+/* What the tracks of a card of the job take of it, if all peaks come at the same time: on the card last asked about. */
+struct plim_torch_place {
+    bool is_made;
+    struct plim_card card;
+    struct plim_overhead_band sum;
+};
+
 /* The step at one point: its requests, and what PyTorch made of them when it was recorded. */
 struct plim_torch_scene {
     bool is_made;
@@ -76,6 +83,7 @@ struct plim_torch_scene {
     struct plim_torch_tape *tapes;    /* [n_tracks of the shape] */
     struct plim_torch_check *checks;  /* [n_tracks] */
     struct plim_torch_whole *wholes;  /* [2 * n_tracks]: of any card, and of the last one; as they were asked for */
+    struct plim_torch_place *places;  /* [n_places] */
     uint32_t n_places;                /* cards of the job */
 };
 

@@ -38,9 +38,9 @@ static inline uint32_t leftmost(const struct plim_torch_block *blocks, uint32_t 
 static uint32_t first_from(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t bin)
 {
     for (uint32_t word = bin / 64; word < WORDS; word++, bin = 0) {
-        const uint64_t bits = set->has_any[word] >> bin % 64 << bin % 64;
+        const uint64_t bits = set->bins->has_any[word] >> bin % 64 << bin % 64;
         if (bits)
-            return leftmost(blocks, set->roots[word * 64 + (uint32_t)__builtin_ctzll(bits)]);
+            return leftmost(blocks, set->bins->roots[word * 64 + (uint32_t)__builtin_ctzll(bits)]);
     }
     return 0;
 }
@@ -48,11 +48,11 @@ static uint32_t first_from(const struct plim_free_set *set, const struct plim_to
 uint32_t plim_free_set_from(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint64_t bytes,
                             uint64_t address)
 {
-    if (!set->roots)
+    if (!set->bins)
         return 0;
     const uint32_t bin = bin_of(set, bytes);
     uint32_t found = 0;
-    for (uint32_t at = set->roots[bin]; at;)
+    for (uint32_t at = set->bins->roots[bin]; at;)
         if (is_before(set, &blocks[at], bytes, address)) {
             at = blocks[at].right;
         } else {
@@ -79,8 +79,8 @@ uint32_t plim_free_set_next(const struct plim_free_set *set, const struct plim_t
 static uint32_t last_before(const struct plim_free_set *set, const struct plim_torch_block *blocks, uint32_t bin)
 {
     uint32_t block = 0;
-    while (set->roots && !block && bin > 0)
-        block = set->roots[--bin];
+    while (set->bins && !block && bin > 0)
+        block = set->bins->roots[--bin];
     while (blocks[block].right)
         block = blocks[block].right;
     return block;
@@ -108,9 +108,9 @@ uint32_t plim_free_set_back(const struct plim_free_set *set, const struct plim_t
 
 static bool open_bins(struct plim_free_set *set)
 {
-    set->roots = plim_alloc(PLIM_FREE_SET_BINS, sizeof *set->roots);
-    set->seed = (uint32_t)((uintptr_t)set->roots >> 4);
-    return set->roots != NULL;
+    set->bins = plim_alloc(1, sizeof *set->bins);
+    set->seed = (uint32_t)((uintptr_t)set->bins >> 4);
+    return set->bins != NULL;
 }
 
 /* Cut the tree `rest` in two at a block, which becomes the node above both. */
@@ -140,11 +140,11 @@ bool plim_free_set_add(struct plim_free_set *set, struct plim_torch_block *block
 {
     struct plim_torch_block *b = &blocks[block];
     b->left = b->right = b->above = 0; /* safe to remove, whatever follows */
-    if (!set->roots && !open_bins(set))
+    if (!set->bins && !open_bins(set))
         return false;
     const uint32_t bin = bin_of(set, b->bytes), priority = priority_of(set, block);
-    uint32_t *place = &set->roots[bin], above = 0;
-    set->has_any[bin / 64] |= UINT64_C(1) << bin % 64;
+    uint32_t *place = &set->bins->roots[bin], above = 0;
+    set->bins->has_any[bin / 64] |= UINT64_C(1) << bin % 64;
     while (*place && priority_of(set, *place) > priority) {
         above = *place;
         place = is_before(set, &blocks[above], b->bytes, b->address) ? &blocks[above].right : &blocks[above].left;
@@ -181,19 +181,19 @@ static inline void unite(const struct plim_free_set *set, struct plim_torch_bloc
 void plim_free_set_remove(struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block)
 {
     const struct plim_torch_block *b = &blocks[block];
-    if (!set->roots)
+    if (!set->bins)
         return;
     const uint32_t bin = bin_of(set, b->bytes);
-    uint32_t *place = &set->roots[bin];
+    uint32_t *place = &set->bins->roots[bin];
     if (b->above)
         place = blocks[b->above].left == block ? &blocks[b->above].left : &blocks[b->above].right;
     unite(set, blocks, place, b->above, b->left, b->right);
-    if (!set->roots[bin])
-        set->has_any[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+    if (!set->bins->roots[bin])
+        set->bins->has_any[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
 void plim_free_set_done(struct plim_free_set *set)
 {
-    plim_free(set->roots);
+    plim_free(set->bins);
     *set = (struct plim_free_set){ 0 };
 }

@@ -14,11 +14,15 @@
 
 enum { PLIM_FREE_SET_BINS = 1024 };
 
+struct plim_free_bins {
+    uint64_t has_any[PLIM_FREE_SET_BINS / 64]; /* bits */
+    uint32_t roots[PLIM_FREE_SET_BINS];
+};
+
 struct plim_free_set {
-    uint32_t *roots; /* [bin]; NULL until the first block */
-    uint64_t has_any[PLIM_FREE_SET_BINS / 64];
-    uint32_t seed;      /* of the priorities */
-    bool is_by_address; /* whatever the sizes, in one bin */
+    struct plim_free_bins *bins; /* NULL until the first block: a file may name many sets */
+    uint32_t seed;               /* of the priorities */
+    bool is_by_address;          /* whatever the sizes, in one bin */
 };
 
 /* False when memory ran out. Size and address of a block in a set do not change. */

@@ -66,23 +66,43 @@ struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engin
 }
 
 /* Each has a context of its own. */
+static struct plim_overhead_band share_of(const struct plim_torch *engine, const struct plim_card *card, size_t track)
+{
+    const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
+                                    outside = plim_torch_outside_band(engine, card,
+                                                                      &engine->scene.choice.shape->tracks[track]);
+    const uint64_t bytes = engine->scene.checks[track].peak_bytes;
+    const uint64_t slack = (uint64_t)((double)bytes * plim_torch_error_of(engine));
+    return (struct plim_overhead_band){ bytes + context.bytes + kernels.bytes + outside.bytes, 0,
+                                        bytes + slack + context.high_bytes + kernels.high_bytes + outside.high_bytes };
+}
+
+/* Kept for the card: each of its tracks asks for what the others take. */
+static struct plim_overhead_band sum_of(const struct plim_torch *engine, const struct plim_card *card, uint32_t number)
+{
+    struct plim_torch_place *place = &engine->scene.places[number];
+    if (place->is_made && !memcmp(&place->card, card, sizeof *card))
+        return place->sum;
+    *place = (struct plim_torch_place){ .is_made = true };
+    memcpy(&place->card, card, sizeof *card);
+    for (size_t i = 0; i < engine->scene.choice.shape->n_tracks; i++) {
+        if (engine->scene.checks[i].place != number)
+            continue;
+        const struct plim_overhead_band share = share_of(engine, card, i);
+        place->sum.bytes = plim_bytes_sum(place->sum.bytes, share.bytes);
+        place->sum.high_bytes = plim_bytes_sum(place->sum.high_bytes, share.high_bytes);
+    }
+    return place->sum;
+}
+
 struct plim_overhead_band plim_torch_others_band(const struct plim_torch *engine, const struct plim_card *card,
                                                  size_t track)
 {
-    const struct plim_torch_check *checks = engine->scene.checks;
-    const struct plim_step_shape *shape = engine->scene.choice.shape;
-    const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band();
-    struct plim_overhead_band sum = { 0, 0, 0 };
-    for (size_t i = 0; i < shape->n_tracks; i++) {
-        if (i == track || checks[i].place != checks[track].place)
-            continue;
-        const struct plim_overhead_band outside = plim_torch_outside_band(engine, card, &shape->tracks[i]);
-        const uint64_t bytes = checks[i].peak_bytes, slack = (uint64_t)((double)bytes * plim_torch_error_of(engine));
-        sum.bytes = plim_bytes_sum(sum.bytes, bytes + context.bytes + kernels.bytes + outside.bytes);
-        sum.high_bytes = plim_bytes_sum(sum.high_bytes,
-                                        bytes + slack + context.high_bytes + kernels.high_bytes + outside.high_bytes);
-    }
-    return sum;
+    struct plim_overhead_band others = sum_of(engine, card, engine->scene.checks[track].place);
+    const struct plim_overhead_band own = share_of(engine, card, track);
+    others.bytes -= own.bytes < others.bytes ? own.bytes : others.bytes;
+    others.high_bytes -= own.high_bytes < others.high_bytes ? own.high_bytes : others.high_bytes;
+    return others;
 }
 
 /* What other than PyTorch's allocator takes of a card. */

@@ -66,6 +66,7 @@ void plim_torch_scene_done(struct plim_torch_scene *scene)
     plim_free(scene->tapes);
     plim_free(scene->checks);
     plim_free(scene->wholes);
+    plim_free(scene->places);
     plim_step_unrolled_free(scene->unrolled);
     *scene = (struct plim_torch_scene){ .is_made = false };
 }
@@ -133,7 +134,8 @@ static int fill(const struct plim_step *step, struct plim_torch_scene *scene, st
     scene->tapes = plim_alloc(shape->n_tracks + 1, sizeof *scene->tapes);
     scene->checks = plim_alloc(shape->n_tracks + 1, sizeof *scene->checks);
     scene->wholes = plim_alloc(2 * shape->n_tracks + 1, sizeof *scene->wholes);
-    if (!scene->tapes || !scene->checks || !scene->wholes)
+    scene->places = plim_alloc(shape->n_tracks + 1, sizeof *scene->places);
+    if (!scene->tapes || !scene->checks || !scene->wholes || !scene->places)
         return plim_fail(reterr, PLIM_E_NOMEM, PLIM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < shape->n_tracks && result == 0; i++) {
         result = plim_torch_tape_make(step, shape, &shape->tracks[i], &scene->point, &scene->tapes[i], reterr);
