@@ -241,6 +241,40 @@ def names_of_the_script_are_known(place: Place) -> None:
     demand(f"pieces 7 7 7 16 {text}" in place.read(place.written(".marks")[0]).splitlines(), True, "places")
 
 
+# Memory runs out before LIMIT has a value; the program ends with one.
+TWICE = """
+import atexit, sys
+read = []
+sys.addaudithook(lambda event, given: read.append(given[0]) if event == "open" else None)
+def count(name): return sum(str(path).endswith(name) for path in read)
+atexit.register(lambda: print(count("late.py"), count("pieces.py")))
+import torch, late
+observers = []
+torch._C._cuda_attach_out_of_memory_observer = observers.append
+torch._C._cuda_memorySnapshot = lambda pool: {"segments": [], "device_traces": [[{"frames": [{"filename": late.__file__}]}]]}
+torch.use_cuda()
+read.clear()
+observers[0](0, 1, 1, 1)
+late.begin()
+"""
+LATE = """
+def begin():
+    globals()["LIMIT"] = 16
+def work(rows):
+    for part in range(0, rows, LIMIT): make(part)
+"""
+
+
+@case
+def sources_are_read_once_and_names_as_they_are_then(place: Place) -> None:
+    place.put("late.py", LATE)
+    demand(place.run(TWICE), "0 1 1", "how often the source and the reader of sources were opened")
+    found = {name.rsplit("-", 1)[1]: [line.split()[1:5] for line in place.read(name).splitlines() if line.startswith("pieces ")]
+             for name in place.written(".marks")}
+    demand(found, {"memory.marks": [["5", "5", "5", "0"]], "exit.marks": [["5", "5", "5", "16"]]}, "places of both dumps")
+    demand(place.read("notes"), "", "notes")
+
+
 @case
 def what_it_stumbles_over_is_noted_and_not_said(place: Place) -> None:
     text = "import torch; torch.cuda.get_allocator_backend = None; torch.use_cuda(); print(1)"

@@ -12,24 +12,26 @@ import sys
 
 MAY_HAVE_PIECES = re.compile(r"\bmin\(|\bsplit\(|\brange\(")
 MOST_PLACES = 4096
+_found_in = {}  # path: what _Finder found there; a process asks at each dump
+
+
+def _is_number(value):
+    return type(value) is int and 0 < value < 1 << 62
 
 
 class _Finder(ast.NodeVisitor):
-    """found: (first line, last line, line of the loop, limit, is it a loop), where a limit of 0 is not known."""
+    """found: (first line, last line, line of the loop, limits, is it a loop). A limit is a number, a name, or 0: not known."""
 
-    def __init__(self, names):
-        self.names = names
-        self.hidden = []  # for each function around: the names of its own
+    def __init__(self, changed):
+        self.hidden = [changed]  # and for each function around: the names of its own
         self.found = []
 
     def number(self, node):
         if isinstance(node, ast.Constant):
-            value = node.value
-        elif isinstance(node, ast.Name) and not any(node.id in names for names in self.hidden):
-            value = self.names.get(node.id)
-        else:
-            return 0
-        return value if type(value) is int and 0 < value < 1 << 62 else 0
+            return node.value if _is_number(node.value) else 0
+        if isinstance(node, ast.Name) and not any(node.id in names for names in self.hidden):
+            return node.id
+        return 0
 
     def limit_of(self, call):
         """Of the pieces over which a loop goes; None: it goes over something else."""
@@ -51,7 +53,7 @@ class _Finder(ast.NodeVisitor):
         for call in ast.walk(over):
             limit = self.limit_of(call) if isinstance(call, ast.Call) else None
             if limit is not None:
-                self.found.append((first, last, line, limit, True))
+                self.found.append((first, last, line, (limit,), True))
 
     def visit_For(self, node):
         self.look_at_loop(node.iter, node.lineno, node.body[0].lineno, node.body[-1].end_lineno)
@@ -63,9 +65,9 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node):
-        limits = [self.number(argument) for argument in node.args]
-        if getattr(node.func, "id", "") == "min" and 0 in limits and max(limits) > 1:
-            self.found.append((node.lineno, node.end_lineno, node.lineno, min(filter(None, limits)), False))
+        if getattr(node.func, "id", "") == "min":
+            limits = tuple(self.number(argument) for argument in node.args)
+            self.found.append((node.lineno, node.end_lineno, node.lineno, limits, False))
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node):
@@ -89,16 +91,34 @@ def changed_in(tree):
     return changed
 
 
-def places_in(path, names):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read()
-    if not MAY_HAVE_PIECES.search(text):
+def find_in(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if not MAY_HAVE_PIECES.search(text):
+            return []
+        tree = ast.parse(text)
+        finder = _Finder(changed_in(tree))
+        finder.visit(tree)
+    except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    tree = ast.parse(text)
-    changed = changed_in(tree)
-    finder = _Finder({name: value for name, value in names.items() if name not in changed})
-    finder.visit(tree)
-    return sorted(set(finder.found))
+    return finder.found
+
+
+def limit_among(limits, names, is_loop):
+    """With the values that names have by now; None: nothing is limited."""
+    known = [limit if type(limit) is int else names.get(limit) for limit in limits]
+    numbers = [value if _is_number(value) else 0 for value in known]
+    if is_loop:
+        return numbers[0]
+    return min(filter(None, numbers)) if 0 in numbers and max(numbers) > 1 else None
+
+
+def places_in(path, names):
+    if path not in _found_in:
+        _found_in[path] = find_in(path)
+    places = {(*lines, limit_among(limits, names, is_loop), is_loop) for *lines, limits, is_loop in _found_in[path]}
+    return sorted(place for place in places if place[3] is not None)
 
 
 def lines_of(paths, step_lines, script):
@@ -110,10 +130,7 @@ def lines_of(paths, step_lines, script):
     modules[script] = sys.modules.get("__main__")
     lines = []
     for path in sorted(paths):
-        try:
-            found = places_in(path, getattr(modules.get(path), "__dict__", {}))
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            continue
+        found = places_in(path, getattr(modules.get(path), "__dict__", {}))
         steps = [line for own, line in step_lines if own == path]
         lines.extend("pieces %d %d %d %d %s" % (*place, path) for *place, is_loop in found
                      if not (is_loop and any(place[0] <= line <= place[1] for line in steps)))

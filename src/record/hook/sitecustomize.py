@@ -59,7 +59,7 @@ class _Recorder:
     def __init__(self):
         self.n_steps = _number("PLIM_RECORD_STEPS", 0)
         self.most_entries = max(_number("PLIM_RECORD_ENTRIES", 500000), 1000)
-        self.torch = self.script = None
+        self.torch = self.script = self.pieces = None
         self.original = None
         self.term_before = None
         self.forget()
@@ -445,18 +445,20 @@ class _Recorder:
 
     def add_pieces(self, taken, lines):
         """Where the sources behind the stacks work in pieces. Those of PyTorch and of Python's library are left out."""
-        import importlib.util
-
         own = [os.path.dirname(os.path.abspath(module.__file__)) + os.sep for module in (self.torch, os)]
         paths = {frame["filename"] for history in taken["device_traces"] for entry in history
                  for frame in entry.get("frames", ())}
-        folder = os.path.dirname(os.path.abspath(self.module.__file__))
-        spec = importlib.util.spec_from_file_location("_plimsoll_pieces", os.path.join(folder, "pieces.py"))
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        if self.pieces is None:
+            import importlib.util
+
+            folder = os.path.dirname(os.path.abspath(self.module.__file__))
+            spec = importlib.util.spec_from_file_location("_plimsoll_pieces", os.path.join(folder, "pieces.py"))
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            self.pieces = module
         of_program = [path for path in paths if os.path.isabs(path) and not path.startswith(own[0])
                       and ("-packages" + os.sep in path or not path.startswith(own[1]))]
-        lines.extend(module.lines_of(of_program, self.step_lines, self.script))
+        lines.extend(self.pieces.lines_of(of_program, self.step_lines, self.script))
 
     def name_of(self, kind):
         return "%d-%d-%s" % (self.pid, self.began, kind)
