@@ -22,6 +22,7 @@ static const struct rule {
     { "fraction", plim_rule_fraction },         /* nothing left of a server's share after the weights */
     { "killed", plim_rule_killed },             /* a signal without a word */
     { "buffer-limit", plim_rule_buffer_limit }, /* one buffer is larger than the driver gives */
+    { "told-shm", plim_rule_told_shm },         /* /dev/shm is large, by words */
     { "text", plim_rule_text },                 /* the message names its cause */
     { "weights-stage", plim_rule_weights },     /* loading weights, by the message */
     { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
@@ -114,6 +115,17 @@ static bool is_incomplete(const struct plim_finding *finding, const struct plim_
     return false;
 }
 
+/* The message itself supposes. */
+static bool is_supposed(const struct plim_facts *facts)
+{
+    static const char *const words[] = { "might be caused", "may be caused",   "could be caused", "It is possible that",
+                                         "This might ",     "probably means ", "Perhaps ",        "May be caused" };
+    bool is = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is = is || plim_fact_in_evidence(facts, words[i]);
+    return is;
+}
+
 static void limit_confidence(const struct plim_finding *finding, const struct plim_log_context *context,
                              struct plim_cause_answer *answer)
 {
@@ -122,7 +134,7 @@ static void limit_confidence(const struct plim_finding *finding, const struct pl
     uint64_t line;
     if (best->confidence <= PLIM_CONFIDENCE_MEDIUM)
         return;
-    if (is_weak(finding, answer)) {
+    if (is_weak(finding, answer) || is_supposed(&(struct plim_facts){ .finding = finding })) {
         best->confidence = PLIM_CONFIDENCE_MEDIUM;
     } else if (best->cause == PLIM_CAUSE_NOT_OOM && is_incomplete(finding, context, &line)) {
         best->confidence = PLIM_CONFIDENCE_MEDIUM;

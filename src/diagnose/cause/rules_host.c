@@ -112,11 +112,11 @@ static bool guess_host(const struct plim_facts *facts, struct plim_guess *guess)
     const bool is_beside = plim_fact_is_llama(facts);
     if (!plim_is_known(needed))
         needed = plim_fact_own(facts, PLIM_N_DESIRED_BYTES);
-    if (plim_is_known(needed) && plim_is_known(available))
+    if (plim_is_known(needed) && plim_is_known(available) && needed > available)
         return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
                               "It wants %s of RAM%s, and %s is available.", plim_say(&texts, needed),
                               is_beside ? " beside what goes to the card" : "", plim_say(&texts, available));
-    if (plim_is_known(needed) && plim_is_known(facts->answer->total_bytes))
+    if (plim_is_known(needed) && plim_is_known(facts->answer->total_bytes) && needed > facts->answer->total_bytes)
         return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
                               "It wants %s of RAM, and the machine has %s in all.", plim_say(&texts, needed),
                               plim_say(&texts, facts->answer->total_bytes));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that the message alone decides: it is about something else, or its pattern names the cause. */
+#include "base/units.h"
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/pattern.h"
 
@@ -28,10 +29,28 @@ static bool is_retry_open(const struct plim_facts *facts)
     return facts->finding->pattern && !strcmp(facts->finding->pattern->id, "comfyui-tiled");
 }
 
+enum { PLAIN_MEMORY_MAY_DO_GIB = 16 };
+
+/* Plain memory takes the place of what was refused; where that much is not there either, it fails. */
+static bool is_refused_for_good(const struct plim_facts *facts)
+{
+    return facts->finding->pattern && !strcmp(facts->finding->pattern->id, "llama-pinned") && facts->context &&
+           facts->context->n_unknown > 0 && !facts->finding->is_recovered &&
+           plim_is_known(facts->answer->tried_bytes) &&
+           facts->answer->tried_bytes >= PLAIN_MEMORY_MAY_DO_GIB * (int64_t)PLIM_GIB;
+}
+
 bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_pattern *pattern = facts->finding->pattern;
     const char *note = pattern ? pattern->note : "";
+    if (is_refused_for_good(facts)) {
+        struct plim_size_texts texts = { .n = 0 };
+        return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_MEDIUM,
+                              "%s of RAM were refused. A program does without memory that the card reads directly, but "
+                              "not without so much, and the text says that it failed.",
+                              plim_say(&texts, facts->answer->tried_bytes));
+    }
     if (is_outcome_open(facts))
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
                               "%s So it is as a rule; this log ends there, and does not show that the program went on.",

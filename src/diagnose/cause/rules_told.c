@@ -150,3 +150,18 @@ bool plim_rule_told_growth(const struct plim_facts *facts, struct plim_guess *gu
                           "The text says that memory rose all the time before it: something is kept that should be "
                           "freed.");
 }
+
+/* A bus error is all that a worker tells: a torn file, a volume and a disk give it as well. */
+bool plim_rule_told_shm(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const char *told = plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD);
+    if (!plim_fact_is_stage(facts, "shm"))
+        return false;
+    if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_WORK), "shm_free"))
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+                              "The text says that little of /dev/shm was in use: the signal came from something else, "
+                              "such as a file on a volume that was cut short.");
+    return !strcmp(told, "shm_large") &&
+           plim_guess_set(guess, PLIM_CAUSE_SHM, PLIM_CONFIDENCE_LOW,
+                          "The message supposes that /dev/shm was full, and the text says that it is large.");
+}
