@@ -355,13 +355,20 @@ void plim_findings_forget(struct plim_findings *f, uint64_t offset)
     f->has_hard_frames = false;
 }
 
-/* What somebody tells of memory, or a program that is not named lacks on the host, is of what ran it. */
+/*
+ * What somebody tells is of the program that they name, be it the kernel that ended it. What tells no program, and is
+ * of the host's memory or told, is of what ran it.
+ */
 static const char *framework_of(const struct plim_log_context *context, const struct plim_finding *finding)
 {
-    const char *framework = plim_log_context_outermost(context, finding->pattern->framework);
-    const bool is_open = finding->pattern->is_said || !strcmp(finding->pattern->stage, "host");
-    const char *surroundings = is_open && !strcmp(framework, "other") ? plim_log_context_surroundings(context) : NULL;
-    return surroundings ? surroundings : framework;
+    const struct plim_pattern *pattern = finding->pattern;
+    const char *framework = plim_log_context_outermost(context, pattern->is_said ? "other" : pattern->framework);
+    const char *surroundings = NULL;
+    if (strcmp(framework, "other") != 0)
+        return framework;
+    if (pattern->is_said || !strcmp(pattern->stage, "host"))
+        surroundings = plim_log_context_surroundings(context);
+    return surroundings ? surroundings : pattern->framework;
 }
 
 struct plim_diagnosis *plim_findings_order(struct plim_findings *f)

@@ -147,7 +147,10 @@ static bool is_prefix(const char *behind, const char *end)
 /* By itself: in no longer name, path or link, and not as something that is merely installed. */
 static bool is_word(const char *text, const char *end, const char *at, size_t n)
 {
-    if ((at + n < end && is_word_byte(at[n])) || is_prefix(at + n, end))
+    const char *behind = at + n;
+    const bool is_size = behind < end && isdigit((unsigned char)behind[-1]) && isalpha((unsigned char)*behind);
+    behind += is_size; /* "YOLOv8x" */
+    if ((behind < end && is_word_byte(*behind)) || is_prefix(behind, end))
         return false;
     return at == text || !(is_word_byte(at[-1]) || at[-1] == '.' || at[-1] == '/' || is_behind(text, at, "[pip3] ") ||
                            is_behind(text, at, "[conda] "));
