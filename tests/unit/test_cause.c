@@ -107,7 +107,8 @@ static void test_free_enough(void **state)
     assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
     strcpy(finding.words.text[PLIM_W_PLATFORM], "windows");
     assert_cause("driver_or_context");
-    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_HIGH);
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    assert_non_null(strstr(answer.best.why, "page file"));
     set(PLIM_N_FREE_BYTES, GIB(0.5) + MIB(63)); /* as good as full */
     find();
     assert_int_not_equal(answer.best.cause, PLIM_CAUSE_DRIVER_OR_CONTEXT);
@@ -309,6 +310,38 @@ static void test_a_full_card_in_a_table(void **state)
     assert_open();
 }
 
+/* An account of llama.cpp on a Mac: the larger of cache and weights is what does not fit. */
+static void test_working_set(void **state)
+{
+    (void)state;
+    begin();
+    pattern.id = "llama-metal-set";
+    set(PLIM_N_ALLOCATED_BYTES, GIB(11.6));
+    set(PLIM_N_ALLOWED_BYTES, GIB(10.7));
+    set(PLIM_N_KV_BYTES, GIB(8));
+    set(PLIM_N_MODEL_BYTES, GIB(3.6));
+    assert_cause("kv_cache_context");
+    set(PLIM_N_KV_BYTES, GIB(1));
+    assert_cause("model_too_big");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    set(PLIM_N_ALLOCATED_BYTES, GIB(10.6));
+    assert_open();
+    pattern.id = "test";
+}
+
+static void test_what_begins(void **state)
+{
+    (void)state;
+    begin();
+    pattern.stage = "api";
+    strcpy(context.words.text[PLIM_W_PHASE], "starting");
+    assert_cause("driver_or_context");
+    set(PLIM_N_TRIED_BYTES, GIB(90)); /* one piece that hardly a card has */
+    pattern.stage = "";
+    assert_cause("batch_or_activation");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+}
+
 static void test_the_largest_piece(void **state)
 {
     (void)state;
@@ -473,6 +506,7 @@ static void test_unknown_failures(void **state)
         { 9000, PLIM_PATTERN_ROLE_RECOVERED, PLIM_CONFIDENCE_MEDIUM },
         { 111, PLIM_PATTERN_ROLE_CONSEQUENCE, PLIM_CONFIDENCE_MEDIUM },
         { 0, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH },
+        { 99, PLIM_PATTERN_ROLE_CONSEQUENCE, PLIM_CONFIDENCE_MEDIUM },
         { 99, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_MEDIUM }, /* it may follow from that */
         { 59, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH },
         { 510, PLIM_PATTERN_ROLE_FAULT, PLIM_CONFIDENCE_HIGH }, /* follows from it */
@@ -983,6 +1017,8 @@ int main(void)
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_what_is_kept_is_not_said),
         cmocka_unit_test(test_a_full_card_in_a_table),
+        cmocka_unit_test(test_working_set),
+        cmocka_unit_test(test_what_begins),
         cmocka_unit_test(test_the_largest_piece),
         cmocka_unit_test(test_no_traceback_is_unsure),
         cmocka_unit_test(test_sizes_that_cannot_be),

@@ -28,6 +28,8 @@ static const struct rule {
     { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
     { "kv-words", plim_rule_kv_words },         /* the same in general words */
     { "graphs", plim_rule_graphs },             /* a server's graphs or warm-up, after its pool */
+    { "working-set", plim_rule_working_set },   /* what is laid out, against what a Mac's GPU may have */
+    { "starting", plim_rule_starting },         /* the program had only begun */
     { "context", plim_rule_context },           /* the card had no room for a program at all */
     { "compute-stage", plim_rule_compute },     /* working memory, by the message */
     { "stage", plim_rule_stage },               /* host, shared memory, address space */
@@ -132,7 +134,7 @@ static void limit_confidence(const struct plim_finding *finding, const struct pl
     struct plim_guess *best = &answer->best;
     const size_t n = strlen(best->why);
     uint64_t line;
-    if (best->confidence <= PLIM_CONFIDENCE_MEDIUM)
+    if (best->confidence < PLIM_CONFIDENCE_MEDIUM)
         return;
     if (is_weak(finding, answer) || is_supposed(&(struct plim_facts){ .finding = finding })) {
         best->confidence = PLIM_CONFIDENCE_MEDIUM;

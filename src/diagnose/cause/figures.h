@@ -41,11 +41,14 @@ enum { PLIM_ABSURD_TIMES = 100 };
 /* No card has so much memory. [assumed, above the largest of data/cards by far] */
 #define PLIM_NO_CARD_BYTES ((int64_t)1 << 40)
 
+/* More than the grab of a pool at its start on a card of 80 GB. [assumed] */
+#define PLIM_HUGE_PIECE_BYTES ((int64_t)(80 * PLIM_GIB))
+
 /* One piece that is this part of the card, or a tensor of so many sides, is no weight. [assumed] */
 enum { PLIM_PIECE_OF_CARD = 8, PLIM_ACTIVATION_SIDES = 3, PLIM_ACTIVATION_ELEMENTS = 1 << 20 };
 
 /* A piece of a step that is this part of the card is what a batch, or a length, can change. [assumed] */
-enum { PLIM_STEP_OF_CARD = 64 };
+enum { PLIM_STEP_OF_CARD = 8 };
 
 /* Tensors of this many times the card were moved to RAM by Windows: weights, or states, that do not fit. [assumed] */
 #define PLIM_SPILLED_TIMES 1.25

@@ -24,7 +24,8 @@ plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_kv_words, plim_rul
 plim_rule_fn plim_rule_killed, plim_rule_host;
 
 /* rules_size.c: what no card of this size can hold; what one piece is for. */
-plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_rule_parameters, plim_rule_piece;
+plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_rule_parameters, plim_rule_piece,
+    plim_rule_working_set, plim_rule_starting;
 
 /* rules_told.c: what somebody says beside the message. */
 plim_rule_fn plim_rule_told, plim_rule_told_ram, plim_rule_told_size, plim_rule_told_late, plim_rule_told_work,

@@ -95,13 +95,13 @@ bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *gu
         return false;
     if (plim_is_windows(facts->platform) || a->is_process_unreliable)
         return plim_guess_set(
-            guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_HIGH,
+            guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
             "Tried %s with %s free: the card was not full. On Windows and WSL every byte on the card has to "
             "be backed by RAM and page file; that limit was hit.",
             tried, free_text);
     if (!strcmp(facts->platform, "jetson"))
         return plim_guess_set(
-            guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_HIGH,
+            guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
             "Tried %s with %s free. This board shares its RAM with the GPU, which needs it in one piece.", tried,
             free_text);
     return plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
@@ -197,7 +197,9 @@ bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
     /* With growing segments there are hardly any pieces: then it is something else. */
     bool is_expandable =
         strstr(plim_figure_word(facts->finding, facts->context, PLIM_W_ALLOC_CONF), "expandable_segments:True") != NULL;
-    enum plim_confidence confidence = share >= PLIM_STRONG_SHARE ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM;
+    /* sure: most of it is kept in vain, and twice what was tried; else a step that needs a little more is as near */
+    enum plim_confidence confidence =
+        share >= PLIM_STRONG_SHARE && u / 2 >= t ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM;
     if (is_expandable)
         confidence = PLIM_CONFIDENCE_LOW;
     return plim_guess_set(

@@ -66,9 +66,13 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
                                                                    "without it. This is not a failure.");
     if (is_role(facts, PLIM_PATTERN_ROLE_FAULT) || is_role(facts, PLIM_PATTERN_ROLE_LOOK_ALIKE) ||
         (pattern && pattern->cause == PLIM_CAUSE_NOT_OOM))
-        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, /* a runtime's limit on its own heap is a limit */
-                              plim_fact_is_stage(facts, "cap") ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s",
-                              *note ? note : "The message is about something else than memory.");
+        /* a runtime's limit on its own heap is a limit; what follows from a failure has a reason that may not be shown
+         */
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM,
+                              plim_fact_is_stage(facts, "cap") || is_role(facts, PLIM_PATTERN_ROLE_CONSEQUENCE)
+                                  ? PLIM_CONFIDENCE_MEDIUM
+                                  : PLIM_CONFIDENCE_HIGH,
+                              "%s", *note ? note : "The message is about something else than memory.");
     return false;
 }
 

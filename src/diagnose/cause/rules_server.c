@@ -119,7 +119,8 @@ bool plim_rule_graphs(const struct plim_facts *facts, struct plim_guess *guess)
             guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_MEDIUM,
             "%sIt failed while the cache was laid out: its share of the card is larger than what is there.", tried);
     return plim_guess_set(
-        guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION, PLIM_CONFIDENCE_HIGH,
+        guess, PLIM_CAUSE_MISCONFIGURATION_UTILIZATION,
+        plim_fact_is_stage(facts, "graph") ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
         "%sIt failed while CUDA graphs were captured, after the cache had taken its share of the card.", tried);
 }
 

@@ -91,6 +91,23 @@ bool plim_rule_spilled(const struct plim_facts *facts, struct plim_guess *guess)
                           plim_say(&texts, a->total_bytes), plim_spill_words(facts->platform, facts->context));
 }
 
+/* llama.cpp's account on a Mac: what is laid out is more than the GPU may have. Of weights and cache the larger one. */
+bool plim_rule_working_set(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const int64_t held = plim_fact_own(facts, PLIM_N_ALLOCATED_BYTES),
+                  most = plim_fact_own(facts, PLIM_N_ALLOWED_BYTES);
+    const int64_t model = plim_fact_own(facts, PLIM_N_MODEL_BYTES), kv = plim_fact_own(facts, PLIM_N_KV_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    if (!facts->finding->pattern || strcmp(facts->finding->pattern->id, "llama-metal-set") != 0 ||
+        !plim_is_known(held) || !plim_is_known(most) || held <= most)
+        return false;
+    const bool is_cache = plim_is_known(kv) && (!plim_is_known(model) || kv > model);
+    return plim_guess_set(guess, is_cache ? PLIM_CAUSE_KV_CACHE_CONTEXT : PLIM_CAUSE_MODEL_TOO_BIG,
+                          PLIM_CONFIDENCE_MEDIUM, "%s were laid out, and the GPU may have %s of this Mac's RAM%s%s.",
+                          plim_say(&texts, held), plim_say(&texts, most),
+                          is_cache ? "; the cache of the context alone is " : "", is_cache ? plim_say(&texts, kv) : "");
+}
+
 /* Before it moves a model to the card, a program says what that needs and what is free. */
 bool plim_rule_announced(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -169,6 +186,12 @@ bool plim_rule_piece(const struct plim_facts *facts, struct plim_guess *guess)
         return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
                               "A tensor of %u sides was tried, %s: that is what a step computes with, not weights.",
                               n_sides, shape);
+    if (plim_is_known(a->tried_bytes) && !plim_is_known(a->total_bytes) && a->tried_bytes >= PLIM_HUGE_PIECE_BYTES &&
+        facts->finding->pattern && !facts->finding->pattern->is_general && !*facts->stage)
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+                              "One piece of %s was tried, more than nearly all cards have. Weights are asked for in "
+                              "smaller ones: a shape or a batch is too large.",
+                              plim_say(&texts, a->tried_bytes));
     if (!plim_is_known(a->tried_bytes) || !plim_is_known(a->total_bytes) ||
         a->tried_bytes < a->total_bytes / PLIM_PIECE_OF_CARD)
         return false;

@@ -70,7 +70,7 @@ bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
             "It failed while the weights were loaded, with a buffer of %s: the first thing that goes to "
             "the card.",
             plim_say(&texts, tried));
-    return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+    return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_MEDIUM,
                           "It failed while the weights were loaded, the first thing that goes to the card.");
 }
 
@@ -171,7 +171,7 @@ bool plim_rule_compute(const struct plim_facts *facts, struct plim_guess *guess)
             "The GPU stopped while it computed: what model, cache and working memory need together is "
             "more than it may use of this Mac's RAM.");
     if (!plim_fact_is_llama(facts))
-        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_HIGH,
+        return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
                               "The working memory of one step did not fit%s%s.", is_tried ? ": " : "", tried);
     if (is_tried && plim_fact_is_over_buffer_limit(facts))
         return plim_guess_set(

@@ -63,11 +63,15 @@ bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *gues
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
     if (facts->trace != PLIM_TRACE_OPTIMIZER && facts->trace != PLIM_TRACE_FOREACH)
         return false;
-    return plim_guess_set(
-        guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_HIGH, "%sIt failed in the optimizer, at %s%s: %s",
-        say_account(facts, account, sizeof account), facts->frame->name, say_frame(facts, where, sizeof where),
-        facts->trace == PLIM_TRACE_FOREACH ? "it makes copies of all parameters' values at once, beside its states."
-                                           : "it makes its states for every parameter at the first step.");
+    /* what is laid out before the first step, copies of weights among it, is not as surely the states */
+    const bool is_step = strcmp(facts->frame->name, "__init__") != 0 && !strstr(facts->frame->name, "create") &&
+                         !strstr(facts->frame->name, "configure");
+    return plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, is_step ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
+                          "%sIt failed in the optimizer, at %s%s: %s", say_account(facts, account, sizeof account),
+                          facts->frame->name, say_frame(facts, where, sizeof where),
+                          facts->trace == PLIM_TRACE_FOREACH
+                              ? "it makes copies of all parameters' values at once, beside its states."
+                              : "it makes its states for every parameter at the first step.");
 }
 
 /* Only a series that rises shows growth; without one it is never claimed. */
@@ -119,6 +123,16 @@ static bool is_before_context(const struct plim_facts *facts)
     const char *operation = facts->finding->words.text[PLIM_W_OPERATION];
     return strstr(operation, "cuInit") || strstr(operation, "hipInit") || plim_fact_in_evidence(facts, "to cuInit") ||
            plim_fact_in_evidence(facts, "cuInit(") || plim_fact_in_evidence(facts, "hipInit(");
+}
+
+/* The stack of a program in C++ is in the functions that begin it, before there is any model. */
+bool plim_rule_starting(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return !strcmp(phase(facts), "starting") && !plim_is_known(facts->answer->tried_bytes) &&
+           facts->trace == PLIM_TRACE_NONE &&
+           plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+                          "It failed in the functions that begin the program, before there was any model: the driver "
+                          "had no room for its context and handles, or another process has the card.");
 }
 
 /* The call that failed is one of those that make a program's context on the card, its first some hundred MiB. */
@@ -184,8 +198,11 @@ bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
                    (double)a->allocated_bytes > PLIM_WEIGHTS_SHARE * (double)a->total_bytes;
     say_account(facts, account, sizeof account);
     /* in somebody's own code, a name that is not of loading itself can mean more */
-    const bool is_plain = is_loading && (!facts->frame->is_user || strstr(facts->frame->name, "load") ||
+    const bool is_named = is_loading && (!facts->frame->is_user || strstr(facts->frame->name, "load") ||
                                          strstr(facts->frame->name, "pretrained"));
+    /* nor is it sure whose memory it is, as long as the program does not say that it has it */
+    const bool is_plain = is_named && plim_is_known(a->allocated_bytes) && plim_is_known(a->total_bytes) &&
+                          a->allocated_bytes > a->total_bytes / 2;
     if (is_loading)
         return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, is_plain ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
                               "%sIt failed while the model was loaded, in %s%s: nothing has been computed yet.",
@@ -205,7 +222,7 @@ bool plim_rule_cache(const struct plim_facts *facts, struct plim_guess *guess)
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
     if (facts->trace != PLIM_TRACE_KV)
         return false;
-    return plim_guess_set(guess, PLIM_CAUSE_KV_CACHE_CONTEXT, PLIM_CONFIDENCE_HIGH,
+    return plim_guess_set(guess, PLIM_CAUSE_KV_CACHE_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
                           "%sIt failed where keys and values of the context are stored%s.",
                           say_account(facts, account, sizeof account), say_frame(facts, where, sizeof where));
 }
@@ -301,7 +318,11 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
                                   say_account(facts, account, sizeof account),
                                   facts->finding->words.text[PLIM_W_OPERATION]);
         if (facts->context && facts->context->n_frames > 0)
-            return false;
+            return facts->trace == PLIM_TRACE_NONE && !strcmp(phase(facts), "stepping") &&
+                   plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_LOW,
+                                  "%sThe log shows steps before it, and the traceback nothing else: one of them needed "
+                                  "more than was left.",
+                                  say_account(facts, account, sizeof account));
         if (!strcmp(phase(facts), "warming"))
             return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, PLIM_CONFIDENCE_MEDIUM,
                                   "%sIt failed while the server tried its largest step.",

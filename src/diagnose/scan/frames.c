@@ -155,10 +155,35 @@ static bool is_one_of(const char *name, const char *end, const char *const *name
     return false;
 }
 
+/* Of data/frames.csv: a function that is a sign of some work wherever it is. */
+static bool is_sign(const char *name)
+{
+    enum { COLUMN_FILE, COLUMN_FUNCTION, COLUMN_WORK, COLUMN_READ_BY, LEAST_BYTES = 5 };
+    for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
+        const char *function = plim_table_cell(&plim_frames_table, row, COLUMN_FUNCTION);
+        if (!*plim_table_cell(&plim_frames_table, row, COLUMN_FILE) && strlen(function) >= LEAST_BYTES &&
+            *function != '=' && strstr(name, function) &&
+            strstr(plim_table_cell(&plim_frames_table, row, COLUMN_READ_BY), "explain"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_sign_at(const char *name, const char *end)
+{
+    char text[PLIM_FRAME_NAME_BYTES];
+    if (end - name >= PLIM_FRAME_NAME_BYTES)
+        return false;
+    memcpy(text, name, (size_t)(end - name));
+    text[end - name] = '\0';
+    return is_sign(text);
+}
+
 /*
  * What a call in a line of code does; `at` is its bracket. A model or a loss is called, "self.model(x)",
  * "criterion(out, y)", or an operation on tensors, "F.softmax(", "torch.matmul(": forward. A model is moved,
- * "pipe.to(device)": it is loaded. Names as people give them to their modules. NULL: nothing that is known.
+ * "pipe.to(device)": it is loaded. Names as people give them to their modules. And a function that is a sign of some
+ * work. Returns a name that data/frames.csv has, which ends with its letters; NULL: nothing that is known.
  */
 static const char *work_of_call(const char *start, const char *at)
 {
@@ -176,6 +201,8 @@ static const char *work_of_call(const char *start, const char *at)
         return NULL;
     if (is_one_of(name, at, modules))
         return "forward";
+    if (is_sign_at(name, at))
+        return name;
     if (!point)
         return NULL;
     const char *of = name_start(start, point);
@@ -209,24 +236,10 @@ uint32_t plim_frames_read(const struct plim_window *window, struct plim_frame re
         else if (n > 0 && !strncmp(p, optimizer, sizeof optimizer - 1) && is_optimizer(window->text, p))
             push_call(ret_frames, &n, "optimizer.step", sizeof "optimizer.step" - 1);
         else if (n > 0 && *p == '(' && (work = work_of_call(window->text, p)) != NULL)
-            push_call(ret_frames, &n, work, strlen(work));
-        p = next ? next : p + 1;
+            push_call(ret_frames, &n, work, (size_t)(name_end(work) - work));
+        p = !next ? p + 1 : *next == '(' ? next + 1 : next; /* the arguments of a frame are no call in it */
     }
     return n;
-}
-
-/* Of data/frames.csv: a function that is a sign of some work wherever it is. */
-static bool is_sign(const char *name)
-{
-    enum { COLUMN_FILE, COLUMN_FUNCTION, COLUMN_WORK, COLUMN_READ_BY, LEAST_BYTES = 5 };
-    for (size_t row = 0; row < plim_frames_table.n_rows; row++) {
-        const char *function = plim_table_cell(&plim_frames_table, row, COLUMN_FUNCTION);
-        if (!*plim_table_cell(&plim_frames_table, row, COLUMN_FILE) && strlen(function) >= LEAST_BYTES &&
-            *function != '=' && strstr(name, function) &&
-            strstr(plim_table_cell(&plim_frames_table, row, COLUMN_READ_BY), "explain"))
-            return true;
-    }
-    return false;
 }
 
 uint32_t plim_frames_read_code(const struct plim_window *window, struct plim_frame ret_frames[PLIM_MAX_FRAMES])
