@@ -193,6 +193,16 @@ def pieces(limit: int = 4096) -> dict:
     return step
 
 
+def whole_pieces() -> dict:
+    """The same with recordings that had whole pieces, of which each turn gives back what it takes; and tokens that grow."""
+    step = tiny()
+    step["sites"][1] += ("train.py:19", 64)
+    shape = step["shapes"][0]
+    shape["points"] = [{"B": 8}, {"B": 16}]
+    shape["sizes"][1] = {"terms": [(12 << 20, {})]}
+    return step
+
+
 def orders() -> dict:
     """The training in two orders, one for B up to 2, one from 4 on, where its activations no longer grow."""
     small, large = training()["shapes"][0], training(3)["shapes"][0]

@@ -132,28 +132,60 @@ static uint32_t farthest(const struct plim_step *step, const struct plim_step_sh
     return variable;
 }
 
-/* The least value of the variable with so many rows, the others as in the first recording; 0: none was found. */
+/* The value of a variable in all recordings; 1: it has several. */
+static uint64_t fixed_value(const struct plim_step_shape *shape, uint32_t variable)
+{
+    const uint64_t value = shape->points[0].value[variable];
+    for (size_t i = 1; i < shape->n_points; i++)
+        if (shape->points[i].value[variable] != value)
+            return 1;
+    return value ? value : 1;
+}
+
+/*
+ * What a row has at most of a size that has one element for each: 8 bytes, if that divides the size wherever variables
+ * have been. A row that has less only turns more often.
+ */
+static uint64_t most_of_row(const struct plim_step_shape *shape, uint32_t size)
+{
+    const struct plim_step_size *s = &shape->sizes[size];
+    const uint64_t twos = s->denominator & (0 - s->denominator); /* its factor that is a power of two */
+    uint64_t most = 8, fixed[PLIM_STEP_MAX_VARIABLES];
+    for (uint32_t v = 0; v < PLIM_STEP_MAX_VARIABLES; v++)
+        fixed[v] = fixed_value(shape, v);
+    for (uint32_t i = 0; i < s->n_terms; i++) {
+        const int64_t coefficient = shape->terms[s->first_term + i].coefficient;
+        uint64_t rest = coefficient < 0 ? 0 - (uint64_t)coefficient : (uint64_t)coefficient;
+        for (uint32_t v = 0; v < PLIM_STEP_MAX_VARIABLES; v++)
+            rest /= rest % fixed[v] ? 1 : fixed[v];
+        while (most > 1 && rest % (most * twos))
+            most /= 2;
+    }
+    return most;
+}
+
+/* The least value of the variable with more bytes, the others as in the first recording; 0: none was found. */
 static uint64_t value_with(const struct plim_step_shape *shape, uint32_t size, uint32_t variable, uint64_t from,
-                           uint64_t rows)
+                           uint64_t bytes)
 {
     enum { MOST_DOUBLINGS = 40 };
     struct plim_step_point point = shape->points[0];
     uint64_t low = from, high = from;
     for (unsigned i = 0; i < MOST_DOUBLINGS; i++, high *= 2) {
         point.value[variable] = high;
-        if (plim_step_size_bytes(shape, size, &point) > rows)
+        if (plim_step_size_bytes(shape, size, &point) > bytes)
             break;
         low = high;
     }
     while (low < high) {
         point.value[variable] = low + (high - low) / 2;
-        if (plim_step_size_bytes(shape, size, &point) > rows)
+        if (plim_step_size_bytes(shape, size, &point) > bytes)
             high = point.value[variable];
         else
             low = point.value[variable] + 1;
     }
     point.value[variable] = high;
-    return plim_step_size_bytes(shape, size, &point) > rows ? high : 0;
+    return plim_step_size_bytes(shape, size, &point) > bytes ? high : 0;
 }
 
 /* The end of a path is enough to know it. */
@@ -174,21 +206,23 @@ static int refuse(const struct plim_step *step, const struct plim_step_shape *sh
     char pieces[TEXT_BYTES] = "pieces";
     uint64_t most = 0, second = 0, third = 0;
     const uint32_t v = farthest(step, shape, point, &most);
-    if (site->piece && site->piece < UINT64_MAX / 4) {
+    if (site->piece && site->piece < UINT64_MAX / 32) {
+        const uint64_t bytes = site->piece * most_of_row(shape, rows);
         snprintf(pieces, sizeof pieces, "pieces of %" PRIu64, site->piece);
-        second = value_with(shape, rows, v, most, site->piece + site->piece / 4);
-        third = value_with(shape, rows, v, most, 2 * site->piece + site->piece / 4);
+        second = value_with(shape, rows, v, most, bytes + bytes / 4);
+        third = value_with(shape, rows, v, most, 2 * bytes + bytes / 4);
     }
-    if (second <= most || third <= second) {
+    const bool is_known = second > most && third > second;
+    if (!is_known) {
         second = most < UINT64_MAX / 8 ? 4 * most : most;
         third = most < UINT64_MAX / 8 ? 8 * most : most;
     }
     plim_fail(reterr, PLIM_E_UNSUPPORTED, PLIM_NO_OFFSET,
               "the program works in %s at %.80s, and no recording has several: what is larger is not known", pieces,
               place);
-    plim_error_hint(
-        reterr, "record larger values, too, so that it turns twice and three times: --vary %s=...,%" PRIu64 ",%" PRIu64,
-        step->variables[v].name, second, third);
+    plim_error_hint(reterr,
+                    "record larger values, too, %s turns twice and three times: --vary %s=...,%" PRIu64 ",%" PRIu64,
+                    is_known ? "so that it surely" : "until it", step->variables[v].name, second, third);
     return PLIM_E_UNSUPPORTED;
 }
 

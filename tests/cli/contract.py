@@ -108,7 +108,8 @@ def check_course(root: dict) -> None:
         held = sum(site["bytes"] for site in step["sites"]) + step["other_sites_bytes"]
         need(held == sum(own + work), "the lines of the program do not hold what the bill has")
     for i, doubt in enumerate(step["doubts"]):
-        fields(doubt, f"step.doubts[{i}]", kind={"other_card", "work_areas", "end_of_growth", "value_of_one", "other_orders"}, text=str)
+        kinds = {"other_card", "work_areas", "whole_pieces", "end_of_growth", "value_of_one", "other_orders"}
+        fields(doubt, f"step.doubts[{i}]", kind=kinds, text=str)
     if step["oom"] is not None:
         fields(step["oom"], "step.oom", tried_bytes=int, held_bytes=int, allocated_peak_bytes=int, reserved_peak_bytes=int, live_over_bytes=int)
         need(root["verdict"] == "no", f"out of memory, and {root['verdict']}")

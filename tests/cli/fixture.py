@@ -80,6 +80,7 @@ def make_steps(folder: pathlib.Path) -> None:
     (folder / "plain.step").write_bytes(step_file.encode(step_file.training(3, variables=False)))
     (folder / "tiny.step").write_bytes(step_file.encode(step_file.tiny()))
     (folder / "pieces.step").write_bytes(step_file.encode(step_file.pieces()))
+    (folder / "whole.step").write_bytes(step_file.encode(step_file.whole_pieces()))
     (folder / "orders.step").write_bytes(step_file.encode(step_file.orders()))
     (folder / "turns.step").write_bytes(step_file.encode(step_file.turns()))
     (folder / "everything.step").write_bytes(step_file.encode(step_file.everything()))

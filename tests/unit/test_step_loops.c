@@ -23,6 +23,7 @@ enum {
     KEEPS_ALL = 16,
     IN_BACKWARD = 32,
     HAS_WORK_AREA = 64,
+    WIDE = 256,   /* 8 bytes are the least that a row has */
     BATCHES = 128 /* another program: gradients are accumulated */
 };
 
@@ -111,10 +112,10 @@ static struct plim_step record(unsigned what, struct plim_step_point point)
         sites[i] = hand_site(&step, 10 + i);
     struct plim_step_track *track = hand_track(shape);
     hand_mark(track, 0, PLIM_PHASE_FORWARD);
-    const uint32_t mask = take(shape, rows, sites[0]);
+    const uint32_t mask = take(shape, (what & WIDE ? 8 : 1) * rows, sites[0]);
     const uint32_t buffer = take(shape, 2048 * (rows < PIECE ? rows : PIECE), sites[5]);
     run_loop(shape, what, b, rows, sites);
-    const uint32_t scores = take(shape, 4 * rows, sites[6]);
+    const uint32_t scores = take(shape, (what & WIDE ? 8 : 4) * rows, sites[6]);
     hand_give(track, buffer);
     hand_mark(track, 0, PLIM_PHASE_BACKWARD);
     if (what & HAS_WORK_AREA && rows > 3072)
@@ -250,6 +251,46 @@ static void test_several_pieces(void **state)
                      PLIM_E_UNSUPPORTED);
     assert_non_null(strstr(error.what, "all recordings have several"));
     plim_step_done(&step);
+}
+
+/* As the hook finds it in the source of the program. */
+static struct plim_step fit_with_source(unsigned what, const struct plim_step_point *points, size_t n)
+{
+    struct plim_step step = fit_all(what, points, n);
+    for (size_t i = 0; i < step.n_sites; i++)
+        if (step.sites[i].line == 11) {
+            step.sites[i].loop = step.sites[i].file;
+            step.sites[i].piece = PIECE;
+        }
+    return step;
+}
+
+/* What a refusal says to record is enough, whatever the length of a row and the bytes of a token. */
+static void test_hint(void **state)
+{
+    static const uint64_t lengths[] = { 2, 3, 17, 101, 193, 257, 1000, 1371 };
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(lengths); i++) {
+        const unsigned what = HOLDS_ONE_ON | (i % 2 ? WIDE : 0);
+        const uint64_t s = lengths[i / 2];
+        struct plim_step_point points[] = { { { 1, s } }, { { 2, s } }, { { 1, s + 1 } }, { { 0, s } }, { { 0, s } } };
+        const struct plim_step_point far = { { 20000, s } };
+        struct plim_step step = fit_with_source(what, points, 3);
+        struct plim_step_choice choice;
+        struct plim_error error = { 0 };
+        assert_int_equal(plim_step_choose(&step, &far, &choice, &error), PLIM_E_UNSUPPORTED);
+        const char *hint = strstr(error.hint, "so that it surely turns twice and three times: --vary B=...,");
+        assert_non_null(hint);
+        hint = strstr(hint, "...,");
+        char *end;
+        points[3].value[0] = strtoull(hint + 4, &end, 10);
+        points[4].value[0] = strtoull(end + 1, NULL, 10);
+        plim_step_done(&step);
+        step = fit_with_source(what, points, COUNT(points));
+        if (plim_step_choose(&step, &far, &choice, &error) < 0)
+            fail_msg("S=%u: %s; %s", (unsigned)s, error.what, error.hint);
+        plim_step_done(&step);
+    }
 }
 
 /* As many turns as a variable says. */
@@ -441,9 +482,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_several_pieces), cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_batches), cmocka_unit_test(test_no_turns),       cmocka_unit_test(test_capped),
-        cmocka_unit_test(test_file),    cmocka_unit_test(test_hostile),        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_pieces),        cmocka_unit_test(test_several_pieces), cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_turns),         cmocka_unit_test(test_batches),        cmocka_unit_test(test_no_turns),
+        cmocka_unit_test(test_capped),        cmocka_unit_test(test_file),           cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

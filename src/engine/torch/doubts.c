@@ -63,6 +63,14 @@ static uint32_t varied_in(const struct plim_step_shape *shape, uint32_t n_variab
     return varied;
 }
 
+static bool is_constant(const struct plim_step_shape *shape, const struct plim_step_size *size)
+{
+    unsigned powers = 0;
+    for (uint32_t v = 0; size->n_terms == 1 && v < PLIM_STEP_MAX_VARIABLES; v++)
+        powers += shape->terms[size->first_term].power[v];
+    return size->n_terms == 1 && powers == 0;
+}
+
 static bool grows_with(const struct plim_step_shape *shape, const struct plim_step_size *size, uint32_t variables)
 {
     for (uint32_t i = 0; i < size->n_terms; i++)
@@ -137,6 +145,56 @@ uint64_t plim_torch_hidden_bytes(const struct plim_torch *engine, size_t track, 
         plim_min_u64(n * MOST_THREADS * BYTES_OF_A_THREAD, plim_min_u64(largest, UINT64_MAX / MOST_TIMES) * MOST_TIMES);
     const struct plim_torch_settings *settings = &room->conditions.settings;
     return plim_torch_segment_bytes(settings, plim_torch_round(settings, bytes));
+}
+
+/* --- less than a piece --- */
+
+/* Is there less of all that grows with the variables than in any recording? */
+static bool is_small(const struct plim_torch *engine)
+{
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    uint32_t smallest = 0;
+    const uint64_t bytes = find_smallest(engine, &smallest);
+    for (size_t i = 0; bytes && i < shape->n_points; i++)
+        if (plim_step_size_bytes(shape, smallest, &shape->points[i]) <= bytes)
+            return false;
+    return bytes > 0;
+}
+
+/* An activation that is as large in all recordings, on a line that works in pieces: all of them had whole ones. */
+static bool is_whole_piece(const struct plim_torch *engine, const struct plim_step_allocation *own)
+{
+    const struct plim_step *step = engine->step;
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    const bool stays = own->pillar == PLIM_PILLAR_WEIGHTS || own->pillar == PLIM_PILLAR_OPTIMIZER ||
+                       own->pillar == PLIM_PILLAR_GRADIENTS;
+    return !stays && own->site < step->n_sites && step->sites[own->site].loop && own->size < shape->n_sizes &&
+           is_constant(shape, &shape->sizes[own->size]);
+}
+
+/* Turns that leave nothing behind are no loop of the track: it does not matter how many there are, if they are whole.
+ */
+static const char *piece_doubt(struct plim_torch *engine)
+{
+    const struct plim_step *step = engine->step;
+    const struct plim_step_shape *shape = engine->scene.choice.shape;
+    char text[320];
+    if (engine->scene.choice.source == PLIM_STEP_RECORDED || !is_small(engine))
+        return NULL;
+    for (size_t t = 0; t < shape->n_tracks; t++)
+        for (uint32_t i = 0; i < shape->tracks[t].n_allocations; i++) {
+            if (!is_whole_piece(engine, &shape->tracks[t].allocations[i]))
+                continue;
+            const struct plim_step_site *site = &step->sites[shape->tracks[t].allocations[i].site];
+            const char *place = plim_step_text(step, site->loop), *slash = strrchr(place, '/');
+            snprintf(
+                text, sizeof text,
+                "the program works in pieces at %.120s, and those of all recordings are alike: what is less than a "
+                "piece takes less; record smaller values to know",
+                slash ? slash + 1 : place);
+            return plim_torch_keep(engine, text);
+        }
+    return NULL;
 }
 
 /* --- ends and orders --- */
@@ -221,6 +279,7 @@ void plim_torch_add_doubts(struct plim_torch *engine, const struct plim_card *ca
         add(course, "work_areas",
             "no recording is large enough for the work areas that PyTorch's sums take from 1,024 rows on (batch x "
             "length): a line of the bill has room for one; record larger values to know");
+    add(course, "whole_pieces", piece_doubt(engine));
     add(course, "end_of_growth", end_doubt(engine));
     for (uint32_t v = 0; v < engine->step->n_variables; v++) {
         add(course, "value_of_one", one_doubt(engine, v));
