@@ -61,6 +61,7 @@ static enum plim_number known_as_of(const struct plim_finding *finding, enum pli
         enum plim_number which, from;
     } rows[] = {
         { "slurm-limit", PLIM_N_PROCESS_BYTES, PLIM_N_USED_BYTES },
+        { "kubernetes-evicted", PLIM_N_PROCESS_BYTES, PLIM_N_USED_BYTES },
         { "kernel-cgroup-task", PLIM_N_PROCESS_BYTES, PLIM_N_USED_BYTES },
         { "paddle-oom", PLIM_N_ALLOCATED_BYTES, PLIM_N_USED_BYTES }, /* "has been allocated", by all */
     };
