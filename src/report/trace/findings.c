@@ -65,19 +65,20 @@ static void print_line(FILE *out, const struct plim_memory_trace *trace, uint64_
         print_place(out, trace, "called from", call);
 }
 
-/* What the lines of a kind have in common. */
-static void print_kind(FILE *out, const struct plim_trace_answer *answer, enum plim_trace_growth_kind kind,
-                       const struct plim_style *style)
+/* What the lines of a kind have in common; the first of them is given. */
+static void print_kind(FILE *out, const struct plim_trace_answer *answer, size_t first, const struct plim_style *style)
 {
     const struct plim_trace_growth *growth = &answer->analysis->growth;
+    const enum plim_trace_growth_kind kind = growth->lines[first].kind;
+    const bool has_next = first + 1 < growth->n_lines && growth->lines[first + 1].kind == kind;
     const char *plain = plim_paint(style, PLIM_PLAIN);
     const unsigned long long n = growth->n_turns;
     if (kind == PLIM_TRACE_KEPT)
         plim_print(out, "\n%sgrows%s  held at the end of a loop of %llu turns, from all of its quarters;\n",
                    plim_paint(style, PLIM_RED), plain, n);
     else if (kind == PLIM_TRACE_LARGER)
-        plim_print(out, "\n%slarger%s  turns of a loop of %llu ask for more and more, first at this line;\n",
-                   plim_paint(style, PLIM_YELLOW), plain, n);
+        plim_print(out, "\n%slarger%s  turns of a loop of %llu ask for more and more, first at %s;\n",
+                   plim_paint(style, PLIM_YELLOW), plain, n, has_next ? "one of these lines" : "this line");
     else
         plim_print(out,
                    "\n%slate%s  what several turns of a loop of %llu took is given back together, the\n"
@@ -152,7 +153,7 @@ void plim_report_trace_findings(FILE *out, const struct plim_trace_answer *answe
     const struct plim_trace_growth *growth = &answer->analysis->growth;
     for (size_t i = 0; i < growth->n_lines; i++) {
         if (!i || growth->lines[i].kind != growth->lines[i - 1].kind)
-            print_kind(out, answer, growth->lines[i].kind, style);
+            print_kind(out, answer, i, style);
         print_growing(out, answer->trace, &growth->lines[i]);
     }
     print_pieces(out, answer, style);

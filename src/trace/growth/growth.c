@@ -474,30 +474,40 @@ static bool do_follow(const struct finder *f, const uint64_t *sizes, const uint6
     return 10 * n_equal >= 9 * n;
 }
 
-/*
- * The first line of a turn may ask for more because of what another line left in the turn before: a tensor that is
- * copied into a larger one at a turn's end. Its sizes then follow those of the turn before, and not those of its own.
- * False: out of memory; *root is NULL when neither can be told.
- */
-static bool choose_root(const struct finder *f, const struct group **root)
+/* Of the lines that ask for more, the one that holds the most from turn to turn, and holds more and more. */
+static const struct group *carrier_of(const struct finder *f)
 {
     const struct group *carrier = NULL;
-    for (size_t i = 0; i < f->n_groups && !is_carried_rising(f, *root); i++) {
+    for (size_t i = 0; i < f->n_groups; i++) {
         const struct group *group = &f->groups[i];
         if (group->is_larger && is_carried_rising(f, group) &&
             (!carrier || group->carried[f->n_bins - 1] > carrier->carried[f->n_bins - 1]))
             carrier = group;
     }
+    return carrier;
+}
+
+/*
+ * The first line of a turn may ask for more because of what another line left in the turn before: a tensor that is
+ * copied into a larger one at a turn's end. Its sizes then follow those of the turn before, and not those of its own.
+ * Where they do neither, as when it puts something of a fixed size to it, both lines stay. False: out of memory.
+ */
+static bool choose_roots(const struct finder *f, const struct group *roots[2])
+{
+    const struct group *carrier = is_carried_rising(f, roots[0]) ? NULL : carrier_of(f);
     if (!carrier)
         return true;
     uint64_t *sizes = plim_alloc(2 * (f->loop->n_turns + 1), sizeof *sizes);
     if (!sizes)
         return false;
     uint64_t *of = sizes + f->loop->n_turns + 1;
-    list_largest(f, *root, sizes);
+    list_largest(f, roots[0], sizes);
     list_largest(f, carrier, of);
     const bool is_before = do_follow(f, sizes, of, 1), is_now = do_follow(f, sizes, of, 0);
-    *root = is_before == is_now ? NULL : is_before ? carrier : *root;
+    if (is_before == is_now)
+        roots[1] = carrier;
+    else if (is_before)
+        roots[0] = carrier;
     plim_free(sizes);
     return true;
 }
@@ -527,23 +537,28 @@ static const struct group *first_larger(struct finder *f)
     return first;
 }
 
+static void tell_larger(struct finder *f, const struct group *group)
+{
+    const struct plim_trace_series bytes = bytes_of(f, group);
+    tell(f->growth, (struct plim_trace_growing){ .kind = PLIM_TRACE_LARGER,
+                                                 .frame = group->frame,
+                                                 .call = group->call,
+                                                 .bytes = plim_trace_last_quarter(&bytes),
+                                                 .first_bytes = plim_trace_first_quarter(&bytes),
+                                                 .n = group->n_taken });
+}
+
 static bool find_larger(struct finder *f)
 {
-    const struct group *root = first_larger(f);
-    if (!root || root->is_kept || does_go_over_kept(f, root) || !does_matter(f))
+    const struct group *roots[2] = { first_larger(f) };
+    if (!roots[0] || roots[0]->is_kept || does_go_over_kept(f, roots[0]) || !does_matter(f))
         return true;
     sum_carried(f);
-    if (!choose_root(f, &root))
+    if (!choose_roots(f, roots))
         return false;
-    if (root && !root->is_kept) {
-        const struct plim_trace_series bytes = bytes_of(f, root);
-        tell(f->growth, (struct plim_trace_growing){ .kind = PLIM_TRACE_LARGER,
-                                                     .frame = root->frame,
-                                                     .call = root->call,
-                                                     .bytes = plim_trace_last_quarter(&bytes),
-                                                     .first_bytes = plim_trace_first_quarter(&bytes),
-                                                     .n = root->n_taken });
-    }
+    for (size_t i = 0; i < 2; i++)
+        if (roots[i] && !roots[i]->is_kept)
+            tell_larger(f, roots[i]);
     return true;
 }
 

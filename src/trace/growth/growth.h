@@ -11,9 +11,9 @@
  * little of what was taken, and turns leave the same, or sizes that do not come in the same order again, as those of
  * layers do. Nor are lines named when as much goes that was there before the loop: it converts weights one by one.
  * LARGER: each turn asks for more than the one before, first at this line; it may be a longer sequence, or a tensor
- * that is copied into a larger one. LATE: what several turns took is given back together, the oldest first and not
- * always as many: so does Python's garbage collector with reference cycles. A list that a program empties goes newest
- * first.
+ * that is copied into a larger one: two lines where it may be either. LATE: what several turns took is given back
+ * together, the oldest first and not always as many: so does Python's garbage collector with reference cycles. A list
+ * that a program empties goes newest first.
  *
  * These are facts about a history and not mistakes yet.
  */

@@ -13,15 +13,16 @@
  * memory a multiple of what is used is gone.
  *
  * That a program reserves twice what it uses is usual where sizes vary, and comes to an end when all of them have been
- * there: this is told only when it goes on to the end of the history, again and again, and when other settings do
- * without. Streams and
- * pools come to an end as well (torch.cuda.Stream() has 32): there have to be a dozen of them for which the driver gave
- * segments though as much was free, and the same history needs less with them in one.
+ * there: this is told only when it goes on to the end of the history, again and again, or when it is far more than
+ * that; and when other settings do without. Streams and pools come to an end as well (torch.cuda.Stream() has 32):
+ * there have to be a dozen of them for which the driver gave segments though as much was free, and the same history
+ * needs less with them in one.
  */
 static const uint64_t least_bytes = 128 * PLIM_MIB; /* half a dozen segments of 20 MiB, as programs have at any time */
 enum {
     LEAST_APART = 12,    /* streams, or pools */
     LEAST_TIMES = 2,     /* what is reserved, of the most that was in use */
+    MUCH_TIMES = 3,      /* the same; then it need not go on */
     LEAST_RISE = 16,     /* of what is reserved, 1/16 has to come in the third quarter, and as much in the last */
     LEAST_PIN_SHARE = 4, /* of new segments, 1/4 has to be for a line */
     LEAST_BURSTS = 4,    /* of new segments in the second half: sizes that are drawn have 0.7 new largest ones there */
@@ -79,6 +80,11 @@ static int follow(struct finder *f, struct plim_torch_allocator *allocator, size
             pieces->shares[pieces->n_shares++] = share;
     }
     return 0;
+}
+
+static bool is_far_more(const struct plim_torch_result *result)
+{
+    return result->reserved_peak_bytes >= MUCH_TIMES * result->allocated_peak_bytes;
 }
 
 static bool is_rising(const struct finder *f)
@@ -161,7 +167,7 @@ static int find(struct finder *f, size_t device, const struct plim_trace_conditi
         return result;
     name_lines(f, pieces);
     const uint64_t most = reserved - (reserved - live) / 2; /* less by at least half of what was never in use */
-    if (is_rising(f))
+    if (is_rising(f) || is_far_more(&recorded->result))
         result = plim_trace_pieces_try(f->trace, device, f->requests, conditions, most, pieces, reterr);
     if (result == 0)
         result = try_in_one(f, device, conditions, PLIM_TRACE_APART_STREAMS, most, pieces, reterr);

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """
-Twelve programs that were written with their rules, after a round of sixty that nobody had looked at: what the backward pass leaves, in a
-thread without Python; free memory that is another stream's or pool's; and seven that look like them.
+Thirteen programs that were written with their rules, after two rounds of sixty that nobody had looked at: what the backward pass leaves, in a
+thread without Python; free memory that is another stream's or pool's; a length that is one less than what it follows; and seven that look like them.
 """
 import collections
 
 import torch
 
-from parts import MIB, Model, batch, learn, loss_of, mib, program, training, turns
+from parts import MIB, WIDTH, Model, batch, learn, loss_of, mib, program, training, turns
 
 
 def serve(pools: dict, length: int) -> None:
@@ -147,3 +147,16 @@ def halves_of_a_turn() -> None:
         del areas[::2]
         wide = [mib(18) for _ in range(6)]
         del areas, wide
+
+
+# --- a fault again: each turn reads all but the last of what the turns before left ---
+
+@program("copied")
+def session_without_end() -> None:
+    """A session gets longer with each click; the model is asked for the last click from those before it."""
+    items, out = torch.randn(600, WIDTH, device="cuda"), torch.randn(WIDTH, WIDTH, device="cuda")
+    clicks = torch.zeros(1 << 9, 3, dtype=torch.int64, device="cuda")
+    for _ in turns(40):
+        seen = items[clicks[:, :-1]]  # FAULT session-without-end
+        seen = torch.relu(seen @ out).mean(1)
+        clicks = torch.cat([clicks, clicks[:, :1]], 1)  # FAULT session-without-end

@@ -146,7 +146,8 @@ def shows(run: dict) -> set[str]:
         found |= {"late"} if 2 <= len(falls) <= len(held) / 4 else set()
     if any(p > 0.3 * r and p > 64 << 20 for p, r in zip(pieces, reserved)):
         found.add("pieces")
-    if len(reserved) >= 12 and rises(reserved) and reserved[-1] > max(2 * max(most), max(most) + (128 << 20)):
+    times = 2 if len(reserved) >= 12 and rises(reserved) else 3
+    if reserved and reserved[-1] > max(times * max(most), max(most) + (128 << 20)):
         found.add("unfit")
     return found
 

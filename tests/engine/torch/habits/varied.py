@@ -97,9 +97,9 @@ def masks_of_the_last_lengths() -> None:
         serve(weight, 40 + 37 * turn % 211, mask_of)
 
 
-@program(None)
+@program("unfit")
 def areas_that_settle() -> None:
     """An area of ten sizes, the smallest first in each epoch: segments come to be six times what is in use, and then no more."""
     for turn in turns(60):
-        area = mib(24 + 10 * (turn % 10))
+        area = mib(24 + 10 * (turn % 10))  # FAULT areas-that-settle
         del area
