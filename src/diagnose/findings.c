@@ -127,7 +127,7 @@ static int find_same(const struct plim_findings *f, const struct plim_observatio
 static int find_refined(const struct plim_findings *f, const struct plim_observation *s)
 {
     for (uint32_t i = f->n; i-- > 0;)
-        if (plim_pattern_lists(s->match->pattern->refines, f->list[i].pattern->id) &&
+        if (plim_pattern_lists(s->match->pattern->refines, f->list[i].pattern->id) && !f->list[i].is_recovered &&
             s->line - f->list[i].last_line <= PLIM_LINES_OF_A_FAILURE)
             return (int)i;
     return -1;

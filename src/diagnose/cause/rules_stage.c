@@ -60,6 +60,11 @@ bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
             "The weights need %s in one buffer. The card has %s, but only %s was free: others hold %s.",
             plim_say(&texts, tried), plim_say(&texts, total), plim_say(&texts, free_bytes),
             plim_say(&texts, total - free_bytes));
+    if (plim_is_known(tried) && plim_is_known(free_bytes) && free_bytes >= tried + (int64_t)PLIM_GIB)
+        return plim_guess_set(guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+                              "The weights need %s in one buffer, and %s was free: the driver did not give it in one "
+                              "piece.",
+                              plim_say(&texts, tried), plim_say(&texts, free_bytes));
     if (plim_is_known(tried) && plim_is_known(free_bytes))
         return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
                               "The weights for this card need %s in one buffer, and %s was free.",
