@@ -59,7 +59,7 @@ MACROS = {
                  r"|mem(?:ory)?,? \(?(?:and )?not (?:the )?(?:cuda|gpu|vram|video)(?: memory)?)\b\)?"
                  r"(?: (?:usage|use|consumption|utili[sz]ation|space))?|内存)",
     "%ENDED%": r"(?:\b(?:r[au]ns?|running|run|goes|went|going) out\b|\bout[- ]of\b|\booms?\b|\boomed\b|\bcrash\w{0,3}\b"
-               r"|\bkilled\b|\bkills\b|\bdies\b|\bdied\b|\beats?\b|\beating\b|\bfull\b|\bused up\b|\bfill(?:s|ed|ing)? up\b|\bfills\b"
+               r"|\bkilled\b|\bkills\b|\bdies\b|\bdied\b|\beats?\b|\beating\b|\bfull\b|\bused up\b|\bfill(?:s|ed)? up\b|\bfills\b"
                r"|\bnot enough\b|\binsufficient\b|\bexceed\w{0,3}\b(?! [0-9])|\bexhaust\w{0,3}\b"
                r"|\bmax(?:es|ed|ing)? out\b|\bmaxed\b|\bbl(?:ows?|owing|ew|own) up\b|\bexplod\w{1,3}\b|\boverflow\w{0,3}\b|\bsurpass\w{0,3}\b"
                r"|\b(?:fully|completely) (?:used|utili[sz]ed|occupied|consumed)\b|爆|溢出|不足|不够|用完|占满|耗尽)",
