@@ -117,8 +117,8 @@ const char *plim_log_context_outermost(const struct plim_log_context *context, c
         const struct plim_pattern *outer = NULL;
         for (uint32_t i = 0; i < context->n_programs; i++) {
             const struct plim_pattern *program = context->programs[i];
-            if (strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework) &&
-                (!outer || (outer->is_weak && !program->is_weak)))
+            if (program && strcmp(program->framework, framework) != 0 &&
+                plim_pattern_lists(program->wraps, framework) && (!outer || (outer->is_weak && !program->is_weak)))
                 outer = program;
         }
         if (!outer)
