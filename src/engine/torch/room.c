@@ -77,14 +77,20 @@ static struct plim_overhead_band share_of(const struct plim_torch *engine, const
                                         bytes + slack + context.high_bytes + kernels.high_bytes + outside.high_bytes };
 }
 
+/* In all that a share goes by. */
+static bool are_alike(const struct plim_card *a, const struct plim_card *b)
+{
+    return !strcmp(a->name, b->name) && a->total_bytes == b->total_bytes && a->sm_count == b->sm_count &&
+           a->compute_capability == b->compute_capability;
+}
+
 /* Kept for the card: each of its tracks asks for what the others take. */
 static struct plim_overhead_band sum_of(const struct plim_torch *engine, const struct plim_card *card, uint32_t number)
 {
     struct plim_torch_place *place = &engine->scene.places[number];
-    if (place->is_made && !memcmp(&place->card, card, sizeof *card))
+    if (place->is_made && are_alike(&place->card, card))
         return place->sum;
-    *place = (struct plim_torch_place){ .is_made = true };
-    memcpy(&place->card, card, sizeof *card);
+    *place = (struct plim_torch_place){ .is_made = true, .card = *card };
     for (size_t i = 0; i < engine->scene.choice.shape->n_tracks; i++) {
         if (engine->scene.checks[i].place != number)
             continue;
