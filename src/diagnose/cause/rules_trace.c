@@ -336,8 +336,12 @@ bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)
     }
     /* Of a card that is full the traceback shows who was last, and a small piece can be anything's. */
     const struct plim_cause_answer *a = facts->answer;
-    const bool is_large = plim_is_known(a->tried_bytes) && plim_is_known(a->total_bytes) &&
-                          a->tried_bytes >= a->total_bytes / PLIM_STEP_OF_CARD;
+    const bool is_known = plim_is_known(a->tried_bytes) && plim_is_known(a->total_bytes);
+    /* going back, in a program that has the card to itself: a smaller piece is of the step as surely */
+    const bool is_own = is_known && facts->trace == PLIM_TRACE_BACKWARD && plim_is_known(a->allocated_bytes) &&
+                        (double)a->allocated_bytes > PLIM_WEIGHTS_SHARE * (double)a->total_bytes;
+    const bool is_large =
+        is_known && a->tried_bytes >= a->total_bytes / (is_own ? 2 * PLIM_STEP_OF_CARD : PLIM_STEP_OF_CARD);
     return plim_guess_set(
         guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
         facts->trace != PLIM_TRACE_GENERATE && is_large ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
