@@ -50,7 +50,10 @@ static bool begins_number(const char *text, size_t at)
            (at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.' && text[at - 1] != '$'));
 }
 
-/* "7B", "8x7b", "0.5B", "13B-4bit": in thousandths of a billion; 0: none here. */
+/*
+ * "7B", "8x7b", "0.5B", "13B-4bit": in thousandths of a billion; 0: none here. Experts have one attention between them:
+ * Mixtral 8x7B has 46.7 billion and 8x22B 140.6 (their model cards), four fifths of the product and a little more.
+ */
 static int64_t read_billions(const char *text, size_t size, size_t at)
 {
     int64_t n = read_number(text, size, &at), experts = 1;
@@ -63,7 +66,7 @@ static int64_t read_billions(const char *text, size_t size, size_t at)
                          (at + 1 == size || !is_word(text[at + 1]) || text[at + 1] == '_');
     if (!is_unit || n <= 0 || experts < 1 || experts > 64 || n * experts > (int64_t)MOST_BILLIONS * 1000)
         return 0;
-    return n * experts;
+    return experts > 1 ? n * experts * 4 / 5 : n;
 }
 
 /* The name of a card that is sold with memory of several sizes, or the word for one, before the size. */
@@ -145,7 +148,7 @@ static bool is_several(const char *text, size_t size)
     if (has_count(text, size))
         return true;
     for (size_t i = 0; i + 2 < size; i++) { /* "2x3090", "4 * A100" */
-        if (!begins_number(text, i) || isdigit((unsigned char)text[i + 1]))
+        if (!begins_number(text, i) || isdigit((unsigned char)text[i + 1]) || read_billions(text, size, i))
             continue;
         size_t k = i + 1;
         while (k < size && text[k] == ' ')
