@@ -222,7 +222,7 @@ static int refuse(const struct plim_step *step, const struct plim_step_shape *sh
               place);
     plim_error_hint(reterr,
                     "record larger values, too, %s turns twice and three times: --vary %s=...,%" PRIu64 ",%" PRIu64,
-                    is_known ? "so that it surely" : "until it", step->variables[v].name, second, third);
+                    is_known ? "so that it" : "until it", step->variables[v].name, second, third);
     return PLIM_E_UNSUPPORTED;
 }
 

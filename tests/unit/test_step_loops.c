@@ -279,7 +279,7 @@ static void test_hint(void **state)
         struct plim_step_choice choice;
         struct plim_error error = { 0 };
         assert_int_equal(plim_step_choose(&step, &far, &choice, &error), PLIM_E_UNSUPPORTED);
-        const char *hint = strstr(error.hint, "so that it surely turns twice and three times: --vary B=...,");
+        const char *hint = strstr(error.hint, "so that it turns twice and three times: --vary B=...,");
         assert_non_null(hint);
         hint = strstr(hint, "...,");
         char *end;

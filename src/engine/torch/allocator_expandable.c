@@ -92,8 +92,10 @@ static bool map(struct plim_torch_allocator *a, uint32_t block, uint64_t bytes)
     plim_torch_block_pull(a, block);
     if (mapped < b->bytes) {
         const uint32_t rest = plim_torch_block_new(a, b->heap, b->range, address + mapped, b->bytes - mapped);
-        if (!rest)
+        if (!rest) {
+            plim_torch_block_put(a, block, PLIM_TORCH_UNMAPPED);
             return false;
+        }
         b = plim_torch_block(a, block);
         plim_torch_block_link(a, block, rest);
         plim_torch_block_put(a, rest, PLIM_TORCH_UNMAPPED);

@@ -490,7 +490,7 @@ static const struct group *carrier_of(const struct finder *f)
 /*
  * The first line of a turn may ask for more because of what another line left in the turn before: a tensor that is
  * copied into a larger one at a turn's end. Its sizes then follow those of the turn before, and not those of its own.
- * Where they do neither, as when it puts something of a fixed size to it, both lines stay. False: out of memory.
+ * Where that does not tell, as when it puts something of a fixed size to it, both lines stay. False: out of memory.
  */
 static bool choose_roots(const struct finder *f, const struct group *roots[2])
 {

@@ -37,7 +37,7 @@ struct finder {
     struct plim_trace_pin *pins;     /* by stack; the last has none */
     uint64_t most_bytes[N_QUARTERS]; /* reserved */
     bool *has_stream, *has_pool;     /* segments were given for it though as much was free */
-    size_t n_bursts, last;           /* of that in the second half, and the event of the last */
+    size_t n_bursts, last;           /* of that in the second half, and the event that the last begins with */
 };
 
 /* A request for which the driver gave segments though as much was free. */
@@ -49,12 +49,14 @@ static void note(struct finder *f, const struct plim_torch_event *event, uint64_
     f->pins[stack].held_bytes += given_bytes;
     f->pins[stack].n++;
     f->has_stream[event->stream] = f->has_pool[event->pool] = true;
-    if (event->bytes <= PLIM_TORCH_SMALL_BYTES)
-        return;
     const size_t n = f->requests->n_events, at = (size_t)(event - f->requests->events);
+    if (event->bytes <= PLIM_TORCH_SMALL_BYTES || at < n / 2)
+        return;
     const bool is_same =
         f->loop->turns[at] ? f->loop->turns[at] == f->loop->turns[f->last] : at - f->last <= n / N_BURSTS;
-    f->n_bursts += at >= n / 2 && !(f->n_bursts && is_same);
+    if (f->n_bursts && is_same)
+        return;
+    f->n_bursts++;
     f->last = at;
 }
 

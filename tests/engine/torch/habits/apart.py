@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-Thirteen programs that were written with their rules, after two rounds of sixty that nobody had looked at: what the backward pass leaves, in a
+Fourteen programs that were written with their rules, after two rounds of sixty that nobody had looked at: what the backward pass leaves, in a
 thread without Python; free memory that is another stream's or pool's; a length that is one less than what it follows; and seven that look like them.
 """
 import collections
@@ -160,3 +160,18 @@ def session_without_end() -> None:
         seen = items[clicks[:, :-1]]  # FAULT session-without-end
         seen = torch.relu(seen @ out).mean(1)
         clicks = torch.cat([clicks, clicks[:, :1]], 1)  # FAULT session-without-end
+
+
+# --- a fault without a loop that can be seen: it is on one line ---
+
+def one_area(turn: int) -> None:
+    area = mib(10 + 2 * turn)  # FAULT areas-one-by-one
+    del area
+
+
+@program("unfit")
+def areas_one_by_one() -> None:
+    """Each area is a little larger than all before: no pause between new segments is longer than another."""
+    weights = mib(6000)
+    list(map(one_area, turns(100)))
+    del weights
