@@ -52,7 +52,7 @@ static bool begins_number(const char *text, size_t at)
 
 /*
  * "7B", "8x7b", "0.5B", "13B-4bit": in thousandths of a billion; 0: none here. Experts have one attention between them:
- * Mixtral 8x7B has 46.7 billion and 8x22B 140.6 (their model cards), four fifths of the product and a little more.
+ * Mixtral 8x7B has 46.7 billion and 8x22B 140.6 (their model cards), about four fifths of the product.
  */
 static int64_t read_billions(const char *text, size_t size, size_t at)
 {
