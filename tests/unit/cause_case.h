@@ -63,6 +63,16 @@ static inline void point(int64_t step, int64_t bytes, int64_t seconds)
     context.n_points++;
 }
 
+/* A line of the traceback, further in than the one before. */
+static inline void frame(const char *file, const char *name, bool is_user)
+{
+    struct plim_frame *to = &context.frames[context.n_frames++];
+    snprintf(to->file, sizeof to->file, "%s", file);
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->line = 42;
+    to->is_user = is_user;
+}
+
 static inline void find(void) { plim_cause_find(&finding, &context, &answer); }
 
 /* Memory was short, and the log does not say what for. */
