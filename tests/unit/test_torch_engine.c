@@ -2,12 +2,12 @@
 /* The bill of a recorded step: it says no exactly where the replay runs out of memory, and exact only where it may. */
 #include "engine/torch/engine.h"
 
+#include "base/numbers.h"
 #include "base/units.h"
 #include "hand_step.h"
 #include "model/step_model.h"
 #include "step/file.h"
 
-#include <time.h>
 #include <unistd.h>
 
 /* Through a file, as a user's: the model and its engine are the caller's to free. */
@@ -348,7 +348,7 @@ static void test_cards_in_turn(void **state)
     static const char *const settings[] = { "", "expandable_segments:True", "per_process_memory_fraction:0.5",
                                             "per_process_memory_fraction:0.5,garbage_collection_threshold:0.3" };
     struct plim_step step;
-    struct plim_model *model, *own_model;
+    struct plim_model *model = NULL, *own_model = NULL;
     (void)state;
     make(&step, true);
     struct plim_engine *engine = open_step(&step, &model);
@@ -383,15 +383,11 @@ static void test_cards_in_turn(void **state)
 
 /* --- many tracks --- */
 
-static double seconds_of_a_bill(uint32_t n_tracks, uint64_t *ret_bytes)
+/* Of processes on one card, each with 1 MiB. */
+static struct plim_engine *open_tracks(struct plim_step *step, uint32_t n_tracks, struct plim_model **ret_model)
 {
-    enum { RUNS = 5 };
-    static struct plim_bill bill;
-    struct plim_step step = { .n_variables = 0 };
-    struct plim_model *model = NULL;
-    struct plim_setup setup;
-    double least = 1e9;
-    struct plim_step_shape *shape = hand_shape(&step);
+    *step = (struct plim_step){ .n_variables = 0 };
+    struct plim_step_shape *shape = hand_shape(step);
     hand_point(shape, 0, 0);
     hand_size(shape, PLIM_MIB, 0);
     for (uint32_t i = 0; i < n_tracks; i++) {
@@ -399,33 +395,61 @@ static double seconds_of_a_bill(uint32_t n_tracks, uint64_t *ret_bytes)
         track->device = 0;
         hand_take(track, 0, PLIM_STEP_NO_SITE, PLIM_PILLAR_WEIGHTS, PLIM_PHASE_LOAD);
     }
-    struct plim_engine *engine = open_step(&step, &model);
+    return open_step(step, ret_model);
+}
+
+/* Tracks of one card have less room for each other: what all take is added up once, and each takes its own off. */
+static void test_many_tracks(void **state)
+{
+    enum { N_TRACKS = 2000 };
+    static struct plim_bill bill;
+    const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    const struct plim_card *card = &machine.card[0];
+    struct plim_model *model = NULL;
+    struct plim_step step;
+    struct plim_setup setup;
+    (void)state;
+    struct plim_engine *engine = open_tracks(&step, N_TRACKS, &model);
+    struct plim_torch *torch = (struct plim_torch *)engine;
     plim_setup_init(&setup, engine->type);
-    for (uint64_t i = 0; i < RUNS; i++) { /* each on another card; the first makes the scene */
-        const struct plim_machine machine = budget_of((8 + i) * PLIM_GIB, 1);
-        const clock_t start = clock();
-        bill_of(engine, &setup, &machine, &bill);
-        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        least = i && seconds < least ? seconds : least;
-    }
-    *ret_bytes = line_of(&bill, "other ranks")->bytes;
+    bill_of(engine, &setup, &machine, &bill);
+    const uint64_t others = line_of(&bill, "other ranks")->bytes, sum = torch->scene.places[0].sum.bytes;
+    assert_int_equal(others % (N_TRACKS - 1), 0);
+    assert_int_equal(sum, others / (N_TRACKS - 1) * N_TRACKS);
+    torch->scene.places[0].sum.bytes++;
+    for (size_t i = 0; i < N_TRACKS; i++) /* from that sum, and not by all tracks again */
+        assert_int_equal(plim_torch_others_band(torch, card, i).bytes, others + 1);
     plim_engine_free(engine);
     plim_model_free(model);
     plim_step_done(&step);
-    return least;
 }
 
-/* Tracks of one card have less room for each other; the work for a card grows as their number does. */
-static void test_many_tracks(void **state)
+/* What is beyond all memory hides nothing of what the others take. */
+static void test_huge_tracks(void **state)
 {
-    enum { FEW = 250, MANY = 2000 };
-    uint64_t few_bytes, many_bytes;
+    static struct plim_bill bill;
+    const struct plim_machine machine = budget_of(8 * PLIM_GIB, 1);
+    const struct plim_card *card = &machine.card[0];
+    struct plim_model *model = NULL;
+    struct plim_step step;
+    struct plim_setup setup;
     (void)state;
-    const double few = seconds_of_a_bill(FEW, &few_bytes), many = seconds_of_a_bill(MANY, &many_bytes);
-    assert_int_equal(few_bytes % (FEW - 1), 0);
-    assert_int_equal(many_bytes, few_bytes / (FEW - 1) * (MANY - 1));
-    if (many > few * 2 * MANY / FEW)
-        fail_msg("%d tracks take %.1f ms, %d take %.1f ms", FEW, 1e3 * few, MANY, 1e3 * many);
+    struct plim_engine *engine = open_tracks(&step, 3, &model);
+    struct plim_torch *torch = (struct plim_torch *)engine;
+    plim_setup_init(&setup, engine->type);
+    bill_of(engine, &setup, &machine, &bill);
+    const uint64_t each = line_of(&bill, "other ranks")->bytes / 2;
+    torch->scene.checks[0].peak_bytes = torch->scene.checks[1].peak_bytes = PLIM_BYTES_MAX;
+    torch->scene.places[0].is_made = false;
+    const struct plim_overhead_band of_huge = plim_torch_others_band(torch, card, 0),
+                                    of_small = plim_torch_others_band(torch, card, 2);
+    assert_true(of_huge.bytes > PLIM_MOST_BYTES && of_huge.high_bytes >= of_huge.bytes);
+    assert_int_equal(of_small.bytes, 2 * (of_huge.bytes - each));
+    torch->scene.places[0].sum.bytes = PLIM_BYTES_MAX; /* cannot be told any more */
+    assert_int_equal(plim_torch_others_band(torch, card, 0).bytes, PLIM_BYTES_MAX);
+    plim_engine_free(engine);
+    plim_model_free(model);
+    plim_step_done(&step);
 }
 
 /* A replay opens what a track says that it has. */
@@ -635,7 +659,8 @@ int main(void)
         cmocka_unit_test(test_search_ends),   cmocka_unit_test(test_not_monotonic),
         cmocka_unit_test(test_making_room),   cmocka_unit_test(test_making_no_room),
         cmocka_unit_test(test_any_card),      cmocka_unit_test(test_cards_in_turn),
-        cmocka_unit_test(test_many_tracks),   cmocka_unit_test(test_many_pools),
+        cmocka_unit_test(test_many_tracks),   cmocka_unit_test(test_huge_tracks),
+        cmocka_unit_test(test_many_pools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

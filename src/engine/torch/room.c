@@ -65,13 +65,13 @@ struct plim_overhead_band plim_torch_outside_band(const struct plim_torch *engin
     }
 }
 
-/* Each has a context of its own. */
+/* Each has a context of its own. It counts as one buffer at the most, so that what many take can be added up. */
 static struct plim_overhead_band share_of(const struct plim_torch *engine, const struct plim_card *card, size_t track)
 {
     const struct plim_overhead_band context = plim_cuda_context_band(card), kernels = plim_cuda_kernels_band(),
                                     outside = plim_torch_outside_band(engine, card,
                                                                       &engine->scene.choice.shape->tracks[track]);
-    const uint64_t bytes = engine->scene.checks[track].peak_bytes;
+    const uint64_t bytes = plim_min_u64(engine->scene.checks[track].peak_bytes, PLIM_MOST_BYTES);
     const uint64_t slack = (uint64_t)((double)bytes * plim_torch_error_of(engine));
     return (struct plim_overhead_band){ bytes + context.bytes + kernels.bytes + outside.bytes, 0,
                                         bytes + slack + context.high_bytes + kernels.high_bytes + outside.high_bytes };
@@ -101,14 +101,16 @@ static struct plim_overhead_band sum_of(const struct plim_torch *engine, const s
     return place->sum;
 }
 
+/* A sum that is beyond all memory stays there. */
+static uint64_t sum_without(uint64_t sum, uint64_t own) { return sum < PLIM_BYTES_MAX ? sum - own : sum; }
+
 struct plim_overhead_band plim_torch_others_band(const struct plim_torch *engine, const struct plim_card *card,
                                                  size_t track)
 {
-    struct plim_overhead_band others = sum_of(engine, card, engine->scene.checks[track].place);
-    const struct plim_overhead_band own = share_of(engine, card, track);
-    others.bytes -= own.bytes < others.bytes ? own.bytes : others.bytes;
-    others.high_bytes -= own.high_bytes < others.high_bytes ? own.high_bytes : others.high_bytes;
-    return others;
+    const struct plim_overhead_band sum = sum_of(engine, card, engine->scene.checks[track].place),
+                                    own = share_of(engine, card, track);
+    return (struct plim_overhead_band){ sum_without(sum.bytes, own.bytes), 0,
+                                        sum_without(sum.high_bytes, own.high_bytes) };
 }
 
 /* What other than PyTorch's allocator takes of a card. */
