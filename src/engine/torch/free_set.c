@@ -113,27 +113,30 @@ static bool open_bins(struct plim_free_set *set)
     return set->bins != NULL;
 }
 
+/* Where a tree is to hang: on a side of the block above it, or at a root. */
+struct place {
+    uint32_t *at, above;
+};
+
+/* Hang a tree up but for one side of it, which becomes the place and is returned. */
+static inline uint32_t hang(struct plim_torch_block *blocks, struct place *place, uint32_t tree, uint32_t *side)
+{
+    *place->at = tree;
+    blocks[tree].above = place->above;
+    place->at = side;
+    place->above = tree;
+    return *side;
+}
+
 /* Cut the tree `rest` in two at a block, which becomes the node above both. */
 static inline void cut(const struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block, uint32_t rest)
 {
     const struct plim_torch_block b = blocks[block];
-    uint32_t *left = &blocks[block].left, *right = &blocks[block].right;
-    uint32_t left_above = block, right_above = block;
+    struct place left = { &blocks[block].left, block }, right = { &blocks[block].right, block };
     while (rest)
-        if (is_before(set, &blocks[rest], b.bytes, b.address)) {
-            *left = rest;
-            blocks[rest].above = left_above;
-            left_above = rest;
-            left = &blocks[rest].right;
-            rest = *left;
-        } else {
-            *right = rest;
-            blocks[rest].above = right_above;
-            right_above = rest;
-            right = &blocks[rest].left;
-            rest = *right;
-        }
-    *left = *right = 0;
+        rest = is_before(set, &blocks[rest], b.bytes, b.address) ? hang(blocks, &left, rest, &blocks[rest].right)
+                                                                 : hang(blocks, &right, rest, &blocks[rest].left);
+    *left.at = *right.at = 0;
 }
 
 bool plim_free_set_add(struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block)
@@ -155,27 +158,18 @@ bool plim_free_set_add(struct plim_free_set *set, struct plim_torch_block *block
     return true;
 }
 
-/* Make one tree of two, below a block, at a place; all of the left one are before all of the right one. */
-static inline void unite(const struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t *place,
-                         uint32_t above, uint32_t left, uint32_t right)
+/* Make one tree of two at a place; all of the left one are before all of the right one. */
+static inline void unite(const struct plim_free_set *set, struct plim_torch_block *blocks, struct place place,
+                         uint32_t left, uint32_t right)
 {
     while (left && right)
-        if (priority_of(set, left) > priority_of(set, right)) {
-            *place = left;
-            blocks[left].above = above;
-            above = left;
-            place = &blocks[left].right;
-            left = *place;
-        } else {
-            *place = right;
-            blocks[right].above = above;
-            above = right;
-            place = &blocks[right].left;
-            right = *place;
-        }
-    *place = left | right;
-    if (*place)
-        blocks[*place].above = above;
+        if (priority_of(set, left) > priority_of(set, right))
+            left = hang(blocks, &place, left, &blocks[left].right);
+        else
+            right = hang(blocks, &place, right, &blocks[right].left);
+    *place.at = left | right;
+    if (*place.at)
+        blocks[*place.at].above = place.above;
 }
 
 void plim_free_set_remove(struct plim_free_set *set, struct plim_torch_block *blocks, uint32_t block)
@@ -184,10 +178,10 @@ void plim_free_set_remove(struct plim_free_set *set, struct plim_torch_block *bl
     if (!set->bins)
         return;
     const uint32_t bin = bin_of(set, b->bytes);
-    uint32_t *place = &set->bins->roots[bin];
+    struct place place = { &set->bins->roots[bin], b->above };
     if (b->above)
-        place = blocks[b->above].left == block ? &blocks[b->above].left : &blocks[b->above].right;
-    unite(set, blocks, place, b->above, b->left, b->right);
+        place.at = blocks[b->above].left == block ? &blocks[b->above].left : &blocks[b->above].right;
+    unite(set, blocks, place, b->left, b->right);
     if (!set->bins->roots[bin])
         set->bins->has_any[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }

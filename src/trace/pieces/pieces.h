@@ -58,19 +58,14 @@ PLIM_MUST_CHECK int plim_trace_pieces_try(const struct plim_memory_trace *trace,
 size_t plim_trace_pins_unite(const struct plim_memory_trace *trace, struct plim_trace_pin *pins, size_t n);
 
 /* `recorded`: a replay under the trace's own conditions that met it. */
-PLIM_MUST_CHECK int plim_trace_pieces_find(const struct plim_memory_trace *trace, size_t device,
-                                           const struct plim_trace_requests *requests,
-                                           const struct plim_trace_loop *loop,
-                                           const struct plim_trace_conditions *conditions,
-                                           const struct plim_trace_replay *recorded,
-                                           struct plim_trace_pieces *ret_pieces, struct plim_error *reterr);
+typedef int plim_trace_pieces_fn(const struct plim_memory_trace *trace, size_t device,
+                                 const struct plim_trace_requests *requests, const struct plim_trace_loop *loop,
+                                 const struct plim_trace_conditions *conditions,
+                                 const struct plim_trace_replay *recorded, struct plim_trace_pieces *ret_pieces,
+                                 struct plim_error *reterr);
 
+PLIM_MUST_CHECK plim_trace_pieces_fn plim_trace_pieces_find;
 /* Of a history without one of the former: is_unfit. */
-PLIM_MUST_CHECK int plim_trace_unfit_find(const struct plim_memory_trace *trace, size_t device,
-                                          const struct plim_trace_requests *requests,
-                                          const struct plim_trace_loop *loop,
-                                          const struct plim_trace_conditions *conditions,
-                                          const struct plim_trace_replay *recorded,
-                                          struct plim_trace_pieces *ret_pieces, struct plim_error *reterr);
+PLIM_MUST_CHECK plim_trace_pieces_fn plim_trace_unfit_find;
 
 #endif
