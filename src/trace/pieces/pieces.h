@@ -12,7 +12,8 @@
  * named hold what keeps such segments: of a loop, what is left from earlier turns.
  *
  * Where that is not so, segments may still have come to be more and more because requests fit none that is free
- * (unfit.c).
+ * (unfit.c). No setting is tried where memory ran out, nor there while what is reserved stays below three times what is
+ * in use and does not rise.
  */
 
 #include "trace/loop.h"
@@ -41,8 +42,8 @@ struct plim_trace_pieces {
     struct plim_trace_share then;
     struct plim_trace_pin pins[PLIM_TRACE_MAX_PINS]; /* the most free bytes first */
     size_t n_pins;
-    char settings[PLIM_TRACE_PIECES_SETTINGS_BYTES];     /* the mildest that needs clearly less; "": none, or an OOM */
-    enum plim_trace_apart apart;                         /* is_unfit: no setting, but these in one need clearly less */
+    char settings[PLIM_TRACE_PIECES_SETTINGS_BYTES];     /* the mildest tried that needs clearly less; "": none */
+    enum plim_trace_apart apart;                         /* is_unfit, no settings: these in one need clearly less */
     uint64_t reserved_peak_bytes;                        /* of the history under these settings, or so */
     struct plim_trace_share shares[PLIM_TRACE_N_SHARES]; /* over the history; none if little was ever in pieces */
     size_t n_shares;
