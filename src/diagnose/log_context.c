@@ -84,26 +84,30 @@ void plim_log_context_add_programs_around(struct plim_log_context *context, cons
     }
 }
 
+struct named_program {
+    const struct plim_pattern *program;
+    const char *at;
+};
+
+static bool goes_before(struct named_program a, struct named_program b)
+{
+    return a.program->is_weak != b.program->is_weak ? b.program->is_weak : a.at < b.at;
+}
+
 void plim_log_context_add_programs_named(struct plim_log_context *context, const char *text, size_t size)
 {
-    struct {
-        const struct plim_pattern *program;
-        const char *at;
-    } named[PLIM_MAX_PROGRAMS];
+    struct named_program named[PLIM_MAX_PROGRAMS];
     uint32_t n = 0;
-    for (uint16_t i = 0; i < plim_n_patterns && n < PLIM_MAX_PROGRAMS; i++) {
+    for (uint16_t i = 0; i < plim_n_patterns; i++) {
         const struct plim_pattern *program = &plim_patterns[i];
-        const char *at = program->names ? plim_program_named_at(program, text, size) : NULL;
-        uint32_t place = n;
-        if (!at)
+        const struct named_program one = { program,
+                                           program->names ? plim_program_named_at(program, text, size) : NULL };
+        if (!one.at || (n == PLIM_MAX_PROGRAMS && !goes_before(one, named[n - 1])))
             continue;
-        for (; place > 0 && (named[place - 1].program->is_weak > program->is_weak ||
-                             (named[place - 1].program->is_weak == program->is_weak && named[place - 1].at > at));
-             place--)
+        uint32_t place = n < PLIM_MAX_PROGRAMS ? n++ : n - 1;
+        for (; place > 0 && goes_before(one, named[place - 1]); place--)
             named[place] = named[place - 1];
-        named[place].program = program;
-        named[place].at = at;
-        n++;
+        named[place] = one;
     }
     for (uint32_t i = 0; i < n; i++)
         plim_log_context_add_program(context, named[i].program);
@@ -117,8 +121,8 @@ const char *plim_log_context_outermost(const struct plim_log_context *context, c
         const struct plim_pattern *outer = NULL;
         for (uint32_t i = 0; i < context->n_programs; i++) {
             const struct plim_pattern *program = context->programs[i];
-            if (program && strcmp(program->framework, framework) != 0 &&
-                plim_pattern_lists(program->wraps, framework) && (!outer || (outer->is_weak && !program->is_weak)))
+            if (strcmp(program->framework, framework) != 0 && plim_pattern_lists(program->wraps, framework) &&
+                (!outer || (outer->is_weak && !program->is_weak)))
                 outer = program;
         }
         if (!outer)
@@ -141,12 +145,10 @@ const char *plim_log_context_surroundings(const struct plim_log_context *context
 
 const char *plim_log_context_framework(const struct plim_log_context *context)
 {
-    const struct plim_pattern *first = NULL;
-    for (uint32_t i = 0; i < context->n_programs; i++) {
-        const struct plim_pattern *program = context->programs[i];
-        /* What runs a program is rather its surroundings: it wraps the kernel only. */
-        if (!first || (!plim_pattern_lists(first->wraps, "other") && plim_pattern_lists(program->wraps, "other")))
-            first = program;
-    }
-    return first ? plim_log_context_outermost(context, first->framework) : NULL;
+    const struct plim_pattern *const *programs = context->programs;
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < context->n_programs; i++) /* what wraps the kernel only is rather surroundings */
+        if (!plim_pattern_lists(programs[first]->wraps, "other") && plim_pattern_lists(programs[i]->wraps, "other"))
+            first = i;
+    return context->n_programs ? plim_log_context_outermost(context, programs[first]->framework) : NULL;
 }

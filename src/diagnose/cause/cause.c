@@ -122,10 +122,10 @@ static bool is_supposed(const struct plim_facts *facts)
 {
     static const char *const words[] = { "might be caused", "may be caused",   "could be caused", "It is possible that",
                                          "This might ",     "probably means ", "Perhaps ",        "May be caused" };
-    bool is = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        is = is || plim_fact_in_evidence(facts, words[i]);
-    return is;
+        if (plim_fact_in_evidence(facts, words[i]))
+            return true;
+    return false;
 }
 
 static void limit_confidence(const struct plim_finding *finding, const struct plim_log_context *context,
@@ -134,7 +134,7 @@ static void limit_confidence(const struct plim_finding *finding, const struct pl
     struct plim_guess *best = &answer->best;
     const size_t n = strlen(best->why);
     uint64_t line;
-    if (best->confidence < PLIM_CONFIDENCE_MEDIUM)
+    if (best->confidence < PLIM_CONFIDENCE_MEDIUM) /* what is likely has the line that is not known told all the same */
         return;
     if (is_weak(finding, answer) || is_supposed(&(struct plim_facts){ .finding = finding })) {
         best->confidence = PLIM_CONFIDENCE_MEDIUM;
