@@ -77,9 +77,11 @@ static bool is_behind(const char *text, const char *at, const char *word)
 /* "name.part", which is neither a file nor a host: "train.py", "example.com". */
 static bool is_dotted(const char *behind)
 {
-    static const char *const ends[] = { "py",  "com",  "ai",   "io",  "org", "md",  "git", "cpp", "c",
-                                        "h",   "cc",   "rs",   "net", "dev", "sh",  "js",  "log", "txt",
-                                        "exe", "json", "yaml", "yml", "dll", "zip", "jl",  "cu",  "bat" };
+    static const char *const ends[] = { "py",  "com",  "ai",   "io",   "org",        "md",    "git",  "cpp",
+                                        "c",   "h",    "cc",   "rs",   "net",        "dev",   "sh",   "js",
+                                        "log", "txt",  "exe",  "json", "yaml",       "yml",   "toml", "cfg",
+                                        "dll", "zip",  "jl",   "cu",   "bat",        "ipynb", "pt",   "pth",
+                                        "bin", "gguf", "ckpt", "lock", "safetensors" };
     size_t n = 1;
     if (behind[0] != '.' || !(isalpha((unsigned char)behind[1]) || behind[1] == '_'))
         return false;
@@ -91,13 +93,28 @@ static bool is_dotted(const char *behind)
     return true;
 }
 
+/* "to import NAME", "you could import NAME": of a sentence about it. Line ends are blanks here, so the word before
+ * tells.
+ */
+static bool is_in_sentence(const char *text, const char *import)
+{
+    static const char *const words[] = { " to ",    " not ",  "n't ",     "n’t ",   "cannot ", " can ", " could ",
+                                         " would ", " will ", " should ", " must ", " may ",   " or ",  " please " };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_behind(text, import, words[i]))
+            return true;
+    return false;
+}
+
 /* `import NAME`, `from NAME.part import`, `python -m NAME`, "NAME.part" of code or a logger. */
 static bool is_used(const char *text, const char *at, size_t n)
 {
     const char before = at > text ? at[-1] : ' ', *behind = at + n;
     if (is_word_byte(before) || is_word_byte(*behind))
         return false;
-    if (is_behind(text, at, "import ") || is_behind(text, at, " -m "))
+    if (is_behind(text, at, "import "))
+        return !is_in_sentence(text, at - strlen("import "));
+    if (is_behind(text, at, " -m "))
         return true;
     if (is_behind(text, at, "from "))
         return *behind == '.' || !strncmp(behind, " import", 7);
