@@ -115,7 +115,8 @@ TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "
               "voice-change", "voice-log", "voice-report", "voice-particular"]
 LISTS = ["anchor", "more", "before", "path", "near", "package", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
-ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note", "general", "said", "weak"]
+FLAGS = ["general", "said", "weak", "shell", "open"]  # key yes
+ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note"] + FLAGS
 
 # What logs without a failure are full of: a trigger made of it makes the scan slower.
 COMMON = " ".join("""
@@ -297,7 +298,7 @@ class Pattern:
         for key in ("framework", "match") + (() if self.is_program else ("role",)):
             if key not in self.once:
                 raise Wrong(f"{self.where}: {self.id} has no {key}")
-        for key in ("general", "said", "weak"):
+        for key in FLAGS:
             if self.once.get(key, "yes") != "yes":
                 raise Wrong(f"{self.where}: {key} yes, or nothing")
         if "said" in self.once and self.once.get("role") not in ("neighbour", "series"):
@@ -444,7 +445,7 @@ def write_tables(patterns, names, out):
         if "line" in once:
             out.write(f"        .line = PLIM_LINE_{once['line'].upper()},\n")
         out.write(f"        .cause = PLIM_CAUSE_{once.get('cause', 'unknown').upper()},\n")
-        for key in ("general", "said", "weak"):
+        for key in FLAGS:
             if key in once:
                 out.write(f"        .is_{key} = true,\n")
         out.write(f"        .match = {quoted(once['match'])},\n")

@@ -362,7 +362,7 @@ void plim_findings_forget(struct plim_findings *f, uint64_t offset)
 static const char *framework_of(const struct plim_log_context *context, const struct plim_finding *finding)
 {
     const struct plim_pattern *pattern = finding->pattern;
-    const bool is_told = pattern->is_said || !strncmp(pattern->id, "shell-killed", 12); /* by no kernel */
+    const bool is_told = pattern->is_said || pattern->is_shell; /* by no kernel */
     const char *framework = plim_log_context_outermost(context, is_told ? "other" : pattern->framework);
     const char *surroundings = NULL;
     if (strcmp(framework, "other") != 0)

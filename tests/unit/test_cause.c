@@ -168,7 +168,7 @@ static void test_working_set(void **state)
 {
     (void)state;
     begin();
-    pattern.id = "llama-metal-set";
+    strcpy(finding.words.text[PLIM_W_BACKEND], "Metal");
     set(PLIM_N_ALLOCATED_BYTES, GIB(11.6));
     set(PLIM_N_ALLOWED_BYTES, GIB(10.7));
     set(PLIM_N_KV_BYTES, GIB(8));
@@ -179,7 +179,6 @@ static void test_working_set(void **state)
     assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
     set(PLIM_N_ALLOCATED_BYTES, GIB(10.6));
     assert_open();
-    pattern.id = "test";
 }
 
 static void test_free_enough(void **state)

@@ -160,6 +160,29 @@ static void test_not_memory(void **state)
     assert_cause("not_oom");
 }
 
+/* Memory that a program does without: where the log ends there nobody knows whether it did, nor of a large piece. */
+static void test_open_outcome(void **state)
+{
+    (void)state;
+    begin();
+    pattern.role = PLIM_PATTERN_ROLE_RECOVERED;
+    pattern.note = "Plain memory is used.";
+    pattern.is_open = true;
+    assert_cause("not_oom");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_HIGH);
+    finding.is_last = true;
+    assert_cause("not_oom");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    assert_true(says("this log ends there"));
+    context.unknown[context.n_unknown++] = 3;
+    set(PLIM_N_TRIED_BYTES, GIB(15));
+    assert_cause("not_oom");
+    set(PLIM_N_TRIED_BYTES, GIB(61));
+    assert_cause("host_ram");
+    pattern.is_open = false;
+    assert_cause("not_oom");
+}
+
 /* "Not about memory" is sure only where nothing that failed is unknown. */
 static void test_unknown_failures(void **state)
 {
@@ -269,15 +292,11 @@ static void test_no_more_than_it_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_servers),
-        cmocka_unit_test(test_llama),
-        cmocka_unit_test(test_what_begins),
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_who_ended_it),
-        cmocka_unit_test(test_not_memory),
-        cmocka_unit_test(test_unknown_failures),
-        cmocka_unit_test(test_no_more_than_it_says),
+        cmocka_unit_test(test_servers),          cmocka_unit_test(test_llama),
+        cmocka_unit_test(test_what_begins),      cmocka_unit_test(test_host),
+        cmocka_unit_test(test_signals),          cmocka_unit_test(test_who_ended_it),
+        cmocka_unit_test(test_not_memory),       cmocka_unit_test(test_open_outcome),
+        cmocka_unit_test(test_unknown_failures), cmocka_unit_test(test_no_more_than_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

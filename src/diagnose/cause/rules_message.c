@@ -15,12 +15,8 @@ static bool is_role(const struct plim_facts *facts, enum plim_pattern_role role)
 /* These say that memory was refused, and not that the program does without: lines behind them would. */
 static bool is_outcome_open(const struct plim_facts *facts)
 {
-    static const char *const ids[] = { "llama-pinned", "gpt4all-vram" };
     const struct plim_finding *finding = facts->finding;
-    bool is = false;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        is = is || (finding->pattern && !strcmp(finding->pattern->id, ids[i]));
-    return is && finding->is_last && !finding->is_recovered;
+    return finding->pattern && finding->pattern->is_open && finding->is_last && !finding->is_recovered;
 }
 
 /* That it is tried again is said before it is: how that ended may stand in lines that nobody copied. */
@@ -34,7 +30,7 @@ enum { PLAIN_MEMORY_MAY_DO_GIB = 16 };
 /* Plain memory takes the place of what was refused; where that much is not there either, it fails. */
 static bool is_refused_for_good(const struct plim_facts *facts)
 {
-    return facts->finding->pattern && !strcmp(facts->finding->pattern->id, "llama-pinned") && facts->context &&
+    return facts->finding->pattern && facts->finding->pattern->is_open && facts->context &&
            facts->context->n_unknown > 0 && !facts->finding->is_recovered &&
            plim_is_known(facts->answer->tried_bytes) &&
            facts->answer->tried_bytes >= PLAIN_MEMORY_MAY_DO_GIB * (int64_t)PLIM_GIB;

@@ -98,7 +98,7 @@ bool plim_rule_working_set(const struct plim_facts *facts, struct plim_guess *gu
                   most = plim_fact_own(facts, PLIM_N_ALLOWED_BYTES);
     const int64_t model = plim_fact_own(facts, PLIM_N_MODEL_BYTES), kv = plim_fact_own(facts, PLIM_N_KV_BYTES);
     struct plim_size_texts texts = { .n = 0 };
-    if (!facts->finding->pattern || strcmp(facts->finding->pattern->id, "llama-metal-set") != 0 ||
+    if (strcmp(facts->finding->words.text[PLIM_W_BACKEND], "Metal") != 0 || plim_is_known(facts->answer->tried_bytes) ||
         !plim_is_known(held) || !plim_is_known(most) || held <= most)
         return false;
     const bool is_cache = plim_is_known(kv) && (!plim_is_known(model) || kv > model);

@@ -48,6 +48,8 @@ struct plim_pattern {
     bool is_general;                         /* the words of any program: gives way to every other finding */
     bool is_said;                            /* general, and people's words: for a short text without a message */
     bool is_weak;                            /* the marks of others go before it; of programs */
+    bool is_shell;                           /* a shell says it, of whatever it ran: not its framework itself */
+    bool is_open;                            /* memory was refused: how that ended stands in lines behind it */
     const char *const *anchors;              /* any of them stands in the text */
     const char *match;                       /* PCRE2 */
     const char *const *more;                 /* PCRE2, behind the match */
