@@ -31,6 +31,7 @@ struct plim_expression {
     bool was_tried, has_others, is_fast;
     uint16_t n_groups;
     uint32_t n_bytes; /* that it has been run over */
+    uint32_t bytes_before_jit;
     struct plim_group groups[PLIM_MAX_GROUPS];
 };
 
