@@ -75,8 +75,10 @@ MACROS = {
                r"|\bbl(?:ows?|owing|ew|own) up\b)",
     # Memory that grew until it ended: what stands for it, that it rises, all the time, that it is kept, how it ends. The
     # first defines what the others are made of, for patterns that have no other groups: (?1) a memory, (?2) it rises, (?3)
-    # all the time, (?4) between, (?5) it grew.
-    "%GROWTH%": r"(?(DEFINE)(\b(?:(?:prompt |ram )?cache|(?:mem(?:ory)?|d?ram|v-?ram|rss|swap|heap)(?:'s)?"
+    # all the time, (?4) between, (?5) it grew. In front stands what all these begin with: nothing else is tried elsewhere.
+    "%GROWTH%": r"(?=\b[a-z]|n't|显|内)"
+                r"(?=(?1)|(?2)|(?3)|\b(?:k(?:eep|ept)|not?\b|never|without|fail|v?ram)|n't|显存|内存)"
+                r"(?(DEFINE)(\b(?:(?:prompt |ram )?cache|(?:mem(?:ory)?|d?ram|v-?ram|rss|swap|heap)(?:'s)?"
                 r"(?: (?:usage|use|utili[sz]ation|footprint))?"
                 r"|consumption|footprint)\b)"
                 r"((?<!suddenly )(?<!instantly )(?<!immediately )\b(?:eat(?:s|ing)?|grow(?:s|ing|n|th)?|grew|increas(?:es?|ed|ing)"
