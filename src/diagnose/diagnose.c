@@ -249,6 +249,7 @@ static void read_said(struct plim_diagnose *d)
     }
     plim_findings_name_programs(d->recorder.findings, b->data, b->length);
     plim_findings_read_sizes(d->recorder.findings, b->data, b->length);
+    plim_findings_read_words(d->recorder.findings, b->data, b->length);
 }
 
 const struct plim_diagnosis *plim_diagnose_end(struct plim_diagnose *d)

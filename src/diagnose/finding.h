@@ -241,6 +241,14 @@ struct plim_told_size {
     bool is_several;    /* cards, or processes, that share the work */
 };
 
+enum { PLIM_MAX_BAG_ROWS = 2048 };
+
+/* Which words of data/causes/weights.csv, by row, a short text has (cause/bag.h); n is how many. */
+struct plim_bag {
+    uint64_t rows[PLIM_MAX_BAG_ROWS / 64];
+    uint32_t n;
+};
+
 /* What else the log says: of the time before the root failure, or, when there is none, to its end. */
 struct plim_log_context {
     struct plim_numbers numbers;
@@ -254,6 +262,7 @@ struct plim_log_context {
     const struct plim_pattern *programs[PLIM_MAX_PROGRAMS]; /* as first seen */
     uint32_t n_programs;
     struct plim_told_size told_size;
+    struct plim_bag bag;
     uint64_t unknown[PLIM_MAX_UNKNOWN]; /* lines near the end that say that something failed and are no findings */
     uint32_t n_unknown;
 };

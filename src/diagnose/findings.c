@@ -2,6 +2,7 @@
 #include "diagnose/findings.h"
 
 #include "base/mem.h"
+#include "diagnose/cause/bag.h"
 #include "diagnose/log_context.h"
 #include "diagnose/order.h"
 #include "diagnose/scan/patterns/figure.h"
@@ -316,6 +317,11 @@ void plim_findings_look_around(struct plim_findings *f, const char *text)
 void plim_findings_read_sizes(struct plim_findings *f, const char *text, size_t size)
 {
     plim_told_size_read(text, size, &f->diagnosis.context.told_size);
+}
+
+void plim_findings_read_words(struct plim_findings *f, const char *text, size_t size)
+{
+    plim_bag_read(text, size, &f->diagnosis.context.bag);
 }
 
 /* What a traceback or a line of its own shows is not outdone by a name, nor is a message that only one program has. */

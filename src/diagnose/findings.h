@@ -33,6 +33,9 @@ void plim_findings_look_around(struct plim_findings *findings, const char *text)
 /* The sizes that a short text tells in passing. */
 void plim_findings_read_sizes(struct plim_findings *findings, const char *text, size_t size);
 
+/* The words that a short text has. */
+void plim_findings_read_words(struct plim_findings *findings, const char *text, size_t size);
+
 /* The programs that a short text names, where no failure in it has a pattern of its own. */
 void plim_findings_name_programs(struct plim_findings *findings, const char *text, size_t size);
 

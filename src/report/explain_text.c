@@ -162,7 +162,8 @@ static void print_last(FILE *out, const struct plim_explained *item, const struc
 {
     char text[LINE_BYTES], cause[96];
     const enum plim_colour colour = item->cause.best.cause == PLIM_CAUSE_NOT_OOM ? PLIM_YELLOW : PLIM_RED;
-    snprintf(cause, sizeof cause, "%s", say_cause(item));
+    const bool is_guess = item->cause.best.confidence == PLIM_CONFIDENCE_LOW && !is_open(item);
+    snprintf(cause, sizeof cause, "%s%s", is_guess ? "perhaps " : "", say_cause(item));
     for (char *c = cause; *c && *c != '('; c++) /* a path in brackets stays as it is */
         if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');

@@ -194,6 +194,12 @@ static void test_free_enough(void **state)
     set(PLIM_N_FREE_BYTES, GIB(0.5) + MIB(63)); /* as good as full */
     find();
     assert_int_not_equal(answer.best.cause, PLIM_CAUSE_DRIVER_OR_CONTEXT);
+    message(0.08, 23.64, 0.26, 8.04, 7.63, 0.04); /* of a full card, most of which another has */
+    other(2797307, GIB(14.85));
+    assert_cause("other_process");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    set(PLIM_N_FREE_BYTES, GIB(23.64 / 20) + MIB(1));
+    assert_cause("driver_or_context");
 }
 
 static void test_pieces(void **state)

@@ -171,6 +171,8 @@ void plim_cause_find(const struct plim_finding *finding, const struct plim_log_c
             break;
     }
     limit_confidence(finding, context, ret_answer);
+    if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN && plim_rule_words(&facts, &ret_answer->best))
+        ret_answer->best.rule = "words";
     ret_answer->advised = ret_answer->best.cause;
     if (ret_answer->best.cause == PLIM_CAUSE_UNKNOWN) {
         plim_rule_rest(&facts, &ret_answer->best);

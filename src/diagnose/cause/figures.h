@@ -25,6 +25,9 @@
 /* Free memory beyond the request, above which a full card is not the reason: a context's own small needs. [assumed] */
 #define PLIM_ENOUGH_BYTES ((int64_t)(64 * PLIM_MIB))
 
+/* With less than this part of it free a card is full: what was free then may just have been given back. [assumed] */
+enum { PLIM_FULL_CARD = 20 };
+
 /* Others hold a share of the card that matters. [assumed] */
 #define PLIM_OTHERS_SHARE 0.1
 

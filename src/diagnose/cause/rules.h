@@ -31,6 +31,9 @@ plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_r
 plim_rule_fn plim_rule_told, plim_rule_told_ram, plim_rule_told_size, plim_rule_told_late, plim_rule_told_work,
     plim_rule_told_table, plim_rule_told_growth, plim_rule_told_shm;
 
+/* rules_words.c: the words of the text, where no other rule holds. */
+plim_rule_fn plim_rule_words;
+
 /* rules_figures.c: arithmetic on the figures. */
 plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_others, plim_rule_pieces,
     plim_rule_small_program;

@@ -75,6 +75,13 @@ bool plim_rule_cap(const struct plim_facts *facts, struct plim_guess *guess)
         plim_say(&texts, limit), plim_say(&texts, held), plim_say(&texts, a->tried_bytes));
 }
 
+/* More is free than was tried, and not only by what a full card gets back from one moment to the next. */
+static bool is_free_enough(const struct plim_cause_answer *a)
+{
+    const bool is_full = plim_is_known(a->total_bytes) && a->free_bytes < a->total_bytes / PLIM_FULL_CARD;
+    return a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES && !is_full;
+}
+
 /* More was free than was asked for: something else than memory ran out. */
 bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -91,7 +98,7 @@ bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *gu
         return plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_HIGH,
                               "Tried %s with %s free, but the largest piece that could be had is %s.", tried, free_text,
                               plim_say(&texts, piece));
-    if (a->free_bytes < a->tried_bytes + PLIM_ENOUGH_BYTES)
+    if (!is_free_enough(a))
         return false;
     if (plim_is_windows(facts->platform) || a->is_process_unreliable)
         return plim_guess_set(
@@ -151,8 +158,7 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
             guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_LOW,
             "Tried %s of a card of %s, and PyTorch itself had nothing yet: it was not this program that filled it.",
             plim_say(&texts, a->tried_bytes), plim_say(&texts, a->total_bytes));
-    if (!is_tried_known(a) || !plim_is_known(a->free_bytes) || !plim_is_known(a->others_bytes) ||
-        a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES)
+    if (!is_tried_known(a) || !plim_is_known(a->free_bytes) || !plim_is_known(a->others_bytes) || is_free_enough(a))
         return false;
     int64_t enough = plim_is_known(a->total_bytes) ? (int64_t)(PLIM_OTHERS_SHARE * (double)a->total_bytes) : 0;
     if (enough < a->tried_bytes)
@@ -171,9 +177,9 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
         return false;
     bool is_small = plim_is_known(a->own_bytes) && a->others_bytes < a->own_bytes / 4;
     return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS,
-                          a->is_process_unreliable || (is_small && !a->is_others_listed) ? PLIM_CONFIDENCE_LOW
-                          : is_small || !a->is_others_listed                             ? PLIM_CONFIDENCE_MEDIUM
-                                                                                         : PLIM_CONFIDENCE_HIGH,
+                          a->is_process_unreliable || (is_small && !a->is_others_listed)        ? PLIM_CONFIDENCE_LOW
+                          : is_small || !a->is_others_listed || a->free_bytes >= a->tried_bytes ? PLIM_CONFIDENCE_MEDIUM
+                                                                                                : PLIM_CONFIDENCE_HIGH,
                           "Tried %s, free %s; %s. Without that it would have fitted.", plim_say(&texts, a->tried_bytes),
                           plim_say(&texts, a->free_bytes), who);
 }
