@@ -95,6 +95,7 @@ MACROS = {
                 r"|(?2)[^;:|?]{0,30}?\b(?1)(?4)\b(?3)"
                 r"|(?3)(?: and \w{3,14}|,)?[^;:|?]{0,24}?\b(?:(?2)[^;:|?]{0,30}?\b(?1)|(?1)[^;:|?]{0,24}?\b(?2))"
                 r"|\bk(?:eep(?:s|ing)?|ept)(?: on)? (?2)(?4)\b(?1)"
+                r"|(?1)[^;:|?]{0,60}?\bfrom (?:about |around |only )?~?[0-9][0-9.]{0,6} ?[gm]i?b?\b(?: \w{1,12}){0,4}? up to (?:\w{4,8} )?~?[0-9]"
                 r"|(?3)[^.;:|?]{0,60}?\badd(?:s|ed|ing)?\b[^.;:|?]{0,30}?(?:in)?to (?:the |my )?(?1)"
                 r"|(?:\b(?:not|never|no longer|without|fail(?:s|ed)? to)|(?<=\w)n't)(?: \w{2,12}){0,2}? "
                 r"(?:releas\w{1,3}|freed?|freeing|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|unload\w{0,3}|g(?:ive|iven) back)\b[^.;:|?]{0,40}?\b(?1)"
@@ -492,6 +493,14 @@ def write_examples(patterns, out):
     out.write(f"}};\nconst size_t n_pattern_examples = {n};\n")
 
 
+def ids_like(ident, ids, own):
+    """The ids that a list means: one by name, or with a star at its end all that begin so, but the pattern's own."""
+    if not ident.endswith("*"):
+        return [ident]
+    found = [each for each in ids if each.startswith(ident[:-1]) and each != own]
+    return found or [ident]
+
+
 def main(arguments):
     is_examples = arguments[0] == "--examples"
     header, frameworks, prose, target, *sources = arguments[is_examples:]
@@ -518,6 +527,7 @@ def main(arguments):
         if pattern.lists["recovers"] == ["any"]:
             pattern.lists["recovers"] = failures
         for key in ("refines", "recovers"):
+            pattern.lists[key] = [each for ident in pattern.lists[key] for each in ids_like(ident, ids, pattern.id)]
             for ident in pattern.lists[key]:
                 if ident not in ids:
                     raise Wrong(f"{pattern.where}: {key} '{ident}', which is no pattern")
