@@ -4,18 +4,20 @@
 
 #include "base/table.h"
 #include "diagnose/cause/bag.h"
+#include "diagnose/cause/rules.h"
 
 static const char long_text[] =
     "Training epoch one of the model with batch size sixteen, loss goes down. In the forward pass of the next step, "
-    "with larger "
-    "images and the same batch, it fails in train.py: for images in loader: outputs = model(images); loss.backward(); "
-    "optimizer.step(). RuntimeError: out of memory. Try to reduce the batch size for training on this GPU.";
+    "with larger images and the same batch, it fails in train.py: for images in loader: outputs = model(images); "
+    "loss.backward(); optimizer.step(). RuntimeError: out of memory. Try to reduce the batch size for training on this "
+    "GPU.";
 
 /* Something for each of several causes. */
 static const char mixed_text[] =
     "The other process on this machine is still running and nvidia smi shows its memory in use. The model was loading "
-    "its checkpoint "
-    "shards on the same device when it failed, with an image batch to follow. Killed? The driver version is new.";
+    "its checkpoint shards on the same device when it failed, with an image batch to follow. Killed? The driver "
+    "version "
+    "is new.";
 
 static void read_text(const char *text) { plim_bag_read(text, strlen(text), &context.bag); }
 
@@ -23,6 +25,16 @@ static uint32_t n_known(const char *text)
 {
     read_text(text);
     return context.bag.n;
+}
+
+/* What the words alone say, whatever the other rules would. */
+static bool is_named_by_words(void)
+{
+    const struct plim_facts facts = {
+        .finding = &finding, .context = &context, .answer = &answer, .stage = pattern.stage
+    };
+    memset(&answer, 0, sizeof answer);
+    return plim_rule_words(&facts, &answer.best);
 }
 
 static void test_the_table(void **state)
@@ -33,6 +45,11 @@ static void test_the_table(void **state)
     assert_string_equal(plim_table_cell(t, 0, 0), "");
     for (size_t row = 1; row < t->n_rows; row++)
         assert_true(strcmp(plim_table_cell(t, row - 1, 0), plim_table_cell(t, row, 0)) < 0);
+    for (size_t row = 1; row < t->n_rows; row++) { /* a pattern that is renamed would lose its weights */
+        const char *word = plim_table_cell(t, row, 0);
+        if (!strncmp(word, "kind=", 5) && !plim_pattern_find(word + 5))
+            fail_msg("%s is the id of no pattern", word);
+    }
     for (size_t column = 1; column < t->n_columns; column++) {
         int n = 0;
         for (int i = 0; i < PLIM_CAUSE_MAX_; i++) {
@@ -79,6 +96,63 @@ static void test_words_name_a_cause(void **state)
     assert_open();
 }
 
+/* Of a text that is one word too short, a fact that has weights makes it long enough, and any other does not. */
+static void test_facts(void **state)
+{
+    (void)state;
+    static const struct {
+        enum plim_number value, whole;
+        int64_t is, of;
+        bool is_known;
+    } ratios[] = {
+        { PLIM_N_ALLOCATED_BYTES, PLIM_N_TOTAL_BYTES, 5, 100, false }, /* up to 0.05: stands in too few logs */
+        { PLIM_N_ALLOCATED_BYTES, PLIM_N_TOTAL_BYTES, 6, 100, true },
+        { PLIM_N_ALLOCATED_BYTES, PLIM_N_TOTAL_BYTES, 100, 100, true },
+        { PLIM_N_ALLOCATED_BYTES, PLIM_N_TOTAL_BYTES, 101, 100, false }, /* up to 1.5: likewise */
+        { PLIM_N_TRIED_BYTES, PLIM_N_TOTAL_BYTES, 150, 100, false },
+        { PLIM_N_TRIED_BYTES, PLIM_N_TOTAL_BYTES, 151, 100, true },
+        { PLIM_N_TRIED_BYTES, PLIM_N_TOTAL_BYTES, 10, PLIM_UNKNOWN, false },
+        { PLIM_N_TRIED_BYTES, PLIM_N_TOTAL_BYTES, PLIM_UNKNOWN, 100, false },
+        { PLIM_N_TRIED_BYTES, PLIM_N_TOTAL_BYTES, 10, 0, false },
+        { PLIM_N_USED_BYTES, PLIM_N_TOTAL_BYTES, 100, 100, false }, /* no fact */
+    };
+    size_t size = sizeof long_text - 1;
+    begin();
+    do
+        plim_bag_read(long_text, size--, &context.bag);
+    while (context.bag.n > 19);
+    assert_false(is_named_by_words());
+    pattern.id = "pytorch-oom";
+    assert_true(is_named_by_words());
+    pattern.id = "test";
+    pattern.stage = "compute";
+    assert_true(is_named_by_words());
+    pattern.stage = "";
+    for (size_t i = 0; i < COUNT(ratios); i++) {
+        plim_numbers_init(&finding.numbers);
+        set(ratios[i].value, ratios[i].is);
+        set(ratios[i].whole, ratios[i].of);
+        if (is_named_by_words() != ratios[i].is_known)
+            fail_msg("ratio %zu: %s, not %s", i, ratios[i].is_known ? "open" : "named",
+                     ratios[i].is_known ? "named" : "open");
+    }
+}
+
+/* Any figures: no overflow, no step behind the last, and a reason that is not cut. */
+static void test_hostile_facts(void **state)
+{
+    (void)state;
+    static const int64_t values[] = { INT64_MIN + 1, -1, 0, 1, INT64_MAX };
+    begin();
+    read_text(long_text);
+    for (size_t i = 0; i < COUNT(values) * COUNT(values); i++) {
+        for (int k = 0; k < PLIM_NUMBER_MAX_; k++)
+            finding.numbers.value[k] = values[k % 2 ? i % COUNT(values) : i / COUNT(values)];
+        assert_true(is_named_by_words());
+        assert_int_equal(answer.best.why[strlen(answer.best.why) - 1], '.');
+    }
+}
+
 static void test_rules_come_first(void **state)
 {
     (void)state;
@@ -94,10 +168,9 @@ static void test_rules_come_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_table),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_words_name_a_cause),
-        cmocka_unit_test(test_rules_come_first),
+        cmocka_unit_test(test_the_table),          cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_name_a_cause), cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_hostile_facts),      cmocka_unit_test(test_rules_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
