@@ -134,7 +134,7 @@ static void limit_confidence(const struct plim_finding *finding, const struct pl
     struct plim_guess *best = &answer->best;
     const size_t n = strlen(best->why);
     uint64_t line;
-    if (best->confidence < PLIM_CONFIDENCE_MEDIUM) /* what is likely has the line that is not known told all the same */
+    if (best->confidence < PLIM_CONFIDENCE_MEDIUM) /* medium stays medium, but a line that is not known is told */
         return;
     if (is_weak(finding, answer) || is_supposed(&(struct plim_facts){ .finding = finding })) {
         best->confidence = PLIM_CONFIDENCE_MEDIUM;

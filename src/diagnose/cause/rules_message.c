@@ -12,7 +12,7 @@ static bool is_role(const struct plim_facts *facts, enum plim_pattern_role role)
     return facts->finding->pattern && facts->finding->pattern->role == role;
 }
 
-/* These say that memory was refused, and not that the program does without: lines behind them would. */
+/* The message says that memory was refused, and not that the program does without: lines behind it would. */
 static bool is_outcome_open(const struct plim_facts *facts)
 {
     const struct plim_finding *finding = facts->finding;
