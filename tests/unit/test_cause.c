@@ -198,6 +198,8 @@ static void test_free_enough(void **state)
     other(2797307, GIB(14.85));
     assert_cause("other_process");
     assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    assert_null(strstr(answer.best.why, "would have fitted")); /* it would as it is, by these figures */
+    assert_non_null(strstr(answer.best.why, "as good as full"));
     set(PLIM_N_FREE_BYTES, GIB(23.64 / 20) + MIB(1));
     assert_cause("driver_or_context");
 }

@@ -4,10 +4,10 @@
 
 /*
  * The figures of a finding, brought to one meaning: what "cached" and "reserved" were called by each generation of
- * PyTorch, which of the processes listed is the one that failed, how much others hold. And every constant that the
- * rules use.
+ * PyTorch, which of the processes listed is the one that failed, how much others hold. And the constants that rules
+ * compare them with.
  *
- * The constants come from the mechanics of the allocators, not from fitting logs. [assumed] is a judgement.
+ * They come from the mechanics of the allocators; one that logs have set says so, and [assumed] is a judgement.
  */
 
 #include "base/units.h"
@@ -37,7 +37,7 @@ enum { PLIM_FULL_CARD = 20 };
  * who read them, sixteen with 10 % and more were fragmentation.
  */
 #define PLIM_UNALLOCATED_SHARE 0.1
-#define PLIM_STRONG_SHARE      0.2
+#define PLIM_STRONG_SHARE      0.2 /* [assumed] */
 
 /* Weights and what stands beside them fill this share of a card: nothing that a batch can change. [assumed] */
 #define PLIM_WEIGHTS_SHARE 0.85

@@ -176,12 +176,14 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
         a->unallocated_bytes >= a->tried_bytes + PLIM_ROUNDING_BYTES && a->others_bytes < a->own_bytes / 4)
         return false;
     bool is_small = plim_is_known(a->own_bytes) && a->others_bytes < a->own_bytes / 4;
-    return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS,
-                          a->is_process_unreliable || (is_small && !a->is_others_listed)        ? PLIM_CONFIDENCE_LOW
-                          : is_small || !a->is_others_listed || a->free_bytes >= a->tried_bytes ? PLIM_CONFIDENCE_MEDIUM
-                                                                                                : PLIM_CONFIDENCE_HIGH,
-                          "Tried %s, free %s; %s. Without that it would have fitted.", plim_say(&texts, a->tried_bytes),
-                          plim_say(&texts, a->free_bytes), who);
+    return plim_guess_set(
+        guess, PLIM_CAUSE_OTHER_PROCESS,
+        a->is_process_unreliable || (is_small && !a->is_others_listed)        ? PLIM_CONFIDENCE_LOW
+        : is_small || !a->is_others_listed || a->free_bytes >= a->tried_bytes ? PLIM_CONFIDENCE_MEDIUM
+                                                                              : PLIM_CONFIDENCE_HIGH,
+        "Tried %s, free %s; %s. %s", plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes), who,
+        a->free_bytes < a->tried_bytes ? "Without that it would have fitted."
+                                       : "The card is as good as full: what is free may only have been given back.");
 }
 
 /* Enough is reserved, but not in one piece. */
