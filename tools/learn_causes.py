@@ -14,7 +14,8 @@ import csv
 import math
 import sys
 
-STRENGTH = 30.0     # of the data against the penalty: from 3 to 100 the result is the same within one in a hundred
+STRENGTH = 30.0     # of the data against the penalty: more names more, and less of it right. --cross of 1039 logs: 606 named and 96 %
+#                     of them right with 3; 809 and 93 % with 30; 858 and 92 % with 100
 SHARE = 0.5         # a cause is named when it is more likely than all others together, as in src/diagnose/cause/rules_words.c
 LEAST_WORDS = 20    # and when so many words are known: likewise
 LEAST_LOGS = 8      # that a word stands in
