@@ -100,7 +100,7 @@ MACROS = {
                 r"|(?:\b(?:not|never|no longer|without|fail(?:s|ed)? to)|(?<=\w)n't)(?: \w{2,12}){0,2}? "
                 r"(?:releas\w{1,3}|freed?|freeing|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|unload\w{0,3}|g(?:ive|iven) back)\b[^.;:|?]{0,40}?\b(?1)"
                 r"|(?1)[^.;:|?]{0,30}?\b(?:not|never|n't|no longer|fail(?:s|ed)? to) (?:\w{2,12} ){0,2}?"
-                r"(?:releas\w{1,3}|freed?|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|g(?:ive|iven) back|return\w{0,3})\b"
+                r"(?:releas\w{1,3}|freed?|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|re-?used|g(?:ive|iven) back|return\w{0,3})\b"
                 r"|(?:显存|内存|\bv?ram)(?:(?!。|；).){0,60}?(?:(?:一直|不断|持续|逐渐|越来越|逐步|缓慢|每次)(?:(?!。|；).){0,36}?(?:增|涨|高|大|泄|升)"
                 r"|(?:不|没|未|没有)(?:会)?(?:自动)?(?:释放|清理|回收|下降)|泄[漏露]|增长到)"
                 r"|\bmemory leak(?:s|ed|ing|age)?\b))",

@@ -61,14 +61,14 @@ bool plim_rule_too_large(const struct plim_facts *facts, struct plim_guess *gues
                               "It failed while weights were loaded: one piece of %s was tried, and the whole card "
                               "has %s.",
                               plim_say(&texts, a->tried_bytes), plim_say(&texts, a->total_bytes));
-    const bool has_traceback = facts->context && facts->context->n_frames > 0;
-    return plim_guess_set(
-        guess, PLIM_CAUSE_BATCH_OR_ACTIVATION, has_traceback ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
-        "One piece of %s was tried, and the whole card has %s. %s", plim_say(&texts, a->tried_bytes),
-        plim_say(&texts, a->total_bytes),
-        shares_ram(facts) ? "The piece has to be smaller, or the GPU's part of the RAM larger where it has no "
-                            "memory of its own (APU, Mac)."
-                          : "The piece has to be smaller, or go over several cards.");
+    return plim_guess_set(guess, PLIM_CAUSE_BATCH_OR_ACTIVATION,
+                          facts->trace != PLIM_TRACE_NONE ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
+                          "One piece of %s was tried, and the whole card has %s. %s", plim_say(&texts, a->tried_bytes),
+                          plim_say(&texts, a->total_bytes),
+                          shares_ram(facts)
+                              ? "The piece has to be smaller, or the GPU's part of the RAM larger where it has no "
+                                "memory of its own (APU, Mac)."
+                              : "The piece has to be smaller, or go over several cards.");
 }
 
 /*

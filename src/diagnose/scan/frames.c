@@ -221,7 +221,8 @@ static const char *work_of_call(const char *start, const char *at)
     const char *of = name_start(start, point);
     if ((point - of == 1 && *of == 'F') || is_one_of(name, at, operations))
         return "forward";
-    return is_one_of(name, at, moves) && is_one_of(of, point, modules) ? "load_model" : NULL;
+    const bool is_module = is_one_of(of, point, modules) || memmem(of, (size_t)(point - of), "model", 5);
+    return is_module && is_one_of(name, at, moves) ? "load_model" : NULL;
 }
 
 /* The innermost frame that is shown does what its line of code says: the frames below may be cut, or be in C. */
