@@ -14,7 +14,7 @@ import sys
 ROLES = ["failure", "fault", "consequence", "wrapper", "look_alike", "recovered", "neighbour", "series"]
 LINES = ["anywhere", "start", "end", "whole", "alarm"]
 KEEPS = ["last", "first", "min", "max", "sum"]
-STAGES = """weights kv compute pool startup fraction sampler graph prefill decode optimizer dataloader handle host shm
+STAGES = """weights kv compute pool startup fraction sampler graph prefill decode optimizer dataloader handle status host shm
 cap virtual api""".split()
 CAUSES = """model_too_big other_process fragmentation kv_cache_context batch_or_activation leak_or_growth
 optimizer_states host_ram shm allocator_limit misconfiguration_utilization driver_or_context not_oom""".split()

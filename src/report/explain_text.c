@@ -48,7 +48,7 @@ static const char *const cause_words[PLIM_CAUSE_MAX_] = {
     [PLIM_CAUSE_SHM] = "shared memory is full (/dev/shm)",
     [PLIM_CAUSE_ALLOCATOR_LIMIT] = "a limit that was set, not the card",
     [PLIM_CAUSE_MISCONFIGURATION_UTILIZATION] = "the share of the card is set wrongly",
-    [PLIM_CAUSE_DRIVER_OR_CONTEXT] = "the driver or the system refused, not the memory",
+    [PLIM_CAUSE_DRIVER_OR_CONTEXT] = "the driver, the system or a library refused",
     [PLIM_CAUSE_NOT_OOM] = "not a lack of memory",
 };
 

@@ -156,6 +156,7 @@ static const struct ordered {
     { "others", plim_rule_others },
     { "small-program", plim_rule_small_program },
     { "pieces", plim_rule_pieces },
+    { "status", plim_rule_status },
     { "optimizer", plim_rule_optimizer },
     { "growth", plim_rule_growth },
     { "no-context", plim_rule_no_context },
@@ -183,7 +184,7 @@ static void make_up(void)
 {
     static const char *const stages[] = { "weights", "kv",      "compute", "pool",      "startup", "fraction",
                                           "sampler", "graph",   "prefill", "optimizer", "host",    "shm",
-                                          "cap",     "virtual", "api",     "handle",    "",        "" };
+                                          "cap",     "virtual", "api",     "handle",    "status",  "" };
     static const char *const frameworks[] = { "pytorch", "vllm", "llama.cpp", "ollama", "sglang" };
     static const struct {
         const char *file, *name;

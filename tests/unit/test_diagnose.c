@@ -657,7 +657,7 @@ static void test_what_is_unknown_near_the_end(void **state)
     assert_int_equal(d->context.n_unknown, 1);
     assert_int_equal(d->context.unknown[0], 4001);
     for (int i = 0; i < 100; i++) /* only the last ones are kept */
-        n += (size_t)snprintf(text + n, sizeof text - n, "ValueError: no such thing\n");
+        n += (size_t)snprintf(text + n, sizeof text - n, "2026-11-03 10:11:14 ERROR worker: no such thing\n");
     d = read_text(text, n);
     assert_int_equal(d->context.n_unknown, PLIM_MAX_UNKNOWN);
     assert_int_equal(d->context.unknown[PLIM_MAX_UNKNOWN - 1], 4101);

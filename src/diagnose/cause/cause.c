@@ -48,6 +48,7 @@ static const struct rule {
     { "pieces", plim_rule_pieces },           /* enough is reserved, in pieces */
     { "told-size", plim_rule_told_size },     /* a model that cannot fit the card, in words */
     { "told", plim_rule_told },               /* what helps, who else is there: in words */
+    { "status", plim_rule_status },           /* a library did not start, and does not say why */
     { "optimizer", plim_rule_optimizer },     /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "no-context", plim_rule_no_context },

@@ -191,14 +191,19 @@ bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
-    if (!is_tried_known(a) || !plim_is_known(a->unallocated_bytes) || !plim_is_known(a->allocated_bytes) ||
-        a->unallocated_bytes <= 0)
+    if (!is_tried_known(a) || !plim_is_known(a->unallocated_bytes) || a->unallocated_bytes <= 0)
         return false;
     int64_t u = a->unallocated_bytes, t = a->tried_bytes, f = plim_is_known(a->free_bytes) ? a->free_bytes : 0;
     bool is_total_known = plim_is_known(a->total_bytes);
     bool is_alone = u >= t + PLIM_ROUNDING_BYTES;
     bool is_together = f + u >= t + PLIM_ROUNDING_BYTES && u >= t / 2 && is_total_known &&
                        (double)u >= PLIM_UNALLOCATED_SHARE * (double)a->total_bytes;
+    if (!plim_is_known(a->allocated_bytes))
+        return is_alone &&
+               plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_LOW,
+                              "Tried %s. PyTorch has %s reserved that no tensor uses, but in pieces that are "
+                              "too small.",
+                              plim_say(&texts, t), plim_say(&texts, u));
     double share = (double)u / (double)(a->allocated_bytes + u);
     if ((!is_alone && !is_together) || share < PLIM_UNALLOCATED_SHARE)
         return false;

@@ -47,6 +47,12 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
                               "not without so much, and the text says that it failed.",
                               plim_say(&texts, facts->answer->tried_bytes));
     }
+    if (plim_is_absurd(facts->finding) &&
+        (plim_fact_is_stage(facts, "host") || (pattern && pattern->cause == PLIM_CAUSE_HOST_RAM)))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+            "More than 1 PiB of RAM was asked for, which no machine has: a wrong size or a number that "
+            "overflowed, not a lack of memory.");
     if (is_outcome_open(facts))
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
                               "%s So it is as a rule; this log ends there, and does not show that the program went on.",

@@ -187,6 +187,17 @@ bool plim_rule_handle(const struct plim_facts *facts, struct plim_guess *guess)
                           "itself, have the card.");
 }
 
+/* A library did not start. Whether its few MiB were missing, a driver that fits or a sound context, the status does not
+ * say; nor does the traceback, which shows its first call. */
+bool plim_rule_status(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    return plim_fact_is_stage(facts, "status") &&
+           plim_guess_set(
+               guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_LOW,
+               "A library of CUDA did not start, and nothing here says that memory was short. A full card can "
+               "be the reason, as can versions that do not fit, or a check that failed before.");
+}
+
 /* While weights were loaded; or the card is full of memory that is not activations. */
 bool plim_rule_loading(const struct plim_facts *facts, struct plim_guess *guess)
 {

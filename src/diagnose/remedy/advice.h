@@ -80,6 +80,8 @@ void plim_advise_share(struct plim_advice *advice);
 void plim_advise_limit(struct plim_advice *advice);
 void plim_advise_growth(struct plim_advice *advice);
 void plim_advise_host(struct plim_advice *advice);
+/* No machine has what was asked for (plim_is_absurd): a program asked for what it does not mean. */
+void plim_advise_wrong_size(struct plim_advice *advice);
 void plim_advise_shm(struct plim_advice *advice);
 void plim_advise_driver(struct plim_advice *advice);
 

@@ -274,10 +274,34 @@ static const char *driver_words(const struct plim_advice *advice)
                                                                                                         : "gpu|drm|xid";
 }
 
+/* A library wants some ten MiB beside what its program has, and there were none left. */
+static void advise_handle(struct plim_advice *advice)
+{
+    const bool is_amd = !strcmp(plim_advice_backend(advice), "HIP");
+    plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see which processes use the card, and make room"),
+                        is_amd ? "rocm-smi --showpids --showmeminfo vram" : "nvidia-smi");
+    if (plim_advice_is(advice, "tensorflow"))
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "memory that is in pieces",
+                                        "let TensorFlow take what it needs instead of the whole card"),
+                            "TF_FORCE_GPU_ALLOW_GROWTH=true python train.py");
+    else if (plim_advice_is(advice, "jax"))
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "memory for arrays", "let JAX reserve less of the card"),
+                            "XLA_PYTHON_CLIENT_MEM_FRACTION=.70 python train.py");
+    else if (plim_advice_is(advice, "pytorch transformers accelerate diffusers trl"))
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "memory for tensors",
+                                        "leave a part of the card for the libraries; PyTorch keeps what it once had"),
+                            "torch.cuda.set_per_process_memory_fraction(0.9)");
+    plim_advise(advice, PLIM_UNKNOWN, "more steps for the same work", "less at once: a smaller batch or input");
+}
+
 void plim_advise_driver(struct plim_advice *advice)
 {
     const char *platform = plim_figure_word(advice->finding, advice->context, PLIM_W_PLATFORM);
     struct plim_remedy *remedy;
+    if (plim_advice_is_stage(advice, "handle")) {
+        advise_handle(advice);
+        return;
+    }
     if (plim_advice_is_stage(advice, "virtual")) {
         plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "take the limit of address space away"),
                             "ulimit -v unlimited");

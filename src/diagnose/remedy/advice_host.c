@@ -167,6 +167,19 @@ static void raise_limit(struct plim_advice *advice, enum setter setter)
                             value, value);
 }
 
+void plim_advise_wrong_size(struct plim_advice *advice)
+{
+    plim_advise(
+        advice, PLIM_UNKNOWN, "nothing",
+        "see where the size comes from: a file that is broken or of another format, a shape, a number that overflowed");
+    if (plim_advice_is(advice, "llama.cpp ollama koboldcpp lmstudio"))
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "see whether the file of the model is whole"),
+                            "plimsoll check %s", plim_advice_model(advice));
+    else if (plim_advice_is(advice, "numpy") || plim_advice_has_torch(advice))
+        plim_advise_command(plim_advise(advice, PLIM_UNKNOWN, "nothing", "print the shapes right before that line"),
+                            "print(a.shape, a.dtype)");
+}
+
 /* A piece that was refused: the count of numbers tells whether the size was intended. */
 static void check_shape(struct plim_advice *advice)
 {

@@ -137,8 +137,10 @@ void plim_remedies_find(const struct plim_finding *finding, const struct plim_lo
                                                        : answer->shortfall_bytes,
                                   .remedies = ret_remedies };
     memset(ret_remedies, 0, sizeof *ret_remedies);
-    if (!advise_own(&advice) && !plim_advise_llama(&advice) && !plim_advise_library(&advice) &&
-        by_cause[answer->advised])
+    if (answer->best.cause == PLIM_CAUSE_NOT_OOM && plim_is_absurd(finding))
+        plim_advise_wrong_size(&advice);
+    else if (!advise_own(&advice) && !plim_advise_llama(&advice) && !plim_advise_library(&advice) &&
+             by_cause[answer->advised])
         by_cause[answer->advised](&advice);
     if (ret_remedies->n == 0 && !finding->is_recovered)
         advise_from_entry(&advice);
