@@ -187,15 +187,25 @@ bool plim_rule_handle(const struct plim_facts *facts, struct plim_guess *guess)
                           "itself, have the card.");
 }
 
+enum { FULL_SHARE = 10 }; /* less than a tenth is free: a full card, for a program that begins */
+
 /* A library did not start. Whether its few MiB were missing, a driver that fits or a sound context, the status does not
  * say; nor does the traceback, which shows its first call. */
 bool plim_rule_status(const struct plim_facts *facts, struct plim_guess *guess)
 {
-    return plim_fact_is_stage(facts, "status") &&
-           plim_guess_set(
-               guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_LOW,
-               "A library of CUDA did not start, and nothing here says that memory was short. A full card can "
-               "be the reason, as can versions that do not fit, or a check that failed before.");
+    const struct plim_cause_answer *a = facts->answer;
+    struct plim_size_texts texts = { .n = 0 };
+    if (!plim_fact_is_stage(facts, "status"))
+        return false;
+    if (plim_is_known(a->free_bytes) && plim_is_known(a->total_bytes) && a->free_bytes < a->total_bytes / FULL_SHARE)
+        return plim_guess_set(
+            guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+            "A library of CUDA did not start, and the card had %s free of %s: another process has it.",
+            plim_say(&texts, a->free_bytes), plim_say(&texts, a->total_bytes));
+    return plim_guess_set(
+        guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_LOW,
+        "A library of CUDA did not start, and nothing here says that memory was short. A full card can "
+        "be the reason, as can versions that do not fit, or a check that failed before.");
 }
 
 /* While weights were loaded; or the card is full of memory that is not activations. */
