@@ -103,7 +103,7 @@ MACROS = {
                 r"(?:releas\w{1,3}|freed?|clear\w{0,3}|purg\w{1,3}|reclaim\w{0,3}|re-?used|g(?:ive|iven) back|return\w{0,3})\b"
                 r"|(?:显存|内存|\bv?ram)(?:(?!。|；).){0,60}?(?:(?:一直|不断|持续|逐渐|越来越|逐步|缓慢|每次)(?:(?!。|；).){0,36}?(?:增|涨|高|大|泄|升)"
                 r"|(?:不|没|未|没有)(?:会)?(?:自动)?(?:释放|清理|回收|下降)|泄[漏露]|增长到)"
-                r"|\bmemory leak(?:s|ed|ing|age)?\b))",
+                r"|\bmemory leak(?:s|ed|ing|age)?\b(?! (?:detector|checker|sanitizer))))",
     "%NEAR%": r"[ ,:('\"`*-]{1,3}(?:(?!(?:may|might|can|could|would|should|if)\b)[\w'%/.-]{1,14}[ ,:('\"`*)-]{1,3}){0,5}?",
     # What is defined before the phrases of a pattern, by number: SUBROUTINES.
     "%OPEN%": r"(?<![=`(])(?<![^: ][\"'])(?<![^:] [\"'])",
@@ -120,7 +120,7 @@ TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "
               "voice-change", "voice-log", "voice-report", "voice-particular"]
 LISTS = ["anchor", "more", "before", "path", "near", "package", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
-FLAGS = ["general", "said", "weak", "shell", "open"]  # `yes`, or not there
+FLAGS = ["general", "said", "weak", "shell", "open", "relay"]  # `yes`, or not there
 ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note"] + FLAGS
 
 # What logs without a failure are full of: a trigger made of it makes the scan slower.

@@ -249,6 +249,12 @@ struct plim_bag {
     uint32_t n;
 };
 
+/* A line near the end that says that something failed and is no finding. */
+struct plim_unknown_line {
+    uint64_t line;
+    bool is_other_exception; /* "RuntimeError: ...", in words that are not about memory */
+};
+
 /* What else the log says: of the time before the root failure, or, when there is none, to its end. */
 struct plim_log_context {
     struct plim_numbers numbers;
@@ -263,7 +269,7 @@ struct plim_log_context {
     uint32_t n_programs;
     struct plim_told_size told_size;
     struct plim_bag bag;
-    uint64_t unknown[PLIM_MAX_UNKNOWN]; /* lines near the end that say that something failed and are no findings */
+    struct plim_unknown_line unknown[PLIM_MAX_UNKNOWN]; /* in order; the last ones */
     uint32_t n_unknown;
 };
 

@@ -51,6 +51,23 @@ static bool is_exception(const char *text, size_t n)
     return false;
 }
 
+/* An exception with a text in which nothing can mean that memory was short. */
+static bool is_other_exception(const char *line, size_t n)
+{
+    static const char *const words[] = { "memory", "alloc", "oom",    "resource", "exhaust", "limit", "exceed", "too large",
+                                         "swap",   "space", "killed", "signal",   "sigkill", "paging" };
+    const size_t prefix = plim_prefix_bytes(line, n, false);
+    const char *text = line + prefix;
+    n -= prefix;
+    if (!is_exception(text, n) || !memmem(text, n, ": ", 2))
+        return false;
+    for (size_t at = 0; at < n; at++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) <= n - at && !strncasecmp(text + at, words[i], strlen(words[i])))
+                return false;
+    return true;
+}
+
 /* 'Error: ""', "error: null" of a status: there was none. */
 static bool is_empty_value(const char *text, size_t n)
 {
@@ -152,8 +169,8 @@ static size_t first_of(const struct plim_known_lines *known, const struct plim_l
     return (size_t)(from - b->base);
 }
 
-uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *b, uint64_t *ret_lines,
-                           uint32_t most)
+uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *b,
+                           struct plim_unknown_line *ret_lines, uint32_t most)
 {
     const bool is_told = b->base == 0 && b->length <= PLIM_WINDOW_BYTES;
     uint32_t n = 0;
@@ -167,7 +184,8 @@ uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log
             continue;
         if (n == most)
             memmove(ret_lines, ret_lines + 1, --n * sizeof *ret_lines);
-        ret_lines[n++] = plim_log_line_at(b, start);
+        ret_lines[n++] = (struct plim_unknown_line){ .line = plim_log_line_at(b, start),
+                                                     .is_other_exception = is_other_exception(b->data + start, size) };
     }
     return n;
 }

@@ -7,6 +7,7 @@
  * then not be what ended the program.
  */
 
+#include "diagnose/finding.h"
 #include "diagnose/scan/log_buffer.h"
 
 enum { PLIM_MAX_KNOWN_LINES = 128 };
@@ -26,11 +27,11 @@ void plim_known_lines_add(struct plim_known_lines *known, const struct plim_log_
                           size_t end);
 
 /*
- * The lines at the end of the buffer that say that something failed and are not known: their numbers, the last ones of
- * more than `most`. In a short text also what somebody tells of a failure beside its messages. Returns how many.
+ * The lines at the end of the buffer that say that something failed and are not known: the last ones of more than
+ * `most`. In a short text also what somebody tells of a failure beside its messages. Returns how many.
  */
-uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *buffer, uint64_t *ret_lines,
-                           uint32_t most);
+uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log_buffer *buffer,
+                           struct plim_unknown_line *ret_lines, uint32_t most);
 
 /* True when line[0..n) says that something failed, whatever it was: by its level, an exception's name, a signal. */
 bool plim_unknown_is_alarm(const char *line, size_t n);

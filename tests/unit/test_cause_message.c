@@ -174,7 +174,7 @@ static void test_open_outcome(void **state)
     assert_cause("not_oom");
     assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
     assert_true(says("this log ends there"));
-    context.unknown[context.n_unknown++] = 3;
+    context.unknown[context.n_unknown++].line = 3;
     set(PLIM_N_TRIED_BYTES, GIB(15));
     assert_cause("not_oom");
     set(PLIM_N_TRIED_BYTES, GIB(61));
@@ -210,7 +210,7 @@ static void test_unknown_failures(void **state)
         pattern.cause = PLIM_CAUSE_NOT_OOM;
         finding.line = 100;
         finding.last_line = 110;
-        context.unknown[0] = rows[i].unknown;
+        context.unknown[0].line = rows[i].unknown;
         context.n_unknown = rows[i].unknown > 0;
         assert_cause("not_oom");
         assert_int_equal(answer.best.confidence, rows[i].confidence);
@@ -289,6 +289,37 @@ static void test_no_more_than_it_says(void **state)
     assert_int_equal(answer.n_second, 0); /* a smaller model is no remedy as such */
 }
 
+/* "Engine core initialization failed" beside an exception that nobody knows. */
+static void test_relayed_exceptions(void **state)
+{
+    (void)state;
+    begin();
+    pattern.role = PLIM_PATTERN_ROLE_WRAPPER;
+    finding.line = finding.last_line = 100;
+    context.unknown[0] = (struct plim_unknown_line){ 60, true };
+    context.unknown[1] = (struct plim_unknown_line){ 90, true };
+    context.unknown[2] = (struct plim_unknown_line){ 95, false };
+    context.unknown[3] = (struct plim_unknown_line){ 130, true };
+    context.n_unknown = 4;
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN); /* it passes nothing on: it was killed, say */
+
+    pattern.is_relay = true;
+    assert_cause("not_oom");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    assert_true(says("Line 90 says what"));
+    context.unknown[0].is_other_exception = context.unknown[1].is_other_exception = false;
+    assert_cause("not_oom"); /* a server's front may be heard before its engine */
+    assert_true(says("Line 130 says what"));
+
+    context.unknown[3].is_other_exception = false;
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);
+    context.unknown[0] = (struct plim_unknown_line){ 900, true }; /* another failure */
+    find();
+    assert_int_equal(answer.best.cause, PLIM_CAUSE_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_signals),          cmocka_unit_test(test_who_ended_it),
         cmocka_unit_test(test_not_memory),       cmocka_unit_test(test_open_outcome),
         cmocka_unit_test(test_unknown_failures), cmocka_unit_test(test_no_more_than_it_says),
+        cmocka_unit_test(test_relayed_exceptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static bool is_incomplete(const struct plim_finding *finding, const struct plim_
 {
     const bool is_hard = finding->pattern && plim_role_is_hard(finding->pattern->role) && !finding->is_recovered;
     for (uint32_t i = 0; context && i < context->n_unknown; i++) {
-        const uint64_t line = context->unknown[i];
+        const uint64_t line = context->unknown[i].line;
         const bool is_before = line < finding->line && finding->line - line <= PLIM_LINES_OF_A_FAILURE;
         *ret_line = line;
         if (!is_hard || is_before || line > finding->last_line + PLIM_LINES_TO_FOLLOW)

@@ -4,6 +4,7 @@
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/pattern.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,21 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
     return false;
 }
 
+/* The exception nearest to what relays it, before it rather than behind; 0: none is shown. */
+static uint64_t relayed_line(const struct plim_facts *facts)
+{
+    const uint64_t at = facts->finding->line;
+    uint64_t line = 0;
+    for (uint32_t i = 0; facts->finding->pattern->is_relay && facts->context && i < facts->context->n_unknown; i++) {
+        const struct plim_unknown_line *unknown = &facts->context->unknown[i];
+        const bool is_before = unknown->line < at && at - unknown->line <= PLIM_LINES_TO_FOLLOW;
+        const bool is_behind = unknown->line > at && unknown->line - at <= PLIM_LINES_TO_FOLLOW && line == 0;
+        if (unknown->is_other_exception && (is_before || is_behind))
+            line = unknown->line;
+    }
+    return line;
+}
+
 /* "It failed, look above": no cause can be read from it. */
 bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -87,6 +103,12 @@ bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *gue
     if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "context"))
         return false; /* somebody says what the reason was */
     guess->rule = "secondhand";
+    const uint64_t line = relayed_line(facts);
+    if (line > 0)
+        return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_LOW,
+                              "This line only says that something failed. Line %" PRIu64
+                              " says what: an exception that is not known here, in words that are not about memory.",
+                              line);
     plim_guess_set(guess, PLIM_CAUSE_UNKNOWN, PLIM_CONFIDENCE_NONE,
                    "This line only says that something failed. The reason stands in lines before it, which this log "
                    "does not have.");
