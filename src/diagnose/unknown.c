@@ -54,8 +54,8 @@ static bool is_exception(const char *text, size_t n)
 /* An exception with a text in which nothing can mean that memory was short. */
 static bool is_other_exception(const char *line, size_t n)
 {
-    static const char *const words[] = { "memory", "alloc", "oom",    "resource", "exhaust", "limit", "exceed", "too large",
-                                         "swap",   "space", "killed", "signal",   "sigkill", "paging" };
+    static const char *const words[] = { "memory",    "alloc", "oom",   "resource", "exhaust", "limit",   "exceed",
+                                         "too large", "swap",  "space", "killed",   "signal",  "sigkill", "paging" };
     const size_t prefix = plim_prefix_bytes(line, n, false);
     const char *text = line + prefix;
     n -= prefix;

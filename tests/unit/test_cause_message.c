@@ -323,11 +323,16 @@ static void test_relayed_exceptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_servers),          cmocka_unit_test(test_llama),
-        cmocka_unit_test(test_what_begins),      cmocka_unit_test(test_host),
-        cmocka_unit_test(test_signals),          cmocka_unit_test(test_who_ended_it),
-        cmocka_unit_test(test_not_memory),       cmocka_unit_test(test_open_outcome),
-        cmocka_unit_test(test_unknown_failures), cmocka_unit_test(test_no_more_than_it_says),
+        cmocka_unit_test(test_servers),
+        cmocka_unit_test(test_llama),
+        cmocka_unit_test(test_what_begins),
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_who_ended_it),
+        cmocka_unit_test(test_not_memory),
+        cmocka_unit_test(test_open_outcome),
+        cmocka_unit_test(test_unknown_failures),
+        cmocka_unit_test(test_no_more_than_it_says),
         cmocka_unit_test(test_relayed_exceptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

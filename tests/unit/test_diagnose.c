@@ -657,14 +657,15 @@ static void test_what_is_unknown_near_the_end(void **state)
     assert_int_equal(d->context.n_unknown, 1);
     assert_int_equal(d->context.unknown[0].line, 4001);
     assert_false(d->context.unknown[0].is_other_exception);
-    n += (size_t)snprintf(text + n, sizeof text - n, "[rank0]: RuntimeError: PassManager::run failed\n"
-                                                     "RuntimeError: cannot reserve a pool of memory\nSomeError\n");
+    n += (size_t)snprintf(text + n, sizeof text - n,
+                          "[rank0]: RuntimeError: PassManager::run failed\n"
+                          "RuntimeError: cannot reserve a pool of memory\nSomeError\n");
     d = read_text(text, n);
     assert_int_equal(d->context.n_unknown, 4);
     assert_true(d->context.unknown[1].is_other_exception);
     assert_false(d->context.unknown[2].is_other_exception); /* it may be about memory */
     assert_false(d->context.unknown[3].is_other_exception); /* it has no words */
-    for (int i = 0; i < 100; i++) /* only the last ones are kept */
+    for (int i = 0; i < 100; i++)                           /* only the last ones are kept */
         n += (size_t)snprintf(text + n, sizeof text - n, "2026-11-03 10:11:14 ERROR worker: no such thing\n");
     d = read_text(text, n);
     assert_int_equal(d->context.n_unknown, PLIM_MAX_UNKNOWN);

@@ -121,8 +121,10 @@ static bool is_incomplete(const struct plim_finding *finding, const struct plim_
 /* The message itself supposes. */
 static bool is_supposed(const struct plim_facts *facts)
 {
-    static const char *const words[] = { "might be caused", "may be caused",   "could be caused", "It is possible that",
-                                         "This might ",     "probably means ", "Perhaps ",        "May be caused" };
+    static const char *const words[] = {
+        "might be caused", "may be caused", "could be caused", "It is possible that", "This might ",
+        "probably means ", "Perhaps ",      "May be caused",   "it is likely that"
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (plim_fact_in_evidence(facts, words[i]))
             return true;

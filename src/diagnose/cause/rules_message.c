@@ -152,6 +152,8 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         { "sglang-unbalanced",
           "The cards of this server do not have the same amount free: another process is on one." },
         { "vllm-share-range", "The share is a part of one, and a number of one or more was given." },
+        { "nccl-bus-error",
+          "A page of a mapped file had no memory behind it: of NCCL's segments in /dev/shm, as a rule." },
         { "ollama-runner-exited", "The runner ended while the model was loaded, and its reason is not in this line." },
         { "vllm-profiling", "More was free after the trial step than before it: another program freed memory "
                             "meanwhile, so vLLM cannot tell what its own step needs." },
@@ -184,7 +186,8 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         if (!strcmp(id, exact[i][0]))
             sentence = exact[i][1];
     /* The system also limits the number of threads, and Java says no more than that it got none. */
-    const bool is_open = !strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread");
+    const bool is_open = !strcmp(id, "nccl-bus-error") ||
+                         (!strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread"));
     return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
                           sentence);
 }
