@@ -242,6 +242,21 @@ static bool recover(struct plim_findings *f, const struct plim_observation *s)
     return is_any;
 }
 
+/* The kernel has the figures of a process that an earlier message only names by its number. */
+static void complete_by_pid(struct plim_findings *f, const struct plim_observation *s)
+{
+    const int64_t pid = s->match->numbers.value[PLIM_N_PID];
+    if (pid == PLIM_UNKNOWN || !has_bytes(&s->match->numbers))
+        return;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct plim_finding *finding = &f->list[i];
+        if (finding->numbers.value[PLIM_N_PID] == pid && !has_bytes(&finding->numbers)) {
+            fill(finding, s->match);
+            add_evidence(finding, s);
+        }
+    }
+}
+
 int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
 {
     const struct plim_match *m = s->match;
@@ -257,6 +272,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     int which = find_refined(f, s);
     if (which >= 0)
         return refine(f, which, s);
+    complete_by_pid(f, s);
     if (m->pattern->is_said && is_said_already(f, s))
         return -1;
     which = role == PLIM_PATTERN_ROLE_FAILURE ? merge_general(f, s) : -1;

@@ -103,6 +103,13 @@ static void test_larger_than_the_card(void **state)
     message(40000, 23.69, 20.0, 3.0, 2.0, 0.5);
     find();
     assert_non_null(strstr(answer.best.why, "wrong shape"));
+
+    message(22.99, 22.03, 21.85, 0.18, 0, 0); /* a table of embeddings, made on a card that is empty */
+    frame("/opt/lib/python3.11/site-packages/torch/nn/modules/module.py", "_apply", false);
+    frame("/opt/lib/python3.11/site-packages/torch/_refs/__init__.py", "empty_like", false);
+    assert_cause("model_too_big");
+    for (uint32_t i = 0; i < answer.n_second; i++)
+        assert_int_not_equal(answer.second[i].cause, PLIM_CAUSE_OTHER_PROCESS);
 }
 
 /* Sizes that no card of this kind holds, and shares that are taken. */
@@ -285,6 +292,37 @@ static void test_second_candidates(void **state)
     assert_int_equal(answer.second[1].cause, PLIM_CAUSE_BATCH_OR_ACTIVATION);
 }
 
+/* Metal gave nothing though PyTorch's mark on a Mac was far. */
+static void test_below_the_mark(void **state)
+{
+    (void)state;
+    begin();
+    set(PLIM_N_TRIED_BYTES, 0);
+    set(PLIM_N_ALLOCATED_BYTES, 0);
+    set(PLIM_N_OTHER_ALLOCATIONS_BYTES, 0);
+    set(PLIM_N_ALLOWED_BYTES, GIB(1.27));
+    assert_cause("driver_or_context");
+    set(PLIM_N_ALLOCATED_BYTES, GIB(1.2));
+    set(PLIM_N_OTHER_ALLOCATIONS_BYTES, GIB(0.05));
+    set(PLIM_N_TRIED_BYTES, MIB(256));
+    assert_cause("allocator_limit");
+}
+
+/* What JAX makes first, on a card of which it would take most: others have it. */
+static void test_the_first_key_of_jax(void **state)
+{
+    (void)state;
+    begin();
+    finding.framework = "jax";
+    set(PLIM_N_TRIED_BYTES, MIB(8));
+    frame("/srv/fold/run.py", "predict", true);
+    frame("/opt/lib/python3.11/site-packages/jax/_src/random.py", "PRNGKey", false);
+    assert_cause("other_process");
+    set(PLIM_N_TRIED_BYTES, GIB(8));
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
@@ -316,6 +354,8 @@ int main(void)
         cmocka_unit_test(test_generations),
         cmocka_unit_test(test_wsl),
         cmocka_unit_test(test_second_candidates),
+        cmocka_unit_test(test_below_the_mark),
+        cmocka_unit_test(test_the_first_key_of_jax),
         cmocka_unit_test(test_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,26 @@ static void test_growth(void **state)
     assert_cause("batch_or_activation");
 }
 
+/* Four figures are enough where each is higher and they fill half of the card. */
+static void test_few_figures(void **state)
+{
+    (void)state;
+    message(1.5, 23.52, 0.46, 23.06, 22.5, 0.1);
+    for (int i = 0; i < 4; i++)
+        point(i, GIB(1.5 + 7 * i), 60);
+    assert_cause("leak_or_growth");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    context.series[2].bytes = context.series[1].bytes; /* not each */
+    assert_cause("batch_or_activation");
+    for (int i = 0; i < 4; i++)
+        context.series[i].bytes = GIB(1.5 + 3 * i); /* less than half */
+    assert_cause("batch_or_activation");
+    for (int i = 0; i < 4; i++)
+        context.series[i].bytes = GIB(1.5 + 7 * i);
+    context.n_series = 3;
+    assert_cause("batch_or_activation");
+}
+
 /* How long what was killed had run, and what that says. */
 static void test_lifetime(void **state)
 {
@@ -74,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_few_figures),
         cmocka_unit_test(test_lifetime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,24 @@ static void test_the_nearest_figure_before_a_message(void **state)
     assert_int_equal(d->findings[0].numbers.value[PLIM_N_AVAILABLE_BYTES], 700 << 20);
 }
 
+/* A message names a process that was killed, and the kernel's line about it has the figures. */
+static void test_the_kernel_has_the_figures(void **state)
+{
+    (void)state;
+    static const char loader[] = "RuntimeError: DataLoader worker (pid 1184) is killed by signal: Killed.\n\n";
+    static const char kernel[] = "Memory cgroup out of memory: Killed process %d (python) total-vm:27551904kB, "
+                                 "anon-rss:12758020kB, file-rss:81136kB, shmem-rss:12kB\n";
+    char text[1024];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", loader);
+    snprintf(text + n, sizeof text - n, kernel, 1184);
+    const struct plim_diagnosis *d = read_string(text);
+    assert_string_equal(root_kind(d), "pytorch-loader-killed");
+    assert_int_equal(d->findings[0].numbers.value[PLIM_N_RSS_BYTES], (int64_t)12758020 << 10);
+    snprintf(text + n, sizeof text - n, kernel, 1185); /* another process */
+    d = read_string(text);
+    assert_int_equal(d->findings[0].numbers.value[PLIM_N_RSS_BYTES], PLIM_UNKNOWN);
+}
+
 static void test_repetitions_are_counted(void **state)
 {
     (void)state;
@@ -685,6 +703,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_far_into_a_log, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_first_hard_failure_is_the_root, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_nearest_figure_before_a_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_kernel_has_the_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_repetitions_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_endless_variety_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_part_of_a_message_is_no_finding_of_its_own, set_up, tear_down),

@@ -9,6 +9,7 @@ enum {
     DAY_S = 24 * HOUR_S,
     LEAST_RATE_S = 60,
     LEAST_WITHOUT_STEPS_S = 600,
+    LEAST_TO_FILL = 4, /* figures */
     LONGEST_LIFE_S = 10 * 365 * DAY_S
 };
 
@@ -28,10 +29,21 @@ static double rank_correlation(const struct plim_point *points, uint32_t n)
     return squares > 0 && time_squares > 0 ? sum / (__builtin_sqrt(squares) * __builtin_sqrt(time_squares)) : 0;
 }
 
+/* Fewer figures do where each is higher and they cross half of the card. */
+static bool fills_card(const struct plim_log_context *context, int64_t total_bytes)
+{
+    const uint32_t n = context->n_series;
+    for (uint32_t i = 1; i < n; i++)
+        if (context->series[i].bytes <= context->series[i - 1].bytes)
+            return false;
+    return n >= LEAST_TO_FILL && plim_is_known(total_bytes) &&
+           context->series[n - 1].bytes - context->series[0].bytes >= total_bytes / 2;
+}
+
 bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes, struct plim_rise *ret_rise)
 {
     const uint32_t n = context ? context->n_series : 0;
-    if (n < PLIM_MIN_POINTS)
+    if (n == 0 || (n < PLIM_MIN_POINTS && !fills_card(context, total_bytes)))
         return false;
     const struct plim_point *first = &context->series[0], *last = &context->series[n - 1];
     if (first->bytes < 0 || last->bytes < 0)

@@ -82,11 +82,27 @@ static bool is_free_enough(const struct plim_cause_answer *a)
     return a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES && !is_full;
 }
 
+/* PyTorch on a Mac fails at its own mark, or below it when Metal gives it nothing. */
+static bool is_below_mark(const struct plim_facts *facts)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    const int64_t beside = plim_figure(facts->finding, NULL, PLIM_N_OTHER_ALLOCATIONS_BYTES);
+    return plim_is_known(beside) && is_tried_known(a) && plim_is_known(a->allocated_bytes) &&
+           plim_is_known(a->allowed_bytes) &&
+           a->allocated_bytes + beside + a->tried_bytes + PLIM_ENOUGH_BYTES <= a->allowed_bytes;
+}
+
 /* More was free than was asked for: something else than memory ran out. */
 bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
+    if (is_below_mark(facts))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
+            "Tried %s with %s in use, and %s is allowed: it was not this mark. Metal itself refused, as "
+            "in a virtual machine without a GPU of its own, or when the Mac has no memory to give.",
+            plim_say(&texts, a->tried_bytes), plim_say(&texts, a->allocated_bytes), plim_say(&texts, a->allowed_bytes));
     if (plim_is_known(a->allowed_bytes) || !is_tried_known(a) || !plim_is_known(a->free_bytes) ||
         a->free_bytes < a->tried_bytes)
         return false;
@@ -146,7 +162,8 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
     bool is_empty = a->allocated_bytes == 0 && (a->unallocated_bytes == 0 || !plim_is_known(a->unallocated_bytes));
     if (plim_is_known(a->others_bytes) && a->others_bytes > 0)
         say_others(a, who, sizeof who);
-    if (is_empty && plim_is_known(a->shortfall_bytes))
+    const bool is_for_card = !plim_is_known(a->total_bytes) || a->tried_bytes < a->total_bytes;
+    if (is_empty && is_for_card && plim_is_known(a->shortfall_bytes))
         return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_HIGH,
                               "Tried %s, free %s, and PyTorch itself had nothing yet: the card was full before%s%s.",
                               plim_say(&texts, a->tried_bytes), plim_say(&texts, a->free_bytes), who[0] ? "; " : "",
@@ -223,6 +240,16 @@ bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
         is_expandable ? ", although expandable_segments is on" : "");
 }
 
+/* The first array of most programs of JAX. */
+static bool is_making_a_key(const struct plim_facts *facts)
+{
+    bool is = false;
+    for (uint32_t i = 0; facts->context && i < facts->context->n_frames; i++)
+        is = is || (strstr(facts->context->frames[i].file, "jax/_src/") &&
+                    !strcmp(facts->context->frames[i].name, "PRNGKey"));
+    return is;
+}
+
 /* JAX takes most of a card when it starts: when a small program gets nothing, another process has it. */
 bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -230,6 +257,11 @@ bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *
     const int64_t arguments = plim_figure(facts->finding, NULL, PLIM_N_PARAMETER_BYTES);
     const int64_t temporaries = plim_figure(facts->finding, NULL, PLIM_N_TEMP_BYTES);
     struct plim_size_texts texts = { .n = 0 };
+    if (is_tried_known(a) && a->tried_bytes <= PLIM_SMALL_PROGRAM_BYTES && is_making_a_key(facts))
+        return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
+                              "Tried only %s, for a key of random numbers. JAX wants most of the card when it starts; "
+                              "another process has it.",
+                              plim_say(&texts, a->tried_bytes));
     if (!is_tried_known(a) || (!plim_is_known(arguments) && !plim_is_known(temporaries)))
         return false;
     int64_t program = (plim_is_known(arguments) ? arguments : 0) + (plim_is_known(temporaries) ? temporaries : 0);

@@ -115,13 +115,14 @@ bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *gue
     return true;
 }
 
-/* llama.cpp and TensorFlow name the buffer or the allocator: one of the CPU is RAM, whatever it was for. */
+/* llama.cpp and TensorFlow name the buffer or the allocator: one of the CPU, or of the host for copies to the card
+ * (gpu_host_bfc), is RAM, whatever it was for. */
 bool plim_rule_ram_buffer(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const char *buffer = facts->finding->words.text[PLIM_W_BUFFER];
     const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
     struct plim_size_texts texts = { .n = 0 };
-    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu"))
+    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu") && !strstr(allocator, "host"))
         return false;
     return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
                           "A buffer of the CPU could not be made%s%s: this is RAM, not the card.",
