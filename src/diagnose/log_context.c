@@ -39,7 +39,9 @@ static void add_neighbour(struct plim_log_context *context, const struct plim_ma
 static void add_point(struct plim_log_context *context, const struct plim_observation *s)
 {
     const struct plim_numbers *numbers = &s->match->numbers;
-    const int64_t bytes = numbers->value[PLIM_N_MEMORY_BYTES];
+    const int64_t total = numbers->value[PLIM_N_TOTAL_BYTES], free_bytes = numbers->value[PLIM_N_FREE_BYTES];
+    const bool is_of_rest = total != PLIM_UNKNOWN && free_bytes != PLIM_UNKNOWN;
+    const int64_t bytes = is_of_rest ? total - free_bytes : numbers->value[PLIM_N_MEMORY_BYTES];
     if (bytes == PLIM_UNKNOWN)
         return;
     if (context->n_series == PLIM_MAX_SERIES) {

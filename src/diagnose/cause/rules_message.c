@@ -153,6 +153,8 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         { "sglang-unbalanced",
           "The cards of this server do not have the same amount free: another process is on one." },
         { "vllm-share-range", "The share is a part of one, and a number of one or more was given." },
+        { "child-bus-error",
+          "Signal 7 ended it: a page of a mapped file had no memory behind it, of /dev/shm as a rule." },
         { "nccl-bus-error",
           "A page of a mapped file had no memory behind it: of NCCL's segments in /dev/shm, as a rule." },
         { "ollama-runner-exited", "The runner ended while the model was loaded, and its reason is not in this line." },
@@ -187,7 +189,7 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         if (!strcmp(id, exact[i][0]))
             sentence = exact[i][1];
     /* The system also limits the number of threads, and Java says no more than that it got none. */
-    const bool is_open = !strcmp(id, "nccl-bus-error") ||
+    const bool is_open = !strcmp(id, "nccl-bus-error") || !strcmp(id, "child-bus-error") ||
                          (!strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread"));
     return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
                           sentence);
@@ -201,6 +203,12 @@ bool plim_rule_text(const struct plim_facts *facts, struct plim_guess *guess)
     if (cause == PLIM_CAUSE_HOST_RAM)
         return plim_rule_host(facts, guess);
     struct plim_guess exact = { 0 };
+    /* that weights did not fit is the message, whose memory it was is arithmetic */
+    if (cause == PLIM_CAUSE_MODEL_TOO_BIG && plim_rule_weights(facts, &exact) &&
+        exact.cause == PLIM_CAUSE_OTHER_PROCESS) {
+        *guess = exact;
+        return true;
+    }
     if (!strcmp(facts->finding->pattern->id, "accelerate-batch"))
         return named_guess(facts, cause, guess);
     plim_rule_fn *const stages[] = { plim_rule_weights, plim_rule_kv_stage, plim_rule_compute,   plim_rule_graphs,

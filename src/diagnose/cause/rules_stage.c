@@ -66,7 +66,8 @@ bool plim_rule_weights(const struct plim_facts *facts, struct plim_guess *guess)
                               "piece.",
                               plim_say(&texts, tried), plim_say(&texts, free_bytes));
     if (plim_is_known(tried) && plim_is_known(free_bytes))
-        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_HIGH,
+        return plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG,
+                              plim_is_known(total) ? PLIM_CONFIDENCE_HIGH : PLIM_CONFIDENCE_MEDIUM,
                               "The weights for this card need %s in one buffer, and %s was free.",
                               plim_say(&texts, tried), plim_say(&texts, free_bytes));
     if (plim_is_known(tried))

@@ -58,9 +58,18 @@ static const char *say_account(const struct plim_facts *facts, char *text, size_
 
 enum { ACCOUNT_BYTES = 240, WHERE_BYTES = 160 };
 
+static const char *phase(const struct plim_facts *facts)
+{
+    return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
+}
+
 bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *guess)
 {
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    if (facts->trace == PLIM_TRACE_NONE && !strcmp(phase(facts), "optimizer"))
+        return plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_MEDIUM,
+                              "%sThe line before says that the optimizer was being made.",
+                              say_account(facts, account, sizeof account));
     if (facts->trace != PLIM_TRACE_OPTIMIZER && facts->trace != PLIM_TRACE_FOREACH)
         return false;
     /* what is laid out before the first step, copies of weights among it, is not as surely the states */
@@ -91,11 +100,6 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
                           " figures in the log%s, at nearly every one: "
                           "something is kept that should be freed.",
                           plim_say(&texts, growth.first_bytes), plim_say(&texts, growth.last_bytes), growth.n, pace);
-}
-
-static const char *phase(const struct plim_facts *facts)
-{
-    return plim_figure_word(facts->finding, facts->context, PLIM_W_PHASE);
 }
 
 static bool makes_context(const char *text)
