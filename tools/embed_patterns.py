@@ -120,7 +120,7 @@ TEXT_KINDS = ["code", "tested-string", "change", "help", "question", "report", "
               "voice-change", "voice-log", "voice-report", "voice-particular"]
 LISTS = ["anchor", "more", "before", "path", "near", "package", "name"]
 WORDS = ["wraps", "refines", "recovers", "takes"]
-FLAGS = ["general", "said", "weak", "shell", "open", "relay"]  # `yes`, or not there
+FLAGS = ["general", "said", "weak", "shell", "open", "dump", "relay"]  # `yes`, or not there
 ONCE = ["framework", "role", "cause", "stage", "match", "keep", "line", "note"] + FLAGS
 
 # What logs without a failure are full of: a trigger made of it makes the scan slower.

@@ -14,6 +14,7 @@
 enum {
     MAX_OF_A_KIND = 8, /* findings of one pattern with different figures */
     LINES_TO_RECOVER = 200,
+    LINES_OF_A_DUMP = 4000,
     LINES_OF_WORDS = 200, /* within which a general pattern's match and a known pattern's are one failure */
 };
 
@@ -127,10 +128,12 @@ static int find_same(const struct plim_findings *f, const struct plim_observatio
 
 static int find_refined(const struct plim_findings *f, const struct plim_observation *s)
 {
-    for (uint32_t i = f->n; i-- > 0;)
+    for (uint32_t i = f->n; i-- > 0;) {
+        const bool is_of_a_dump = f->list[i].pattern->is_dump && s->match->pattern->is_dump;
         if (plim_pattern_lists(s->match->pattern->refines, f->list[i].pattern->id) && !f->list[i].is_recovered &&
-            s->line - f->list[i].last_line <= PLIM_LINES_OF_A_FAILURE)
+            s->line - f->list[i].last_line <= (is_of_a_dump ? LINES_OF_A_DUMP : PLIM_LINES_OF_A_FAILURE))
             return (int)i;
+    }
     return -1;
 }
 

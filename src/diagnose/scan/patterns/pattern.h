@@ -50,6 +50,7 @@ struct plim_pattern {
     bool is_weak;                            /* the marks of others go before it; of programs */
     bool is_shell;                           /* a shell says it, of whatever it ran: not its framework itself */
     bool is_open;                            /* memory was refused: how that ended stands in lines behind it */
+    bool is_dump;                            /* goes on for thousands of lines */
     bool is_relay;                           /* a wrapper: an exception of another process, which the log may have */
     const char *const *anchors;              /* any of them stands in the text */
     const char *match;                       /* PCRE2 */
