@@ -190,6 +190,7 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
             sentence = exact[i][1];
     /* The system also limits the number of threads, and Java says no more than that it got none. */
     const bool is_open = !strcmp(id, "nccl-bus-error") || !strcmp(id, "child-bus-error") ||
+                         !strcmp(id, "shm-bus-error") ||
                          (!strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread"));
     return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
                           sentence);
