@@ -249,11 +249,12 @@ static bool recover(struct plim_findings *f, const struct plim_observation *s)
 static void complete_by_pid(struct plim_findings *f, const struct plim_observation *s)
 {
     const int64_t pid = s->match->numbers.value[PLIM_N_PID];
-    if (pid == PLIM_UNKNOWN || !has_bytes(&s->match->numbers))
+    if (pid == PLIM_UNKNOWN || s->match->numbers.value[PLIM_N_RSS_BYTES] == PLIM_UNKNOWN)
         return;
     for (uint32_t i = 0; i < f->n; i++) {
         struct plim_finding *finding = &f->list[i];
-        if (finding->numbers.value[PLIM_N_PID] == pid && !has_bytes(&finding->numbers)) {
+        if (finding->numbers.value[PLIM_N_PID] == pid && !has_bytes(&finding->numbers) && finding->offset >= f->since &&
+            !finding->is_recovered && s->line - finding->last_line <= PLIM_LINES_TO_FOLLOW) {
             fill(finding, s->match);
             add_evidence(finding, s);
         }

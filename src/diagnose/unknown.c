@@ -51,11 +51,14 @@ static bool is_exception(const char *text, size_t n)
     return false;
 }
 
-/* An exception with a text in which nothing can mean that memory was short. */
+/* An exception whose text does not speak of memory, nor of another process that is gone. */
 static bool is_other_exception(const char *line, size_t n)
 {
-    static const char *const words[] = { "memory",    "alloc", "oom",   "resource", "exhaust", "limit",   "exceed",
-                                         "too large", "swap",  "space", "killed",   "signal",  "sigkill", "paging" };
+    static const char *const words[] = { "memory",    "alloc",   "oom",         "resource",   "exhaust",
+                                         "limit",     "exceed",  "large",       "swap",       "space",
+                                         "killed",    "signal",  "sigkill",     "paging",     "connection",
+                                         "timed out", "timeout", "broken pipe", "reset by",   "closed",
+                                         "died",      "dead",    "errno 12",    "terminated", "unexpected" };
     const size_t prefix = plim_prefix_bytes(line, n, false);
     const char *text = line + prefix;
     n -= prefix;
@@ -184,8 +187,9 @@ uint32_t plim_unknown_find(const struct plim_known_lines *known, struct plim_log
             continue;
         if (n == most)
             memmove(ret_lines, ret_lines + 1, --n * sizeof *ret_lines);
-        ret_lines[n++] = (struct plim_unknown_line){ .line = plim_log_line_at(b, start),
-                                                     .is_other_exception = is_other_exception(b->data + start, size) };
+        ret_lines[n++] =
+            (struct plim_unknown_line){ .line = plim_log_line_at(b, start),
+                                        .is_other_exception = is_alarm && is_other_exception(b->data + start, size) };
     }
     return n;
 }

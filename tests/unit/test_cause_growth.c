@@ -54,6 +54,22 @@ static void test_few_figures(void **state)
     assert_cause("batch_or_activation");
 }
 
+/* "Creating AdamW state" before it, and no step yet. */
+static void test_an_optimizer_that_is_being_made(void **state)
+{
+    (void)state;
+    message(0.06, 11.63, 0.02, 11.4, 11.0, 0.1);
+    snprintf(context.words.text[PLIM_W_PHASE], PLIM_WORD_BYTES, "optimizer");
+    assert_cause("optimizer_states");
+    for (int i = 0; i < 12; i++)
+        point(i, GIB(4 + 0.5 * i), 300);
+    assert_cause("leak_or_growth");
+    for (int i = 0; i < 12; i++)
+        context.series[i].bytes = GIB(8); /* there were steps, and nothing says what the last one was for */
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OPTIMIZER_STATES);
+}
+
 /* How long what was killed had run, and what that says. */
 static void test_lifetime(void **state)
 {
@@ -95,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_few_figures),
+        cmocka_unit_test(test_an_optimizer_that_is_being_made),
         cmocka_unit_test(test_lifetime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

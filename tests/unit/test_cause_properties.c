@@ -159,6 +159,7 @@ static const struct ordered {
     { "status", plim_rule_status },
     { "optimizer", plim_rule_optimizer },
     { "growth", plim_rule_growth },
+    { "optimizer-phase", plim_rule_optimizer_phase },
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
@@ -172,8 +173,8 @@ static const struct ordered {
 
 /* Rules that never hold together with the one behind them: of two stages, two frames, a lack and no lack there is one.
  */
-static const char *const exclusive[] = { "startup", "weights-stage", "compute-stage", "share",
-                                         "loading", "cache",         "handle",        "told-table" };
+static const char *const exclusive[] = { "startup", "weights-stage", "compute-stage", "share",      "growth",
+                                         "loading", "cache",         "handle",        "told-table", "optimizer-phase" };
 
 static unsigned n_contests[COUNT(order)];
 

@@ -51,6 +51,7 @@ static const struct rule {
     { "status", plim_rule_status },           /* a library did not start, and does not say why */
     { "optimizer", plim_rule_optimizer },     /* from here on: by the traceback */
     { "growth", plim_rule_growth },
+    { "optimizer-phase", plim_rule_optimizer_phase },
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },

@@ -29,7 +29,7 @@ static double rank_correlation(const struct plim_point *points, uint32_t n)
     return squares > 0 && time_squares > 0 ? sum / (__builtin_sqrt(squares) * __builtin_sqrt(time_squares)) : 0;
 }
 
-/* Fewer figures do where each is higher and they cross half of the card. */
+/* Fewer figures do where each is higher and they rise by half of the card. */
 static bool fills_card(const struct plim_log_context *context, int64_t total_bytes)
 {
     const uint32_t n = context->n_series;

@@ -39,7 +39,8 @@ plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_
     plim_rule_small_program;
 
 /* rules_trace.c: the traceback, the series of figures, the phase. */
-plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_growth, plim_rule_no_context, plim_rule_handle,
-    plim_rule_status, plim_rule_loading, plim_rule_cache, plim_rule_node, plim_rule_step, plim_rule_rest;
+plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_optimizer_phase, plim_rule_growth, plim_rule_no_context,
+    plim_rule_handle, plim_rule_status, plim_rule_loading, plim_rule_cache, plim_rule_node, plim_rule_step,
+    plim_rule_rest;
 
 #endif

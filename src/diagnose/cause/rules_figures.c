@@ -82,14 +82,22 @@ static bool is_free_enough(const struct plim_cause_answer *a)
     return a->free_bytes >= a->tried_bytes + PLIM_ENOUGH_BYTES && !is_full;
 }
 
+/* What PyTorch and others of its process have of a Mac's memory; unknown when one is not printed. */
+static int64_t held_beside(const struct plim_facts *facts)
+{
+    const int64_t beside = plim_figure(facts->finding, NULL, PLIM_N_OTHER_ALLOCATIONS_BYTES);
+    return plim_is_known(beside) && plim_is_known(facts->answer->allocated_bytes)
+               ? facts->answer->allocated_bytes + beside
+               : PLIM_UNKNOWN;
+}
+
 /* PyTorch on a Mac fails at its own mark, or below it when Metal gives it nothing. */
 static bool is_below_mark(const struct plim_facts *facts)
 {
     const struct plim_cause_answer *a = facts->answer;
-    const int64_t beside = plim_figure(facts->finding, NULL, PLIM_N_OTHER_ALLOCATIONS_BYTES);
-    return plim_is_known(beside) && is_tried_known(a) && plim_is_known(a->allocated_bytes) &&
-           plim_is_known(a->allowed_bytes) &&
-           a->allocated_bytes + beside + a->tried_bytes + PLIM_ENOUGH_BYTES <= a->allowed_bytes;
+    const int64_t held = held_beside(facts);
+    return plim_is_known(held) && is_tried_known(a) && plim_is_known(a->allowed_bytes) &&
+           held + a->tried_bytes + PLIM_ENOUGH_BYTES <= a->allowed_bytes;
 }
 
 /* More was free than was asked for: something else than memory ran out. */
@@ -102,7 +110,7 @@ bool plim_rule_free_enough(const struct plim_facts *facts, struct plim_guess *gu
             guess, PLIM_CAUSE_DRIVER_OR_CONTEXT, PLIM_CONFIDENCE_MEDIUM,
             "Tried %s with %s in use, and %s is allowed: it was not this mark. Metal itself refused, as "
             "in a virtual machine without a GPU of its own, or when the Mac has no memory to give.",
-            plim_say(&texts, a->tried_bytes), plim_say(&texts, a->allocated_bytes), plim_say(&texts, a->allowed_bytes));
+            plim_say(&texts, a->tried_bytes), plim_say(&texts, held_beside(facts)), plim_say(&texts, a->allowed_bytes));
     if (plim_is_known(a->allowed_bytes) || !is_tried_known(a) || !plim_is_known(a->free_bytes) ||
         a->free_bytes < a->tried_bytes)
         return false;
@@ -257,7 +265,8 @@ bool plim_rule_small_program(const struct plim_facts *facts, struct plim_guess *
     const int64_t arguments = plim_figure(facts->finding, NULL, PLIM_N_PARAMETER_BYTES);
     const int64_t temporaries = plim_figure(facts->finding, NULL, PLIM_N_TEMP_BYTES);
     struct plim_size_texts texts = { .n = 0 };
-    if (is_tried_known(a) && a->tried_bytes <= PLIM_SMALL_PROGRAM_BYTES && is_making_a_key(facts))
+    if (is_tried_known(a) && a->tried_bytes <= PLIM_SMALL_PROGRAM_BYTES && is_making_a_key(facts) &&
+        !plim_is_known(a->allocated_bytes) && facts->context->n_series == 0)
         return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                               "Tried only %s, for a key of random numbers. JAX wants most of the card when it starts; "
                               "another process has it.",

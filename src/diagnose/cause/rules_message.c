@@ -122,10 +122,10 @@ bool plim_rule_ram_buffer(const struct plim_facts *facts, struct plim_guess *gue
     const char *buffer = facts->finding->words.text[PLIM_W_BUFFER];
     const char *allocator = facts->finding->words.text[PLIM_W_ALLOCATOR];
     struct plim_size_texts texts = { .n = 0 };
-    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu") && !strstr(allocator, "host"))
+    if (strncmp(buffer, "CPU", 3) != 0 && !strstr(allocator, "cpu") && !strstr(allocator, "_host_"))
         return false;
     return plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_HIGH,
-                          "A buffer of the CPU could not be made%s%s: this is RAM, not the card.",
+                          "A buffer in the memory of the computer could not be made%s%s: this is RAM, not the card.",
                           plim_is_known(facts->answer->tried_bytes) ? ", " : "",
                           plim_is_known(facts->answer->tried_bytes) ? plim_say(&texts, facts->answer->tried_bytes)
                                                                     : "");
@@ -153,10 +153,6 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
         { "sglang-unbalanced",
           "The cards of this server do not have the same amount free: another process is on one." },
         { "vllm-share-range", "The share is a part of one, and a number of one or more was given." },
-        { "child-bus-error",
-          "Signal 7 ended it: a page of a mapped file had no memory behind it, of /dev/shm as a rule." },
-        { "nccl-bus-error",
-          "A page of a mapped file had no memory behind it: of NCCL's segments in /dev/shm, as a rule." },
         { "ollama-runner-exited", "The runner ended while the model was loaded, and its reason is not in this line." },
         { "vllm-profiling", "More was free after the trial step than before it: another program freed memory "
                             "meanwhile, so vLLM cannot tell what its own step needs." },
@@ -188,9 +184,11 @@ static bool named_guess(const struct plim_facts *facts, enum plim_cause cause, s
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (!strcmp(id, exact[i][0]))
             sentence = exact[i][1];
-    /* The system also limits the number of threads, and Java says no more than that it got none. */
-    const bool is_open = !strcmp(id, "nccl-bus-error") || !strcmp(id, "child-bus-error") ||
-                         !strcmp(id, "shm-bus-error") ||
+    /* Signal 7, old files in /dev/shm and a thread that Java did not get have other reasons, too. */
+    const bool is_bus_error = strstr(id, "bus-error") != NULL;
+    if (is_bus_error)
+        sentence = "Signal 7 ended it: a page of a mapped file had no memory behind it, of /dev/shm as a rule.";
+    const bool is_open = is_bus_error || !strcmp(id, "mpi-shm") ||
                          (!strcmp(id, "java-system") && strstr(facts->finding->words.text[PLIM_W_DETAIL], "thread"));
     return plim_guess_set(guess, cause, is_open ? PLIM_CONFIDENCE_MEDIUM : PLIM_CONFIDENCE_HIGH, "%s%s", tried,
                           sentence);

@@ -66,10 +66,6 @@ static const char *phase(const struct plim_facts *facts)
 bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *guess)
 {
     char account[ACCOUNT_BYTES], where[WHERE_BYTES];
-    if (facts->trace == PLIM_TRACE_NONE && !strcmp(phase(facts), "optimizer"))
-        return plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_MEDIUM,
-                              "%sThe line before says that the optimizer was being made.",
-                              say_account(facts, account, sizeof account));
     if (facts->trace != PLIM_TRACE_OPTIMIZER && facts->trace != PLIM_TRACE_FOREACH)
         return false;
     /* what is laid out before the first step, copies of weights among it, is not as surely the states */
@@ -81,6 +77,17 @@ bool plim_rule_optimizer(const struct plim_facts *facts, struct plim_guess *gues
                           facts->trace == PLIM_TRACE_FOREACH
                               ? "it makes copies of all parameters' values at once, beside its states."
                               : "it makes its states for every parameter at the first step.");
+}
+
+/* Without a frame that tells more: the last that the log says of its work. */
+bool plim_rule_optimizer_phase(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES];
+    return facts->trace == PLIM_TRACE_NONE && !strcmp(phase(facts), "optimizer") &&
+           (!facts->context || facts->context->n_series == 0) &&
+           plim_guess_set(guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_MEDIUM,
+                          "%sThe last that the log says before it is that the optimizer was being made.",
+                          say_account(facts, account, sizeof account));
 }
 
 /* Only a series that rises shows growth; without one it is never claimed. */
