@@ -51,6 +51,15 @@ static bool is_exception(const char *text, size_t n)
     return false;
 }
 
+/* In capitals or not. */
+static bool begins_with_any(const char *text, size_t n, const char *const *words, size_t n_words)
+{
+    for (size_t i = 0; i < n_words; i++)
+        if (strlen(words[i]) <= n && !strncasecmp(text, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 /* An exception whose text does not speak of memory, nor of another process that is gone. */
 static bool is_other_exception(const char *line, size_t n)
 {
@@ -65,9 +74,8 @@ static bool is_other_exception(const char *line, size_t n)
     if (!is_exception(text, n) || !memmem(text, n, ": ", 2))
         return false;
     for (size_t at = 0; at < n; at++)
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strlen(words[i]) <= n - at && !strncasecmp(text + at, words[i], strlen(words[i])))
-                return false;
+        if (begins_with_any(text + at, n - at, words, sizeof words / sizeof *words))
+            return false;
     return true;
 }
 
@@ -155,10 +163,8 @@ static bool tells_failure(const struct plim_known_lines *known, uint64_t base, c
     for (size_t at = 0; at < n; at++) {
         if (!isalpha((unsigned char)line[at]) || (at > 0 && isalpha((unsigned char)line[at - 1])))
             continue; /* not in "filled", "room", "trash" */
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strlen(words[i]) <= n - at && !strncasecmp(line + at, words[i], strlen(words[i])) &&
-                !is_in_message(known, base + at))
-                return true;
+        if (begins_with_any(line + at, n - at, words, sizeof words / sizeof *words) && !is_in_message(known, base + at))
+            return true;
     }
     return false;
 }
