@@ -23,6 +23,7 @@ extern const struct plim_table plim_models_filled_table; /* data/models-filled.c
 extern const struct plim_table plim_ollama_table;        /* data/ollama.csv: tags of Ollama's library */
 extern const struct plim_table plim_frames_table;        /* data/frames.csv: work that a Python frame is a sign of */
 extern const struct plim_table plim_frameworks_table;    /* data/frameworks.csv: ids and names of programs */
+extern const struct plim_table plim_purposes_table;      /* data/purposes.csv: what a word beside a figure says */
 extern const struct plim_table plim_cause_words_table;   /* data/causes/weights.csv: what words say of a cause */
 extern const struct plim_table
     plim_watch_programs_table; /* data/watch-programs.csv: programs on cards, and their roles */

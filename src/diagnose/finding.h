@@ -158,6 +158,7 @@ enum {
     PLIM_MAX_FRAMES = 48,
     PLIM_FRAME_FILE_BYTES = 120,
     PLIM_FRAME_NAME_BYTES = 64,
+    PLIM_FRAME_CODE_BYTES = 128,
     PLIM_MAX_SERIES = 64,
     PLIM_MAX_PROGRAMS = 48,
     PLIM_MAX_FINDINGS = 48,
@@ -188,8 +189,10 @@ struct plim_evidence {
 struct plim_frame {
     char file[PLIM_FRAME_FILE_BYTES]; /* the end of a longer path */
     char name[PLIM_FRAME_NAME_BYTES];
-    uint32_t line; /* of the source; 0 unknown */
-    bool is_user;  /* not in site-packages, dist-packages or the standard library */
+    char code[PLIM_FRAME_CODE_BYTES]; /* the line of the source, or its beginning; "" where it is not shown, and of
+                                         frames that are not the user's */
+    uint32_t line;                    /* of the source; 0 unknown */
+    bool is_user;                     /* not in site-packages, dist-packages or the standard library */
 };
 
 struct plim_pattern;
@@ -241,6 +244,44 @@ struct plim_told_size {
     bool is_several;    /* cards, or processes, that share the work */
 };
 
+/* What a figure of memory is for, or how that memory is, by a word beside it (purpose.h). */
+enum plim_purpose {
+    PLIM_PURPOSE_NONE,
+    PLIM_PURPOSE_WEIGHTS,
+    PLIM_PURPOSE_OPTIMIZER,
+    PLIM_PURPOSE_KV,
+    PLIM_PURPOSE_WORK, /* of a step: activations, a matrix, a volume */
+    PLIM_PURPOSE_FREE,
+    PLIM_PURPOSE_USED,
+    PLIM_PURPOSE_TOTAL,
+    PLIM_PURPOSE_MEMORY,  /* of the card, nothing else is said */
+    PLIM_PURPOSE_HOST,    /* not of the card */
+    PLIM_PURPOSE_LOADING, /* the line is of the loading of something */
+    PLIM_PURPOSE_CARD,    /* a part of its name */
+    PLIM_PURPOSE_OTHERS,  /* the line is of others, or of the time before the program had anything */
+    PLIM_PURPOSE_MAX_
+};
+
+enum { PLIM_PRINTED_TEXT_BYTES = 64 };
+
+struct plim_printed_figure {
+    int64_t bytes;                      /* 0: not printed */
+    char text[PLIM_PRINTED_TEXT_BYTES]; /* the words around it, as printed */
+};
+
+/* What the program printed of memory in its own words before it failed (printed.h). */
+struct plim_printed {
+    struct plim_printed_figure figure[PLIM_PURPOSE_MAX_]; /* the last; of weights and total the largest */
+    struct plim_printed_figure first_free;                /* with no figure of another kind before it */
+    char card[PLIM_PRINTED_TEXT_BYTES];                   /* its name; "" */
+    int64_t first_grab_bytes, last_grab_bytes;            /* XLA: a row of requests, each a tenth less, all refused */
+    uint32_t n_grabs;
+    enum plim_purpose last;                    /* of the last figure that says what it is of */
+    enum plim_purpose series_of;               /* what rose from line to line */
+    struct plim_point series[PLIM_MAX_SERIES]; /* the last ones; steps are not known */
+    uint32_t n_series;
+};
+
 enum { PLIM_MAX_BAG_ROWS = 2048 };
 
 /* Which words of data/causes/weights.csv, by row, a short text has (cause/bag.h); n is how many. */
@@ -268,6 +309,7 @@ struct plim_log_context {
     const struct plim_pattern *programs[PLIM_MAX_PROGRAMS]; /* as first seen */
     uint32_t n_programs;
     struct plim_told_size told_size;
+    struct plim_printed printed;
     struct plim_bag bag;
     struct plim_unknown_line unknown[PLIM_MAX_UNKNOWN]; /* in order; the last ones */
     uint32_t n_unknown;

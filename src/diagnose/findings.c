@@ -274,8 +274,11 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
     if (role == PLIM_PATTERN_ROLE_RECOVERED && (recover(f, s) || !m->pattern->note[0]))
         return -1;
     int which = find_refined(f, s);
-    if (which >= 0)
+    if (which >= 0) {
+        if (f->n_frames == 0) /* a library reports first, then the exception of the program comes with its traceback */
+            keep_frames(f, s);
         return refine(f, which, s);
+    }
     complete_by_pid(f, s);
     if (m->pattern->is_said && is_said_already(f, s))
         return -1;
@@ -414,6 +417,12 @@ struct plim_diagnosis *plim_findings_order(struct plim_findings *f)
         f->ordered[i].framework = framework_of(&d->context, &f->ordered[i]);
     d->framework = d->n_findings ? f->ordered[0].framework : plim_log_context_framework(&d->context);
     return d;
+}
+
+struct plim_printed *plim_findings_printed_of(struct plim_findings *f, int which, uint64_t offset)
+{
+    const struct plim_finding *finding = &f->list[which];
+    return finding->offset == offset && finding == first_hard(f) ? &f->diagnosis.context.printed : NULL;
 }
 
 void plim_findings_exit_status(struct plim_findings *f, int exit_status)

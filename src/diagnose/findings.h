@@ -45,6 +45,10 @@ void plim_findings_count(struct plim_findings *findings, int which, uint64_t lin
 /* True when a traceback is worth looking for: a match of this pattern could become the root. */
 bool plim_findings_wants_frames(const struct plim_findings *findings, const struct plim_pattern *pattern);
 
+/* Where to read to what was printed before this finding, which begins at the offset: NULL when it began before, or is
+ * not the one that the log is about so far. */
+struct plim_printed *plim_findings_printed_of(struct plim_findings *findings, int which, uint64_t offset);
+
 /* A command ended so, its log says nothing: killed by signal 9, as after memory ran out, or not. */
 void plim_findings_exit_status(struct plim_findings *findings, int exit_status);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/record.h"
 
+#include "diagnose/printed.h"
 #include "diagnose/scan/stamp.h"
 
 #include <string.h>
 
 enum {
     STEPS_OF_MATCH = 1000,
-    STEPS_OF_PROSE = 20000,     /* its rules around a match */
+    STEPS_OF_PROSE = 20000, /* its rules around a match */
+    STEPS_OF_PRINTED = 20000,
     STEPS_OF_TRACEBACK = 40000, /* the window of a traceback, and the programs that it names */
 };
 
@@ -77,6 +79,19 @@ static void add_traceback(struct plim_recorder *r, struct plim_observation *o, c
     o->texts[1] = t->n_frames ? t->window.text : NULL;
 }
 
+/* What the program printed before the failure that the log is about. */
+static void read_printed(struct plim_recorder *r, const struct plim_log_buffer *b, int finding,
+                         const struct plim_observation *o, size_t at)
+{
+    const size_t first =
+        plim_log_line_start(b, at > PLIM_PRINTED_BYTES ? at - PLIM_PRINTED_BYTES : 0, PLIM_LOG_LINE_BYTES);
+    struct plim_printed *printed = plim_findings_printed_of(r->findings, finding, o->offset);
+    if (!printed)
+        return;
+    plim_budget_spend(r->budget, STEPS_OF_PRINTED);
+    plim_printed_read(b->data + first, at - first, printed);
+}
+
 static void record_match(struct plim_recorder *r, const struct plim_window_reader *reader, struct plim_log_buffer *b,
                          struct plim_hits *hits, const struct plim_match *m)
 {
@@ -108,6 +123,8 @@ static void record_match(struct plim_recorder *r, const struct plim_window_reade
     const int finding = plim_findings_add(r->findings, &o);
     if (finding < 0)
         return;
+    if (!m->pattern->is_said)
+        read_printed(r, b, finding, &o, reader->start + m->start);
     const uint64_t line_end = b->base + plim_log_line_end(b, end, PLIM_LOG_LINE_BYTES);
     r->counted_until = line_end > r->counted_until ? line_end : r->counted_until;
     plim_hits_remember(hits, o.offset, b->base + end, pattern, finding);

@@ -16,40 +16,44 @@ static const struct rule {
     const char *id;
     plim_rule_fn *holds;
 } rules[] = {
-    { "not-memory", plim_rule_not_memory },     /* a fault, a look-alike, or the program went on */
-    { "ram-buffer", plim_rule_ram_buffer },     /* a buffer of the CPU, at whatever stage */
-    { "startup", plim_rule_startup },           /* a server found less free than it wants */
-    { "fraction", plim_rule_fraction },         /* nothing left of a server's share after the weights */
-    { "killed", plim_rule_killed },             /* a signal without a word */
-    { "buffer-limit", plim_rule_buffer_limit }, /* one buffer is larger than the driver gives */
-    { "told-shm", plim_rule_told_shm },         /* /dev/shm is large, by words */
-    { "text", plim_rule_text },                 /* the message names its cause */
-    { "weights-stage", plim_rule_weights },     /* loading weights, by the message */
-    { "kv-stage", plim_rule_kv_stage },         /* laying out the cache, by the message */
-    { "kv-words", plim_rule_kv_words },         /* the same in general words */
-    { "graphs", plim_rule_graphs },             /* a server's graphs or warm-up, after its pool */
-    { "working-set", plim_rule_working_set },   /* what is laid out, against what a Mac's GPU may have */
-    { "starting", plim_rule_starting },         /* the program had only begun */
-    { "context", plim_rule_context },           /* the card had no room for a program at all */
-    { "compute-stage", plim_rule_compute },     /* working memory, by the message */
-    { "stage", plim_rule_stage },               /* host, shared memory, address space */
-    { "too-large", plim_rule_too_large },       /* tried > the card */
-    { "share", plim_rule_share },               /* vLLM has all of its share, and the rest of the card is too little */
-    { "allowed", plim_rule_allowed },           /* a fraction of the card is used up */
-    { "cap", plim_rule_cap },                   /* a pool's limit is used up */
-    { "spilled", plim_rule_spilled },           /* more than the card has: a part is in RAM */
-    { "announced", plim_rule_announced },       /* what the model needs, as the program says */
-    { "parameters", plim_rule_parameters },     /* the name of the model has more than the card can hold */
-    { "told-ram", plim_rule_told_ram },         /* by words: it was the computer's memory */
-    { "free-enough", plim_rule_free_enough },   /* free > tried: not for want of memory */
-    { "others", plim_rule_others },             /* other processes hold what is missing */
+    { "not-memory", plim_rule_not_memory },         /* a fault, a look-alike, or the program went on */
+    { "ram-buffer", plim_rule_ram_buffer },         /* a buffer of the CPU, at whatever stage */
+    { "startup", plim_rule_startup },               /* a server found less free than it wants */
+    { "fraction", plim_rule_fraction },             /* nothing left of a server's share after the weights */
+    { "killed", plim_rule_killed },                 /* a signal without a word */
+    { "buffer-limit", plim_rule_buffer_limit },     /* one buffer is larger than the driver gives */
+    { "told-shm", plim_rule_told_shm },             /* /dev/shm is large, by words */
+    { "text", plim_rule_text },                     /* the message names its cause */
+    { "pool", plim_rule_pool },                     /* XLA's and TensorFlow's pool is a small part of the card */
+    { "printed-size", plim_rule_printed_size },     /* more than the card, by what the program printed */
+    { "printed-others", plim_rule_printed_others }, /* the card was in use before, as the program printed */
+    { "weights-stage", plim_rule_weights },         /* loading weights, by the message */
+    { "kv-stage", plim_rule_kv_stage },             /* laying out the cache, by the message */
+    { "kv-words", plim_rule_kv_words },             /* the same in general words */
+    { "graphs", plim_rule_graphs },                 /* a server's graphs or warm-up, after its pool */
+    { "working-set", plim_rule_working_set },       /* what is laid out, against what a Mac's GPU may have */
+    { "starting", plim_rule_starting },             /* the program had only begun */
+    { "context", plim_rule_context },               /* the card had no room for a program at all */
+    { "compute-stage", plim_rule_compute },         /* working memory, by the message */
+    { "stage", plim_rule_stage },                   /* host, shared memory, address space */
+    { "too-large", plim_rule_too_large },           /* tried > the card */
+    { "share", plim_rule_share },             /* vLLM has all of its share, and the rest of the card is too little */
+    { "allowed", plim_rule_allowed },         /* a fraction of the card is used up */
+    { "cap", plim_rule_cap },                 /* a pool's limit is used up */
+    { "spilled", plim_rule_spilled },         /* more than the card has: a part is in RAM */
+    { "announced", plim_rule_announced },     /* what the model needs, as the program says */
+    { "parameters", plim_rule_parameters },   /* the name of the model has more than the card can hold */
+    { "told-ram", plim_rule_told_ram },       /* by words: it was the computer's memory */
+    { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
+    { "others", plim_rule_others },           /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
-    { "told-growth", plim_rule_told_growth }, /* by words: it rose all the time */
-    { "pieces", plim_rule_pieces },           /* enough is reserved, in pieces */
-    { "told-size", plim_rule_told_size },     /* a model that cannot fit the card, in words */
-    { "told", plim_rule_told },               /* what helps, who else is there: in words */
-    { "status", plim_rule_status },           /* a library did not start, and does not say why */
-    { "optimizer", plim_rule_optimizer },     /* from here on: by the traceback */
+    { "told-growth", plim_rule_told_growth },   /* by words: it rose all the time */
+    { "pieces", plim_rule_pieces },             /* enough is reserved, in pieces */
+    { "printed-work", plim_rule_printed_work }, /* one piece, larger than what was free, as the program printed */
+    { "told-size", plim_rule_told_size },       /* a model that cannot fit the card, in words */
+    { "told", plim_rule_told },                 /* what helps, who else is there: in words */
+    { "status", plim_rule_status },             /* a library did not start, and does not say why */
+    { "optimizer", plim_rule_optimizer },       /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "optimizer-phase", plim_rule_optimizer_phase },
     { "no-context", plim_rule_no_context },
@@ -57,11 +61,13 @@ static const struct rule {
     { "cache", plim_rule_cache },
     { "node", plim_rule_node },
     { "step", plim_rule_step },
+    { "code", plim_rule_code }, /* what is made there, by the names in the user's code */
     { "handle", plim_rule_handle },
     { "told-work", plim_rule_told_work },
     { "told-table", plim_rule_told_table },
     { "told-late", plim_rule_told_late },
-    { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
+    { "printed-last", plim_rule_printed_last }, /* what the last figure before it was of */
+    { "piece", plim_rule_piece },               /* without a traceback: one piece, or tensor, that is no weight */
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };

@@ -10,6 +10,7 @@ enum {
     LEAST_RATE_S = 60,
     LEAST_WITHOUT_STEPS_S = 600,
     LEAST_TO_FILL = 4, /* figures */
+    LEAST_OF_ONE = 3,
     LONGEST_LIFE_S = 10 * 365 * DAY_S
 };
 
@@ -59,6 +60,22 @@ bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes,
         ret_rise->seconds = seconds;
         ret_rise->bytes_per_hour = grown * HOUR_S / seconds;
     }
+    return true;
+}
+
+bool plim_rise_read_printed(const struct plim_printed *printed, int64_t total_bytes, struct plim_rise *ret_rise)
+{
+    const bool is_of_one = printed->series_of == PLIM_PURPOSE_KV || printed->series_of == PLIM_PURPOSE_WORK ||
+                           printed->series_of == PLIM_PURPOSE_WEIGHTS;
+    const uint32_t n = printed->n_series;
+    if (n < (is_of_one ? LEAST_OF_ONE : PLIM_MIN_POINTS))
+        return false;
+    const int64_t first = printed->series[0].bytes, last = printed->series[n - 1].bytes;
+    const int64_t enough =
+        plim_is_known(total_bytes) && total_bytes / 20 > PLIM_ROUNDING_BYTES ? total_bytes / 20 : PLIM_ROUNDING_BYTES;
+    if (last - first < enough || rank_correlation(printed->series, n) <= PLIM_MIN_CORRELATION)
+        return false;
+    *ret_rise = (struct plim_rise){ n, first, last, PLIM_UNKNOWN, PLIM_UNKNOWN };
     return true;
 }
 

@@ -18,6 +18,12 @@ struct plim_rise {
  */
 bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes, struct plim_rise *ret_rise);
 
+/*
+ * The same of lines that the program printed in words of its own (printed.h), which have no steps: fewer figures do
+ * when they are of one thing that grows, the keys and values or the work of a step.
+ */
+bool plim_rise_read_printed(const struct plim_printed *printed, int64_t total_bytes, struct plim_rise *ret_rise);
+
 /* Seconds from the first figure until the card is full at that pace, of a minute or more; else PLIM_UNKNOWN. */
 int64_t plim_rise_lasts(const struct plim_log_context *context, int64_t total_bytes);
 

@@ -31,6 +31,13 @@ plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_r
 plim_rule_fn plim_rule_told, plim_rule_told_ram, plim_rule_told_size, plim_rule_told_late, plim_rule_told_work,
     plim_rule_told_table, plim_rule_told_growth, plim_rule_told_shm;
 
+/* rules_printed.c: what the program printed of memory in its own words. */
+plim_rule_fn plim_rule_pool, plim_rule_printed_size, plim_rule_printed_others, plim_rule_printed_work,
+    plim_rule_printed_growth, plim_rule_printed_last;
+
+/* rules_code.c: the user's own code, by its names. */
+plim_rule_fn plim_rule_code;
+
 /* rules_words.c: the words of the text, where no other rule holds. */
 plim_rule_fn plim_rule_words;
 

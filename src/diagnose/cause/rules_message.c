@@ -102,6 +102,9 @@ bool plim_rule_secondhand(const struct plim_facts *facts, struct plim_guess *gue
         return false;
     if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_TOLD), "context"))
         return false; /* somebody says what the reason was */
+    if (plim_fact_is_stage(facts, "shm") &&
+        !strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_WORK), "shm_full"))
+        return false; /* a table shows it */
     guess->rule = "secondhand";
     const uint64_t line = relayed_line(facts);
     if (line > 0)

@@ -161,6 +161,10 @@ bool plim_rule_told_shm(const struct plim_facts *facts, struct plim_guess *guess
         return plim_guess_set(guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
                               "The text says that little of /dev/shm was in use: the signal came from something else, "
                               "such as a file on a volume that was cut short.");
+    if (!strcmp(plim_figure_word(facts->finding, facts->context, PLIM_W_WORK), "shm_full"))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_SHM, PLIM_CONFIDENCE_HIGH,
+            "A page of memory that is shared could not be had, and a table of df shows /dev/shm full.");
     return !strcmp(told, "shm_large") &&
            plim_guess_set(guess, PLIM_CAUSE_SHM, PLIM_CONFIDENCE_LOW,
                           "The message supposes that /dev/shm was full, and the text says that it is large.");

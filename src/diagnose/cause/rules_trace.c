@@ -97,7 +97,7 @@ bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
     struct plim_rise growth;
     char span[PLIM_SPAN_TEXT_BYTES], pace[ACCOUNT_BYTES] = "";
     if (!plim_rise_read(facts->context, facts->answer->total_bytes, &growth))
-        return plim_rule_told_growth(facts, guess);
+        return plim_rule_told_growth(facts, guess) || plim_rule_printed_growth(facts, guess);
     if (plim_is_known(growth.bytes_per_hour))
         snprintf(pace, sizeof pace, " in %s, %s an hour", plim_span_text(span, growth.seconds),
                  plim_say(&texts, growth.bytes_per_hour));
@@ -284,6 +284,9 @@ bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
         { "RMSprop", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
         { "RMSProp", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
         { "Adagrad", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "adam", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "_momentum/", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
+        { "_velocity/", PLIM_CAUSE_OPTIMIZER_STATES, "belongs to the optimizer" },
         { "Initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
         { "initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
         { "/Assign", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },

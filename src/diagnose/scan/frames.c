@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/scan/frames.h"
 
+#include "base/gnu_string.h"
 #include "base/table.h"
 
 #include <stddef.h>
@@ -55,9 +56,19 @@ static void push(struct plim_frame *frames, uint32_t *ref_n, const char *file, s
     copy_end(frame->name, sizeof frame->name, name, name_n < sizeof frame->name ? name_n : sizeof frame->name - 1);
     frame->line = line;
     frame->is_user = is_user_file(frame->file);
+    frame->code[0] = '\0';
     for (char *c = frame->file; *c; c++) /* of Windows: one kind of path for all that reads them */
         *c = *c == '\\' ? '/' : *c;
     *ref_n += 1;
+}
+
+/* Behind a frame of the user: its line of code, up to the next frame. */
+static void read_code(const char *text, struct plim_frame *frame)
+{
+    const size_t n = strnlen(text, PLIM_FRAME_CODE_BYTES - 1);
+    const char *next = memmem(text, n, " File \"", 7);
+    if (frame->is_user)
+        snprintf(frame->code, sizeof frame->code, "%.*s", (int)(next ? (size_t)(next - text) : n), text);
 }
 
 static const char *read_line(const char *text, uint32_t *ret_line)
@@ -93,7 +104,9 @@ static const char *read_plain(const char *text, struct plim_frame *frames, uint3
     const bool has_name = !strncmp(p, ", in ", 5);
     const char *name = has_name ? p + 5 : p;
     push(frames, ref_n, file, (size_t)(end - file), line, name, has_name ? (size_t)(name_end(name) - name) : 0);
-    return has_name ? name_end(name) : p;
+    p = has_name ? name_end(name) : p;
+    read_code(p, &frames[*ref_n - 1]);
+    return p;
 }
 
 /*

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* The cause by what the program printed of memory in its own words, and by the names in its code. */
+#include "cause_case.h"
+#include "diagnose/printed.h"
+
+/* A message of a driver without figures, behind these lines. */
+static void driver(const char *printed)
+{
+    begin();
+    pattern.framework = finding.framework = "numba";
+    pattern.stage = "api";
+    plim_printed_read(printed, strlen(printed), &context.printed);
+}
+
+/* One of JAX, with what was asked for. */
+static void jax(const char *printed, int64_t tried_bytes)
+{
+    begin();
+    pattern.framework = finding.framework = "jax";
+    set(PLIM_N_TRIED_BYTES, tried_bytes);
+    plim_printed_read(printed, strlen(printed), &context.printed);
+}
+
+/* One thing is more than all that there is: by what is free, by the name of the card, by a pool. */
+static void test_size(void **state)
+{
+    (void)state;
+    driver("GPU 0: 11.50 GiB free of 11.75 GiB\nweights: 24.5 GiB\n");
+    assert_cause("model_too_big");
+    assert_non_null(strstr(answer.best.why, "\"weights: 24.5 GiB\", and all that it could have is 11.75 GiB"));
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    driver("on NVIDIA GeForce RTX 3070\nvolume (2048, 1536, 1280), 16.1 GB\n");
+    assert_cause("batch_or_activation");
+    jax("weights: 0.4 GiB\nKV cache: 48.0 GiB for batch 4\n", GIB(2));
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = GIB(16.5);
+    assert_cause("kv_cache_context");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = GIB(64);
+    assert_cause("kv_cache_context"); /* there is room for it; it is the last that was printed */
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    driver("GPU 0: 11.50 GiB free of 11.75 GiB\nweights: 24.5 GiB\n");
+    context.numbers.value[PLIM_N_TENSOR_PARALLEL] = 4; /* of which each card has a part */
+    assert_open();
+}
+
+/* The weights fit, and what stands beside them does not. */
+static void test_beside_weights(void **state)
+{
+    (void)state;
+    driver("7.5 GiB free of 7.75 GiB\nparams: 3.75 GiB\noptimizer state will need 7.50 GiB\n");
+    assert_cause("optimizer_states");
+    driver("23.0 GiB free of 23.5 GiB\nparams: 13.5 GiB\nKV cache of 12.0 GiB\n");
+    assert_cause("kv_cache_context");
+    driver("23.0 GiB free of 23.5 GiB\nparams: 3.5 GiB\nKV cache of 2.0 GiB\n");
+    assert_cause("kv_cache_context");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+}
+
+/* What was in use before the program had anything; a message with an account of its own knows better. */
+static void test_others(void **state)
+{
+    (void)state;
+    driver("1.50 GB free of 6.25 GB\nslide of 1.25 GB\n");
+    assert_cause("other_process");
+    assert_non_null(strstr(answer.best.why, "others have 4.75 GiB"));
+    driver("5.75 GB free of 6.25 GB\n");
+    assert_open();
+    message(2.0, 23.5, 0.5, 23.0, 22.5, 0.1);
+    plim_printed_read("8.2 GiB free of 23.5 GiB\n", 25, &context.printed);
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
+static void test_work(void **state)
+{
+    (void)state;
+    driver("free 5.5 of 5.7 GiB\nfree 2.5 of 5.7 GiB, grid 4.5 GiB\n");
+    assert_cause("batch_or_activation");
+}
+
+/* TensorFlow takes nearly all of a card; what it has less was set, or others had it. */
+static void test_pool(void **state)
+{
+    (void)state;
+    begin();
+    pattern.framework = finding.framework = "tensorflow";
+    set(PLIM_N_TRIED_BYTES, MIB(256));
+    snprintf(context.words.text[PLIM_W_CARD], PLIM_WORD_BYTES, "NVIDIA GeForce RTX 4070");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(199);
+    assert_cause("other_process");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(2560);
+    assert_cause("allocator_limit");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(9700);
+    assert_open();
+    finding.framework = pattern.framework = "pytorch";
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(199);
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_OTHER_PROCESS);
+}
+
+static void test_grabs(void **state)
+{
+    (void)state;
+    char text[2000] = "";
+    double gib = 17.67;
+    for (int i = 0; i < 9; i++, gib *= 0.9)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "Failed to allocate device memory of %.2fGiB\n", gib);
+    jax(text, MIB(128));
+    assert_cause("other_process");
+    assert_non_null(strstr(answer.best.why, "17.67 GiB"));
+    gib = 1.2; /* a piece for which the pool could not grow */
+    for (text[0] = '\0'; gib > 0.3; gib *= 0.9)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "Failed to allocate device memory of %.2fGiB\n", gib);
+    jax(text, MIB(128));
+    assert_open();
+}
+
+/* A figure that rises from line to line: of what it is says what it was. */
+static void test_growth(void **state)
+{
+    (void)state;
+    driver("it 1: 1.0 GiB in use\nit 2: 2.0 GiB in use\nit 3: 3.1 GiB in use\nit 4: 4.2 GiB in use\nit 5: 5.0 GiB in "
+           "use\n");
+    assert_cause("leak_or_growth");
+    driver("it 1: 1.0 GiB in use\nit 2: 2.0 GiB in use\nit 3: 1.1 GiB in use\nit 4: 2.2 GiB in use\nit 5: 1.0 GiB in "
+           "use\n");
+    assert_open();
+    driver("1 of 9, cache of keys 1.0 GiB\n2 of 9, cache of keys 2.0 GiB\n3 of 9, cache of keys 3.0 GiB\n");
+    assert_cause("kv_cache_context");
+    driver("restoring layer 1, 4.8 GiB\nrestoring layer 2, 8.3 GiB\nrestoring layer 3, 11.9 GiB\n");
+    assert_open(); /* nothing says that this is of the card */
+    driver("restoring weights 1, 4.8 GiB\nrestoring weights 2, 8.3 GiB\nrestoring weights 3, 11.9 GiB\n");
+    assert_cause("model_too_big");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+}
+
+/* The computer's memory is not the card's. */
+static void test_host(void **state)
+{
+    (void)state;
+    driver("GPU 0: 11.50 GiB free of 11.75 GiB\nweights: 24.5 GiB\n");
+    pattern.stage = "host";
+    find();
+    assert_int_not_equal(answer.best.cause, PLIM_CAUSE_MODEL_TOO_BIG);
+}
+
+static void code(const char *text, const char *function)
+{
+    begin();
+    pattern.framework = finding.framework = "jax";
+    frame("train.py", function, true);
+    snprintf(context.frames[0].code, sizeof context.frames[0].code, "%s", text);
+    frame("/lib/python3.11/site-packages/jax/_src/core.py", "bind", false);
+}
+
+/* By names, and never more than a guess. */
+static void test_code(void **state)
+{
+    (void)state;
+    code("params[f\"layers_{i}\"] = jax.random.normal(k, s)", "<module>");
+    assert_cause("model_too_big");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    code("self.user_b = tf.Variable(tf.zeros((USERS, DIM)))", "__init__");
+    assert_cause("model_too_big");
+    code("opt_state = tx.init(params)", "main");
+    assert_cause("optimizer_states");
+    code("self.kv = jnp.zeros((2, LAYERS, n, HEADS, DIM))", "__init__");
+    assert_cause("kv_cache_context");
+    code("return jnp.zeros((n, dim))", "make_optimizer");
+    assert_cause("optimizer_states");
+    code("y = f(x, model=net)", "main"); /* an argument's name is no target */
+    assert_open();
+    code("if params == other(x):", "main");
+    assert_open();
+    code("z = x @ y", "<module>");
+    assert_open();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_size),   cmocka_unit_test(test_beside_weights), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_work),   cmocka_unit_test(test_pool),           cmocka_unit_test(test_grabs),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_host),           cmocka_unit_test(test_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
