@@ -277,8 +277,9 @@ struct plim_printed {
     int64_t first_grab_bytes, last_grab_bytes;            /* XLA: a row of requests, each a tenth less, all refused */
     uint32_t n_grabs;
     enum plim_purpose last;                    /* of the last figure that says what it is of */
+    bool is_adam;                              /* the optimizer is named */
     enum plim_purpose series_of;               /* what rose from line to line */
-    struct plim_point series[PLIM_MAX_SERIES]; /* the last ones; steps are not known */
+    struct plim_point series[PLIM_MAX_SERIES]; /* the last ones, without steps; of what is free less than 0 */
     uint32_t n_series;
 };
 

@@ -171,10 +171,20 @@ static int refine(struct plim_findings *f, int which, const struct plim_observat
     return which;
 }
 
+static bool has_user_frame(const struct plim_frame *frames, uint32_t n)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < n; i++)
+        has = has || frames[i].is_user;
+    return has;
+}
+
+/* "During handling of the above exception": the first traceback may be of a library's inside alone. */
 static void keep_frames(struct plim_findings *f, const struct plim_observation *s)
 {
     const bool is_root = plim_role_is_hard(s->match->pattern->role);
-    if (!s->n_frames || f->has_hard_frames || (f->n_frames && !is_root))
+    const bool is_better = !has_user_frame(f->frames, f->n_frames) && has_user_frame(s->frames, s->n_frames);
+    if (!s->n_frames || (f->has_hard_frames && !is_better) || (f->n_frames && !is_root))
         return;
     memcpy(f->frames, s->frames, s->n_frames * sizeof *f->frames);
     f->n_frames = s->n_frames;
@@ -275,8 +285,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
         return -1;
     int which = find_refined(f, s);
     if (which >= 0) {
-        if (f->n_frames == 0) /* a library reports first, then the exception of the program comes with its traceback */
-            keep_frames(f, s);
+        keep_frames(f, s); /* a library reports first, then the exception of the program comes with its traceback */
         return refine(f, which, s);
     }
     complete_by_pid(f, s);
@@ -291,7 +300,7 @@ int plim_findings_add(struct plim_findings *f, const struct plim_observation *s)
             fill(&f->list[which], m);
             f->list[which].is_bare = f->list[which].is_bare && s->is_bare;
             add_evidence(&f->list[which], s);
-            if (f->n_frames == 0) /* a notebook has the message first, then the traceback that it ends */
+            if (!has_user_frame(f->frames, f->n_frames)) /* a notebook has the message first, then the traceback */
                 keep_frames(f, s);
         }
         if (!s->is_counted)

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     MOST_LINE_BYTES = 600,
@@ -47,6 +48,7 @@ struct form {
 
 struct reader {
     struct plim_printed *printed;
+    int64_t column_unit; /* of the last column of a table, by its head; 0: no table */
     struct form forms[MAX_SERIES_KINDS];
     unsigned n_forms;
     bool has_begun;
@@ -113,6 +115,21 @@ static bool is_second(const struct line *line, const struct token *token)
     return is_joint && (token[-2].bytes != PLIM_UNKNOWN || (has_state && token[-3].bytes != PLIM_UNKNOWN));
 }
 
+/* "free_mb": 442, "gpu_allocated_mib=3015": the unit of the name before it; 0: none. */
+static int64_t unit_of_name(const struct line *line)
+{
+    static const char *const names[] = { "kb", "kib", "mb", "mib", "gb", "gib" };
+    const struct token *token = &line->tokens[line->n];
+    while (token > line->tokens && token[-1].kind == MARK && strchr("\"':=", *token[-1].text))
+        token--;
+    if (token == line->tokens || token == &line->tokens[line->n] || token[-1].kind != WORD)
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (token[-1].n == strlen(names[i]) && !strncasecmp(token[-1].text, names[i], token[-1].n))
+            return INT64_C(1) << 10 * (1 + i / 2);
+    return 0;
+}
+
 static const char *add_number(struct line *line, const char *text, const char *end)
 {
     struct token *token = &line->tokens[line->n];
@@ -121,7 +138,7 @@ static const char *add_number(struct line *line, const char *text, const char *e
     const char *behind = read_number(text, end, &value);
     const char *unit_at = behind + (behind < end && *behind == ' ');
     int64_t unit = read_unit(unit_at, end, &unit_n);
-    if (!unit && (unit = unit_of_pair(behind, end)) != 0)
+    if (!unit && ((unit = unit_of_pair(behind, end)) != 0 || (unit = unit_of_name(line)) != 0))
         unit_n = 0;
     *token = (struct token){ NUMBER, text, (size_t)(behind - text), PLIM_UNKNOWN, false, PLIM_PURPOSE_NONE, 0 };
     if (unit && value < 1e6) {
@@ -144,7 +161,9 @@ static const char *add_word(struct line *line, const char *text, const char *end
         token->purpose = PLIM_PURPOSE_USED;
         token->weight = PLIM_PURPOSE_STATE;
     }
-    line->is_of_loading = line->is_of_loading || token->purpose == PLIM_PURPOSE_LOADING;
+    const bool is_count = before && before->n == 1 && strchr("BM", *before->text); /* "4.76 B parameters" */
+    const bool is_of_weights = is_count && token->purpose == PLIM_PURPOSE_WEIGHTS;
+    line->is_of_loading = line->is_of_loading || is_of_weights || token->purpose == PLIM_PURPOSE_LOADING;
     line->is_of_others = line->is_of_others || token->purpose == PLIM_PURPOSE_OTHERS;
     line->n++;
     return p;
@@ -260,7 +279,7 @@ static void keep(struct plim_printed_figure *figure, const struct line *line, un
     const char *start = token->text, *const end = line->text + line->bytes;
     for (unsigned i = at; i-- > 0 && !is_figure(&line->tokens[i]) && !is_break(&line->tokens[i]) &&
                           token->text - line->tokens[i].text < BEFORE_TEXT;)
-        start = line->tokens[i].text;
+        start = line->tokens[i].kind == WORD ? line->tokens[i].text : start;
     size_t n = (size_t)(end - start);
     if (n > sizeof figure->text - 1)
         n = sizeof figure->text - 1;
@@ -273,9 +292,9 @@ static void keep(struct plim_printed_figure *figure, const struct line *line, un
     figure->text[n] = '\0';
 }
 
-static uint32_t key_of(const struct line *line, unsigned at, enum plim_purpose purpose)
+static uint32_t key_of(const struct line *line, unsigned at, enum plim_purpose purpose, bool is_row)
 {
-    uint32_t key = 2166136261U + (uint32_t)purpose, words = 0;
+    uint32_t key = 2166136261U + (uint32_t)purpose, words = is_row ? KEY_WORDS : 0;
     for (unsigned i = at; i-- > 0 && words < KEY_WORDS && !is_figure(&line->tokens[i]);)
         if (line->tokens[i].kind == WORD) {
             for (size_t k = 0; k < line->tokens[i].n; k++)
@@ -287,7 +306,7 @@ static uint32_t key_of(const struct line *line, unsigned at, enum plim_purpose p
 
 static void add_point(struct reader *reader, const struct line *line, unsigned at, enum plim_purpose purpose)
 {
-    const uint32_t key = key_of(line, at, purpose);
+    const uint32_t key = key_of(line, at, purpose, reader->column_unit != 0);
     struct form *form = reader->forms;
     while (form < reader->forms + reader->n_forms && form->key != key)
         form++;
@@ -301,7 +320,9 @@ static void add_point(struct reader *reader, const struct line *line, unsigned a
         form->purpose = PLIM_PURPOSE_WEIGHTS;
     if (form->n == PLIM_MAX_SERIES)
         memmove(form->points, form->points + 1, --form->n * sizeof *form->points);
-    form->points[form->n++] = (struct plim_point){ PLIM_UNKNOWN, line->tokens[at].bytes, { PLIM_STAMP_NONE, 0 } };
+    const int64_t bytes = line->tokens[at].bytes;
+    form->points[form->n++] =
+        (struct plim_point){ PLIM_UNKNOWN, purpose == PLIM_PURPOSE_FREE ? -bytes : bytes, { PLIM_STAMP_NONE, 0 } };
 }
 
 /* What was free, or in use, before the program had anything. */
@@ -337,7 +358,7 @@ static void take_figure(struct reader *reader, const struct line *line, unsigned
         printed->last = purpose;
     if (!is_largest || token->bytes > figure->bytes)
         keep(figure, line, at);
-    if (purpose != PLIM_PURPOSE_TOTAL && purpose != PLIM_PURPOSE_FREE)
+    if (purpose != PLIM_PURPOSE_TOTAL && (purpose != PLIM_PURPOSE_FREE || !line->is_of_others))
         add_point(reader, line, at, purpose);
 }
 
@@ -399,10 +420,47 @@ static bool read_grab(const char *text, size_t n, struct plim_printed *printed)
 
 static bool has_unit(const char *text, size_t n)
 {
+    static const char *const names[] = { "_mb", "_mib", "_gb", "_gib", "\"gib\"", "\"mib\"", "\"gb\"", "\"mb\"" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (memmem(text, n, names[i], strlen(names[i])))
+            return true;
     for (const char *p = text, *const end = text + n; (p = memchr(p, 'B', (size_t)(end - p))) != NULL; p++)
         if (p > text && (p[-1] == 'i' || (p[-1] >= 'G' && p[-1] <= 'T') || p[-1] == 'k'))
             return true;
     return false;
+}
+
+/* The head of a table, whose last column is of memory: "step  loss  GPU MiB", "... mem (GB)". */
+static int64_t unit_of_head(const char *text, size_t n)
+{
+    size_t unit_n = 0;
+    while (n > 0 && strchr(" )]", text[n - 1]))
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (is_digit(text[i]))
+            return 0;
+    for (size_t size = 2; size <= 3 && size < n; size++) {
+        const int64_t unit = read_unit(text + n - size, text + n, &unit_n);
+        if (unit && unit_n == size && strchr(" ([", text[n - size - 1]))
+            return unit;
+    }
+    return 0;
+}
+
+/* A row of such a table: its last number. */
+static bool read_row(struct reader *reader, const char *text, size_t n)
+{
+    struct line line;
+    read_tokens(text, n, &line);
+    struct token *last = line.n > 1 ? &line.tokens[line.n - 1] : NULL;
+    double value;
+    if (!last || last->kind != NUMBER || last->bytes != PLIM_UNKNOWN)
+        return false;
+    read_number(last->text, text + n, &value);
+    last->bytes = value < 1e9 ? (int64_t)(value * (double)reader->column_unit) : 0;
+    if (last->bytes > 0)
+        add_point(reader, &line, line.n - 1, PLIM_PURPOSE_MEMORY);
+    return true;
 }
 
 static void read_line(struct reader *reader, const char *text, size_t n)
@@ -410,6 +468,9 @@ static void read_line(struct reader *reader, const char *text, size_t n)
     struct line line;
     if (n > MOST_LINE_BYTES || n < 4)
         return;
+    if (reader->column_unit && read_row(reader, text, n))
+        return;
+    reader->column_unit = unit_of_head(text, n);
     const bool has_figure = has_unit(text, n);
     if (has_figure && read_grab(text, n, reader->printed))
         return;
@@ -453,4 +514,5 @@ void plim_printed_read(const char *text, size_t n, struct plim_printed *ret_prin
         line = stop + 1;
     }
     take_series(&reader);
+    ret_printed->is_adam = memmem(text, n, "adam", 4) || memmem(text, n, "Adam", 4);
 }

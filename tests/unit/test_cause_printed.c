@@ -89,6 +89,11 @@ static void test_pool(void **state)
     assert_cause("other_process");
     context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(2560);
     assert_cause("allocator_limit");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(2000);
+    assert_cause("allocator_limit");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(671);
+    snprintf(context.words.text[PLIM_W_CARD], PLIM_WORD_BYTES, "NVIDIA GeForce RTX 3060 Ti"); /* of two kinds */
+    assert_cause("other_process");
     context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(9700);
     assert_open();
     finding.framework = pattern.framework = "pytorch";
@@ -131,6 +136,93 @@ static void test_growth(void **state)
     driver("restoring weights 1, 4.8 GiB\nrestoring weights 2, 8.3 GiB\nrestoring weights 3, 11.9 GiB\n");
     assert_cause("model_too_big");
     assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+}
+
+/* Fewer figures do where each is higher and they fill half of the card. */
+static void test_filling(void **state)
+{
+    (void)state;
+    driver("{\"free_mb\": 3898, \"total_mb\": 5918}\n{\"free_mb\": 2170, \"total_mb\": 5918}\n"
+           "{\"free_mb\": 442, \"total_mb\": 5918}\n");
+    assert_cause("leak_or_growth");
+    assert_non_null(strstr(answer.best.why, "fell from 3.81 GiB to 442"));
+    driver("it 1: 1.0 GiB in use of 8.0 GiB\nit 2: 2.0 GiB in use of 8.0 GiB\nit 3: 3.0 GiB in use of 8.0 GiB\n");
+    assert_open();
+}
+
+/* Adam has two values for each weight: where they are named, the weights were the last, and three times are too much.
+ */
+static void test_adam(void **state)
+{
+    (void)state;
+    jax("device NVIDIA GeForce RTX 3050 6GB, adam\nparameters 1.84 GiB\n", MIB(236));
+    assert_cause("optimizer_states");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    jax("device NVIDIA GeForce RTX 3050 6GB, sgd\nparameters 1.84 GiB\n", MIB(236));
+    assert_open();
+    jax("device NVIDIA GeForce RTX 4090, adam\nparameters 1.84 GiB\n", MIB(236));
+    assert_open();
+}
+
+/* TensorFlow says what its pool may hold and what is in use: where that leaves enough, it is in pieces. */
+static void test_pool_in_pieces(void **state)
+{
+    (void)state;
+    begin();
+    pattern.framework = finding.framework = "tensorflow";
+    snprintf(finding.words.text[PLIM_W_ALLOCATOR], PLIM_WORD_BYTES, "GPU_0_bfc");
+    set(PLIM_N_LIMIT_BYTES, GIB(5.92));
+    set(PLIM_N_ALLOCATED_BYTES, GIB(1.68));
+    set(PLIM_N_TRIED_BYTES, MIB(2400));
+    assert_cause("fragmentation");
+    set(PLIM_N_TRIED_BYTES, GIB(4.2));
+    assert_open();
+}
+
+static void test_results_are_kept(void **state)
+{
+    (void)state;
+    message(2.89, 7.62, 2.11, 5.51, 3.0, 2.3);
+    frame("/lib/python3.11/site-packages/transformers/trainer_pt_utils.py", "nested_concat", false);
+    assert_cause("leak_or_growth"); /* and not the pieces that it leaves */
+}
+
+/* A program that warns of it and goes on did without; one whose log ends there, or that fails behind it, did not. */
+static void test_warning(void **state)
+{
+    (void)state;
+    begin();
+    pattern.role = PLIM_PATTERN_ROLE_FAILURE;
+    finding.n_evidence = 1;
+    snprintf(finding.evidence[0].text, PLIM_EVIDENCE_BYTES,
+             "2026-11-28 19:52:03 bridge WARNING: Unable to allocate 3 GiB");
+    assert_cause("not_oom");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_MEDIUM);
+    finding.is_last = true;
+    assert_open();
+    finding.is_last = false;
+    context.n_unknown = 1;
+    assert_open();
+    context.n_unknown = 0;
+    frame("run.py", "main", true);
+    assert_open();
+    context.n_frames = 0;
+    snprintf(finding.evidence[0].text, PLIM_EVIDENCE_BYTES,
+             "gpu7:1:2 [0] alloc.h:1 NCCL WARN Cuda failure 'out of memory'");
+    assert_open();
+}
+
+/* Signal 9, and somebody else who sends it. */
+static void test_stopped(void **state)
+{
+    (void)state;
+    begin();
+    pattern.role = PLIM_PATTERN_ROLE_FAILURE;
+    pattern.stage = "host";
+    set(PLIM_N_SIGNAL, 9);
+    assert_cause("host_ram");
+    snprintf(context.words.text[PLIM_W_TOLD], PLIM_WORD_BYTES, "stopped");
+    assert_cause("not_oom");
 }
 
 /* The computer's memory is not the card's. */
@@ -178,9 +270,14 @@ static void test_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size),   cmocka_unit_test(test_beside_weights), cmocka_unit_test(test_others),
-        cmocka_unit_test(test_work),   cmocka_unit_test(test_pool),           cmocka_unit_test(test_grabs),
-        cmocka_unit_test(test_growth), cmocka_unit_test(test_host),           cmocka_unit_test(test_code),
+        cmocka_unit_test(test_size),           cmocka_unit_test(test_beside_weights),
+        cmocka_unit_test(test_others),         cmocka_unit_test(test_work),
+        cmocka_unit_test(test_pool),           cmocka_unit_test(test_grabs),
+        cmocka_unit_test(test_filling),        cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_pool_in_pieces), cmocka_unit_test(test_results_are_kept),
+        cmocka_unit_test(test_warning),        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_growth),         cmocka_unit_test(test_host),
+        cmocka_unit_test(test_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,9 @@ static void test_purposes(void **state)
         { "on NVIDIA GeForce RTX 3060 12GB", PLIM_PURPOSE_NONE, 0, 0, 0 },
         { "NVIDIA A10 (16.5 GiB usable)", PLIM_PURPOSE_TOTAL, GIB(16.5), 0, 0 },
         { "rss 3.5 GiB, swap 1.0 GiB", PLIM_PURPOSE_NONE, 0, 0, 0 },
+        { "{\"requests\": 40, \"gpu_allocated_mib\": 3072, \"per_s\": 36.8}", PLIM_PURPOSE_USED, GIB(3), 0, 0 },
+        { "{\"event\": \"parameters\", \"gib\": 1.75}", PLIM_PURPOSE_WEIGHTS, GIB(1.75), 0, 0 },
+        { "{\"free_mb\": 512, \"hour\": 36}", PLIM_PURPOSE_FREE, MIB(512), 0, 0 },
         { "read at 3.5 GB/s", PLIM_PURPOSE_NONE, 0, 0, 0 },
         { "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", PLIM_PURPOSE_NONE, 0, 0, 0 },
         { "  File \"/a/model_4 GiB.py\", line 3, in f", PLIM_PURPOSE_NONE, 0, 0, 0 },
@@ -102,6 +105,30 @@ static void test_series(void **state)
     read_text("layer 1 loaded, memory 1.0 GiB\rlayer 2 loaded, memory 2.0 GiB\rlayer 3 loaded, memory 3.0 GiB\n");
     assert_int_equal(printed.series_of, PLIM_PURPOSE_WEIGHTS);
     assert_int_equal(printed.n_series, 3);
+}
+
+/* A table whose last column is of memory, by its head, ends with the first line that is no row of it. */
+static void test_table(void **state)
+{
+    (void)state;
+    read_text("   backbone   rate  GPU MiB\nresnet152 0.0001  694\n vit_base 0.0001 1694\n convnext 0.0002 "
+              "2286\ndone\nseed 7\n");
+    assert_int_equal(printed.series_of, PLIM_PURPOSE_MEMORY);
+    assert_int_equal(printed.n_series, 3);
+    assert_int_equal(printed.series[2].bytes, MIB(2286));
+    read_text("took 5 GiB\nseed 7\nseed 8\nseed 9\n"); /* no head */
+    assert_int_equal(printed.n_series, 0);
+}
+
+/* What is free falls; of lines of workers each is another's. */
+static void test_free_falls(void **state)
+{
+    (void)state;
+    read_text("free 3.0 GiB\nfree 2.0 GiB\nfree 1.0 GiB\n");
+    assert_int_equal(printed.series_of, PLIM_PURPOSE_FREE);
+    assert_int_equal(printed.series[2].bytes, -GIB(1));
+    read_text("worker 1: free 3.0 GiB\nworker 2: free 2.0 GiB\nworker 3: free 1.0 GiB\n");
+    assert_int_equal(printed.n_series, 0);
 }
 
 static void test_card(void **state)
@@ -176,9 +203,10 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_purposes),  cmocka_unit_test(test_text),    cmocka_unit_test(test_which_counts),
-        cmocka_unit_test(test_beginning), cmocka_unit_test(test_series),  cmocka_unit_test(test_card),
-        cmocka_unit_test(test_grabs),     cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_purposes),   cmocka_unit_test(test_text),    cmocka_unit_test(test_which_counts),
+        cmocka_unit_test(test_beginning),  cmocka_unit_test(test_series),  cmocka_unit_test(test_card),
+        cmocka_unit_test(test_grabs),      cmocka_unit_test(test_hostile), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_free_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

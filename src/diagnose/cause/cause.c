@@ -48,6 +48,7 @@ static const struct rule {
     { "others", plim_rule_others },           /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
     { "told-growth", plim_rule_told_growth },   /* by words: it rose all the time */
+    { "keep", plim_rule_keep },                 /* where results are collected */
     { "pieces", plim_rule_pieces },             /* enough is reserved, in pieces */
     { "printed-work", plim_rule_printed_work }, /* one piece, larger than what was free, as the program printed */
     { "told-size", plim_rule_told_size },       /* a model that cannot fit the card, in words */
@@ -59,6 +60,7 @@ static const struct rule {
     { "no-context", plim_rule_no_context },
     { "loading", plim_rule_loading },
     { "cache", plim_rule_cache },
+    { "printed-last", plim_rule_printed_last }, /* what the last figure before it was of */
     { "node", plim_rule_node },
     { "step", plim_rule_step },
     { "code", plim_rule_code }, /* what is made there, by the names in the user's code */
@@ -66,8 +68,8 @@ static const struct rule {
     { "told-work", plim_rule_told_work },
     { "told-table", plim_rule_told_table },
     { "told-late", plim_rule_told_late },
-    { "printed-last", plim_rule_printed_last }, /* what the last figure before it was of */
-    { "piece", plim_rule_piece },               /* without a traceback: one piece, or tensor, that is no weight */
+    { "bare-line", plim_rule_bare_line }, /* a line of its own, in a log without a card */
+    { "piece", plim_rule_piece },         /* without a traceback: one piece, or tensor, that is no weight */
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };

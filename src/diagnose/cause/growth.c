@@ -63,12 +63,23 @@ bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes,
     return true;
 }
 
+/* Each higher than the one before, and by half of the card in all. */
+static bool is_filling(const struct plim_printed *printed, int64_t total_bytes)
+{
+    const uint32_t n = printed->n_series;
+    for (uint32_t i = 1; i < n; i++)
+        if (printed->series[i].bytes <= printed->series[i - 1].bytes)
+            return false;
+    return n > 0 && plim_is_known(total_bytes) &&
+           printed->series[n - 1].bytes - printed->series[0].bytes >= total_bytes / 2;
+}
+
 bool plim_rise_read_printed(const struct plim_printed *printed, int64_t total_bytes, struct plim_rise *ret_rise)
 {
     const bool is_of_one = printed->series_of == PLIM_PURPOSE_KV || printed->series_of == PLIM_PURPOSE_WORK ||
                            printed->series_of == PLIM_PURPOSE_WEIGHTS;
     const uint32_t n = printed->n_series;
-    if (n < (is_of_one ? LEAST_OF_ONE : PLIM_MIN_POINTS))
+    if (n < (is_of_one || is_filling(printed, total_bytes) ? LEAST_OF_ONE : PLIM_MIN_POINTS))
         return false;
     const int64_t first = printed->series[0].bytes, last = printed->series[n - 1].bytes;
     const int64_t enough =

@@ -21,7 +21,7 @@ plim_rule_fn plim_rule_startup, plim_rule_fraction, plim_rule_graphs, plim_rule_
 plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_kv_words, plim_rule_compute, plim_rule_buffer_limit;
 
 /* rules_host.c: the computer's memory. */
-plim_rule_fn plim_rule_killed, plim_rule_host;
+plim_rule_fn plim_rule_killed, plim_rule_host, plim_rule_bare_line;
 
 /* rules_size.c: what no card of this size can hold; what one piece is for. */
 plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_rule_parameters, plim_rule_piece,
@@ -46,8 +46,8 @@ plim_rule_fn plim_rule_allowed, plim_rule_cap, plim_rule_free_enough, plim_rule_
     plim_rule_small_program;
 
 /* rules_trace.c: the traceback, the series of figures, the phase. */
-plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_optimizer_phase, plim_rule_growth, plim_rule_no_context,
-    plim_rule_handle, plim_rule_status, plim_rule_loading, plim_rule_cache, plim_rule_node, plim_rule_step,
-    plim_rule_rest;
+plim_rule_fn plim_rule_context, plim_rule_optimizer, plim_rule_optimizer_phase, plim_rule_growth, plim_rule_keep,
+    plim_rule_no_context, plim_rule_handle, plim_rule_status, plim_rule_loading, plim_rule_cache, plim_rule_node,
+    plim_rule_step, plim_rule_rest;
 
 #endif

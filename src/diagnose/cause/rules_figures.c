@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A pool has room when more than this part of it would be left. [assumed] */
+enum { POOL_SLACK = 20 };
+
 static bool is_tried_known(const struct plim_cause_answer *a) { return plim_is_known(a->tried_bytes); }
 
 /* What PyTorch has and what it tried, against what it may have. */
@@ -211,11 +214,29 @@ bool plim_rule_others(const struct plim_facts *facts, struct plim_guess *guess)
                                        : "The card is as good as full: what is free may only have been given back.");
 }
 
+/* A pool of TensorFlow or XLA: what is in use and what was tried are less than it may hold. */
+static bool is_pool_in_pieces(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_cause_answer *a = facts->answer;
+    const int64_t limit = plim_fact_own(facts, PLIM_N_LIMIT_BYTES);
+    struct plim_size_texts texts = { .n = 0 };
+    return plim_is_known(limit) && plim_is_known(a->allocated_bytes) && is_tried_known(a) &&
+           strstr(facts->finding->words.text[PLIM_W_ALLOCATOR], "_bfc") &&
+           a->allocated_bytes + a->tried_bytes <= limit - limit / POOL_SLACK &&
+           plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_MEDIUM,
+                          "The pool may hold %s and %s of it is in use. Tried %s: there is room for it, but not in one "
+                          "piece.",
+                          plim_say(&texts, limit), plim_say(&texts, a->allocated_bytes),
+                          plim_say(&texts, a->tried_bytes));
+}
+
 /* Enough is reserved, but not in one piece. */
 bool plim_rule_pieces(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_cause_answer *a = facts->answer;
     struct plim_size_texts texts = { .n = 0 };
+    if (is_pool_in_pieces(facts, guess))
+        return true;
     if (!is_tried_known(a) || !plim_is_known(a->unallocated_bytes) || a->unallocated_bytes <= 0)
         return false;
     int64_t u = a->unallocated_bytes, t = a->tried_bytes, f = plim_is_known(a->free_bytes) ? a->free_bytes : 0;

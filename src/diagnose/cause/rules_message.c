@@ -37,6 +37,24 @@ static bool is_refused_for_good(const struct plim_facts *facts)
            facts->answer->tried_bytes >= PLAIN_MEMORY_MAY_DO_GIB * (int64_t)PLIM_GIB;
 }
 
+/* The program itself calls it a warning, outside of a traceback, and goes on with nothing behind it that failed. */
+static bool is_called_warning(const struct plim_facts *facts)
+{
+    enum { LEVEL_BYTES = 72 };
+    const struct plim_finding *finding = facts->finding;
+    bool is = false;
+    if (!is_role(facts, PLIM_PATTERN_ROLE_FAILURE) || finding->is_last || finding->is_bare || !facts->context ||
+        facts->context->n_frames > 0 || facts->context->n_unknown > 0 || finding->pattern->is_said)
+        return false;
+    for (uint32_t i = 0; i < finding->n_evidence && !is; i++) {
+        char head[LEVEL_BYTES + 1];
+        snprintf(head, sizeof head, "%s", finding->evidence[i].text);
+        is = (strstr(head, "WARN") && !strstr(head, "NCCL WARN")) || !strncmp(head, "warning: ", 9) ||
+             !strncmp(head, "Warning: ", 9);
+    }
+    return is;
+}
+
 bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *guess)
 {
     const struct plim_pattern *pattern = facts->finding->pattern;
@@ -67,6 +85,10 @@ bool plim_rule_not_memory(const struct plim_facts *facts, struct plim_guess *gue
             is_role(facts, PLIM_PATTERN_ROLE_RECOVERED) && *note ? note
                                                                  : "Memory ran out, and the program went on "
                                                                    "without it. This is not a failure.");
+    if (is_called_warning(facts))
+        return plim_guess_set(
+            guess, PLIM_CAUSE_NOT_OOM, PLIM_CONFIDENCE_MEDIUM,
+            "Memory ran out. The program calls it a warning and goes on, and nothing behind it failed.");
     if (is_role(facts, PLIM_PATTERN_ROLE_FAULT) || is_role(facts, PLIM_PATTERN_ROLE_LOOK_ALIKE) ||
         (pattern && pattern->cause == PLIM_CAUSE_NOT_OOM))
         /* a runtime's limit on its own heap is a limit; what follows from a failure has a reason that may not be shown

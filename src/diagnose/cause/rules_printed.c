@@ -15,33 +15,49 @@
 #define WEIGHTS_FILL 0.97
 
 /* A pool that is less than this part of its card was not made so by TensorFlow; limits are round. [assumed] */
-#define POOL_SHARE       0.6
-#define ROUND_POOL_BYTES ((int64_t)(256 * PLIM_MIB))
+#define POOL_SHARE 0.6
 
 /* Of less nothing is said where it is all that is known. [assumed] */
 #define LEAST_LAST_BYTES ((int64_t)PLIM_GIB)
 
-enum { LEAST_GRABS = 4 };
+enum { LEAST_GRABS = 4, ADAM_TIMES = 3 };
 
 static const struct plim_printed *printed_of(const struct plim_facts *facts)
 {
     return facts->context ? &facts->context->printed : NULL;
 }
 
-/* The memory of a card by its name. */
-static int64_t card_bytes(const char *name)
+enum which_card { LEAST, MOST };
+
+/* The memory of a card by its name; of several cards of that name the one with the least or the most. */
+static int64_t card_bytes(const char *name, enum which_card which)
 {
     struct plim_card card;
     struct plim_error error = { 0 };
-    return *name && plim_catalogue_find(name, &card, &error) >= 0 ? (int64_t)card.total_bytes : PLIM_UNKNOWN;
+    int64_t found = PLIM_UNKNOWN;
+    if (*name && plim_catalogue_find(name, &card, &error) >= 0)
+        return (int64_t)card.total_bytes;
+    for (size_t i = 0; *name && i < plim_catalogue_size(); i++)
+        if (plim_catalogue_matches(i, name)) {
+            plim_catalogue_card(i, &card);
+            const int64_t bytes = (int64_t)card.total_bytes;
+            found = !plim_is_known(found) || (which == MOST) == (bytes > found) ? bytes : found;
+        }
+    return found;
+}
+
+static bool is_of(const struct plim_facts *facts, const char *framework)
+{
+    return facts->finding->pattern && !strcmp(facts->finding->pattern->framework, framework);
+}
+
+static bool is_jax(const struct plim_facts *facts)
+{
+    return is_of(facts, "jax") || (facts->finding->framework && !strcmp(facts->finding->framework, "jax"));
 }
 
 /* TensorFlow and XLA take a pool of the card when they begin: there is no more than that. */
-static bool is_pool(const struct plim_facts *facts)
-{
-    const char *framework = facts->finding->pattern ? facts->finding->pattern->framework : "";
-    return !strcmp(framework, "tensorflow") || !strcmp(framework, "jax");
-}
+static bool is_pool(const struct plim_facts *facts) { return is_of(facts, "tensorflow") || is_jax(facts); }
 
 /* All that the program could have: by the message, of its pool, as printed, else by the name of the card. */
 static int64_t whole_of(const struct plim_facts *facts, const struct plim_printed *printed)
@@ -52,12 +68,16 @@ static int64_t whole_of(const struct plim_facts *facts, const struct plim_printe
     if (is_pool(facts) && plim_is_known(limit))
         return limit;
     const char *name = printed->card[0] ? printed->card : plim_figure_word(facts->finding, facts->context, PLIM_W_CARD);
-    return total > 0 ? total : card_bytes(name);
+    const int64_t card = total > 0 ? total : card_bytes(name, MOST);
+    /* three quarters, by XLA_PYTHON_CLIENT_MEM_FRACTION's default (JAX's gpu_memory_allocation.rst) */
+    return is_jax(facts) && total <= 0 && plim_is_known(card) ? card / 4 * 3 : card;
 }
 
+/* llama.cpp's account has patterns and rules of its own. */
 static bool is_of_card(const struct plim_facts *facts)
 {
-    return printed_of(facts) && !plim_fact_is_host(facts) && !plim_fact_is_stage(facts, "shm");
+    return printed_of(facts) && !plim_fact_is_host(facts) && !plim_fact_is_stage(facts, "shm") &&
+           !plim_fact_is_llama(facts);
 }
 
 /* Several cards have a part each of what is printed of the whole. */
@@ -97,6 +117,14 @@ bool plim_rule_printed_size(const struct plim_facts *facts, struct plim_guess *g
         { PLIM_PURPOSE_KV, PLIM_CAUSE_KV_CACHE_CONTEXT },
         { PLIM_PURPOSE_OPTIMIZER, PLIM_CAUSE_OPTIMIZER_STATES },
     };
+    if (weights > 0 && printed->is_adam && printed->last == PLIM_PURPOSE_WEIGHTS && facts->trace == PLIM_TRACE_NONE &&
+        !is_above(weights, whole) && is_above(ADAM_TIMES * weights, whole) && facts->context->n_series == 0)
+        return plim_guess_set(
+            guess, PLIM_CAUSE_OPTIMIZER_STATES, PLIM_CONFIDENCE_LOW,
+            "The program printed \"%s\" last. Adam keeps two values for each of these: with them it is "
+            "%s, and all that it could have is %s.",
+            printed->figure[PLIM_PURPOSE_WEIGHTS].text, plim_say(&texts, ADAM_TIMES * weights),
+            plim_say(&texts, whole));
     for (size_t i = 0; weights > 0 && i < sizeof beside / sizeof *beside; i++) {
         const int64_t bytes = printed->figure[beside[i].purpose].bytes;
         if (bytes > whole / 8 && is_above(weights + bytes, whole))
@@ -107,6 +135,13 @@ bool plim_rule_printed_size(const struct plim_facts *facts, struct plim_guess *g
                 plim_say(&texts, whole));
     }
     return false;
+}
+
+/* A figure that people choose: 2000, 2560 or 3072 MiB. */
+static bool is_round(int64_t bytes)
+{
+    const int64_t mib = bytes / (int64_t)PLIM_MIB;
+    return bytes % (int64_t)PLIM_MIB == 0 && (mib % 100 == 0 || mib % 128 == 0 || mib % 250 == 0);
 }
 
 /*
@@ -124,11 +159,13 @@ bool plim_rule_pool(const struct plim_facts *facts, struct plim_guess *guess)
         return plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                               "XLA wanted %s of the card when it began, and was refused down to %s: others have it.",
                               plim_say(&texts, printed->first_grab_bytes), plim_say(&texts, printed->last_grab_bytes));
-    const int64_t limit = plim_fact_any(facts, PLIM_N_LIMIT_BYTES),
-                  card = card_bytes(plim_figure_word(facts->finding, facts->context, PLIM_W_CARD));
+    /* as it was when the pool was made: what is printed with a failure is rounded */
+    const int64_t made = facts->context->numbers.value[PLIM_N_LIMIT_BYTES],
+                  limit = plim_is_known(made) ? made : plim_fact_own(facts, PLIM_N_LIMIT_BYTES),
+                  card = card_bytes(plim_figure_word(facts->finding, facts->context, PLIM_W_CARD), LEAST);
     if (!plim_is_known(limit) || !plim_is_known(card) || (double)limit > POOL_SHARE * (double)card)
         return false;
-    const bool is_set = limit % ROUND_POOL_BYTES == 0;
+    const bool is_set = is_round(limit);
     return plim_guess_set(guess, is_set ? PLIM_CAUSE_ALLOCATOR_LIMIT : PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                           "The pool is %s on a card of %s, of which it takes nearly all by itself: %s.",
                           plim_say(&texts, limit), plim_say(&texts, card),
@@ -145,8 +182,11 @@ bool plim_rule_printed_others(const struct plim_facts *facts, struct plim_guess 
         plim_is_known(facts->answer->allocated_bytes) || plim_is_known(facts->answer->own_bytes);
     if (!plim_is_known(whole) || whole <= 0 || is_account_known)
         return false;
+    struct plim_rise rise;
+    const bool is_falling = printed->series_of == PLIM_PURPOSE_FREE &&
+                            plim_rise_read_printed(printed, whole, &rise); /* it took it itself */
     const int64_t others = whole - printed->first_free.bytes;
-    return printed->first_free.bytes > 0 && (double)others >= OTHERS_SHARE * (double)whole &&
+    return printed->first_free.bytes > 0 && !is_falling && (double)others >= OTHERS_SHARE * (double)whole &&
            others > PLIM_STARTUP_OTHERS_BYTES &&
            plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                           "The program printed \"%s\" before it had anything, of %s: others have %s.",
@@ -187,6 +227,11 @@ bool plim_rule_printed_growth(const struct plim_facts *facts, struct plim_guess 
                               "Memory grew from %s to %s while parts of the model were put there, as the program "
                               "printed.",
                               first, last);
+    case PLIM_PURPOSE_FREE:
+        return plim_guess_set(guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_MEDIUM,
+                              "What was free fell from %s to %s over the last %u figures that the program printed: "
+                              "something is kept that should be freed.",
+                              plim_say(&texts, -rise.first_bytes), plim_say(&texts, -rise.last_bytes), rise.n);
     default:
         return (printed->series_of == PLIM_PURPOSE_USED || printed->series_of == PLIM_PURPOSE_MEMORY) &&
                plim_guess_set(
@@ -206,6 +251,8 @@ bool plim_rule_printed_last(const struct plim_facts *facts, struct plim_guess *g
         [PLIM_PURPOSE_WORK] = PLIM_CAUSE_BATCH_OR_ACTIVATION,
     };
     const struct plim_printed *printed = printed_of(facts);
+    if (printed && printed->last == PLIM_PURPOSE_WORK && *facts->finding->words.text[PLIM_W_OPERATION])
+        return false; /* the message says what it was for */
     return is_of_card(facts) && facts->trace == PLIM_TRACE_NONE && causes[printed->last] != PLIM_CAUSE_UNKNOWN &&
            printed->figure[printed->last].bytes >= LEAST_LAST_BYTES &&
            plim_guess_set(guess, causes[printed->last], PLIM_CONFIDENCE_LOW,

@@ -90,6 +90,18 @@ bool plim_rule_optimizer_phase(const struct plim_facts *facts, struct plim_guess
                           say_account(facts, account, sizeof account));
 }
 
+/* An evaluation that collects what every batch gave, on the card: each turn it needs the whole of it once more. */
+bool plim_rule_keep(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    char account[ACCOUNT_BYTES], where[WHERE_BYTES];
+    return facts->trace == PLIM_TRACE_KEEP &&
+           plim_guess_set(
+               guess, PLIM_CAUSE_LEAK_OR_GROWTH, PLIM_CONFIDENCE_MEDIUM,
+               "%sIt failed where the results of all batches are put together%s: they stay on the card until "
+               "the end.",
+               say_account(facts, account, sizeof account), say_frame(facts, where, sizeof where));
+}
+
 /* Only a series that rises shows growth; without one it is never claimed. */
 bool plim_rule_growth(const struct plim_facts *facts, struct plim_guess *guess)
 {
@@ -292,6 +304,9 @@ bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
         { "/Assign", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
         { "jit_init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "jit__init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
+        { "jit_make_layer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a layer of the model" },
+        { "jit_make_param", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
+        { "jit_make_weight", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "onv", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
         { "atMul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
         { "atmul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },

@@ -39,6 +39,7 @@ static enum plim_trace trace_of(const char *work)
         [PLIM_TRACE_CAPTURE] = "capture",
         [PLIM_TRACE_POOL] = "pool",
         [PLIM_TRACE_PROFILE] = "profile",
+        [PLIM_TRACE_KEEP] = "keep",
     };
     for (size_t i = 0; i < sizeof works / sizeof *works; i++)
         if (!strcmp(work, works[i]))

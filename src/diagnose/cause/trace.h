@@ -19,6 +19,7 @@ enum plim_trace {
     PLIM_TRACE_CAPTURE,  /* CUDA graphs */
     PLIM_TRACE_POOL,     /* a server lays out its cache */
     PLIM_TRACE_PROFILE,  /* a server tries its largest step */
+    PLIM_TRACE_KEEP,     /* what a step gave is put beside what those before it gave */
 };
 
 /* *ret_frame is the frame that decided, or NULL. */
