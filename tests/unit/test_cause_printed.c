@@ -21,6 +21,15 @@ static void jax(const char *printed, int64_t tried_bytes)
     plim_printed_read(printed, strlen(printed), &context.printed);
 }
 
+static void code(const char *text, const char *function)
+{
+    begin();
+    pattern.framework = finding.framework = "jax";
+    frame("train.py", function, true);
+    snprintf(context.frames[0].code, sizeof context.frames[0].code, "%s", text);
+    frame("/lib/python3.11/site-packages/jax/_src/core.py", "bind", false);
+}
+
 /* One thing is more than all that there is: by what is free, by the name of the card, by a pool. */
 static void test_size(void **state)
 {
@@ -194,6 +203,7 @@ static void test_warning(void **state)
     begin();
     pattern.role = PLIM_PATTERN_ROLE_FAILURE;
     finding.n_evidence = 1;
+    set(PLIM_N_TRIED_BYTES, GIB(3));
     snprintf(finding.evidence[0].text, PLIM_EVIDENCE_BYTES,
              "2026-11-28 19:52:03 bridge WARNING: Unable to allocate 3 GiB");
     assert_cause("not_oom");
@@ -201,6 +211,10 @@ static void test_warning(void **state)
     finding.is_last = true;
     assert_open();
     finding.is_last = false;
+    set(PLIM_N_TRIED_BYTES,
+        PLIM_UNKNOWN); /* "WARN YarnAllocator: Container killed by YARN for exceeding memory limits" */
+    assert_open();
+    set(PLIM_N_TRIED_BYTES, GIB(3));
     context.n_unknown = 1;
     assert_open();
     context.n_unknown = 0;
@@ -225,6 +239,40 @@ static void test_stopped(void **state)
     assert_cause("not_oom");
 }
 
+/* By what is printed of the pool of XLA; not where memory rises, and not for a small piece. */
+static void test_printed_pieces(void **state)
+{
+    (void)state;
+    jax("128 tiles, 8.00 of 8.72 GiB in use\n64 tiles, 4.00 of 8.72 GiB in use\n", GIB(2));
+    assert_cause("fragmentation");
+    set(PLIM_N_TRIED_BYTES, MIB(100));
+    assert_open();
+    set(PLIM_N_TRIED_BYTES, GIB(4.6));
+    assert_open();
+    jax("1, 2.0 of 9.0 GiB in use\n2, 3.0 of 9.0 GiB in use\n3, 6.6 of 9.0 GiB in use\n", GIB(1));
+    assert_cause("leak_or_growth");
+}
+
+/* Both of a program's own doing: a share of the card that the log names, and optax' own name for its states. */
+static void test_names(void **state)
+{
+    (void)state;
+    begin();
+    pattern.framework = finding.framework = "tensorflow";
+    snprintf(context.words.text[PLIM_W_CARD], PLIM_WORD_BYTES, "NVIDIA GeForce RTX 4090");
+    context.numbers.value[PLIM_N_LIMIT_BYTES] = MIB(963);
+    assert_cause("other_process");
+    context.numbers.value[PLIM_N_MEM_FRACTION] = 40000;
+    assert_cause("allocator_limit");
+    jax("", GIB(10));
+    snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "jit_init_fn");
+    assert_cause("optimizer_states");
+    code("\"down\": normal(keys[2], shape, jnp.bfloat16),", "make_layer");
+    assert_cause("model_too_big");
+    code("return layer(x)", "apply_layer");
+    assert_open();
+}
+
 /* The computer's memory is not the card's. */
 static void test_host(void **state)
 {
@@ -233,15 +281,6 @@ static void test_host(void **state)
     pattern.stage = "host";
     find();
     assert_int_not_equal(answer.best.cause, PLIM_CAUSE_MODEL_TOO_BIG);
-}
-
-static void code(const char *text, const char *function)
-{
-    begin();
-    pattern.framework = finding.framework = "jax";
-    frame("train.py", function, true);
-    snprintf(context.frames[0].code, sizeof context.frames[0].code, "%s", text);
-    frame("/lib/python3.11/site-packages/jax/_src/core.py", "bind", false);
 }
 
 /* By names, and never more than a guess. */
@@ -275,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_pool),           cmocka_unit_test(test_grabs),
         cmocka_unit_test(test_filling),        cmocka_unit_test(test_adam),
         cmocka_unit_test(test_pool_in_pieces), cmocka_unit_test(test_results_are_kept),
+        cmocka_unit_test(test_printed_pieces), cmocka_unit_test(test_names),
         cmocka_unit_test(test_warning),        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_growth),         cmocka_unit_test(test_host),
         cmocka_unit_test(test_code),

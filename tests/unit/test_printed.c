@@ -37,7 +37,8 @@ static void test_purposes(void **state)
         { "GPU 0: 1.50 GB free of 6.25 GB", PLIM_PURPOSE_FREE, GIB(1.5), PLIM_PURPOSE_TOTAL, GIB(6.25) },
         { "device memory 1.25/5.75 GiB in use", PLIM_PURPOSE_USED, GIB(1.25), PLIM_PURPOSE_TOTAL, GIB(5.75) },
         { "10240MiB / 12288MiB in use", PLIM_PURPOSE_USED, GIB(10), PLIM_PURPOSE_TOTAL, GIB(12) },
-        { "tiles 3200/12000 memory now 5632 MiB", PLIM_PURPOSE_MEMORY, GIB(5.5), 0, 0 },
+        { "tiles 3200/12000 memory now 5632 MiB", PLIM_PURPOSE_USED, GIB(5.5), 0, 0 },
+        { "gallery, free now 8 MiB", PLIM_PURPOSE_FREE, MIB(8), 0, 0 },
         { "on NVIDIA GeForce RTX 3060 12GB", PLIM_PURPOSE_NONE, 0, 0, 0 },
         { "NVIDIA A10 (16.5 GiB usable)", PLIM_PURPOSE_TOTAL, GIB(16.5), 0, 0 },
         { "rss 3.5 GiB, swap 1.0 GiB", PLIM_PURPOSE_NONE, 0, 0, 0 },
@@ -89,6 +90,10 @@ static void test_beginning(void **state)
     assert_int_equal(printed.first_free.bytes, 0);
     read_text("10240MiB / 12288MiB in use before anything is loaded\n");
     assert_int_equal(printed.first_free.bytes, GIB(2));
+    read_text(
+        "name, memory.used [MiB], memory.total [MiB]\nNVIDIA GeForce RTX 2080, 7131 MiB, 8192 MiB\nframe 20 MiB\n");
+    assert_int_equal(printed.first_free.bytes, MIB(8192 - 7131));
+    assert_int_equal(printed.figure[PLIM_PURPOSE_TOTAL].bytes, MIB(8192));
     read_text("10240MiB / 12288MiB in use\n"); /* may be the program's own */
     assert_int_equal(printed.first_free.bytes, 0);
 }

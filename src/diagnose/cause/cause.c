@@ -47,14 +47,15 @@ static const struct rule {
     { "free-enough", plim_rule_free_enough }, /* free > tried: not for want of memory */
     { "others", plim_rule_others },           /* other processes hold what is missing */
     { "small-program", plim_rule_small_program },
-    { "told-growth", plim_rule_told_growth },   /* by words: it rose all the time */
-    { "keep", plim_rule_keep },                 /* where results are collected */
-    { "pieces", plim_rule_pieces },             /* enough is reserved, in pieces */
-    { "printed-work", plim_rule_printed_work }, /* one piece, larger than what was free, as the program printed */
-    { "told-size", plim_rule_told_size },       /* a model that cannot fit the card, in words */
-    { "told", plim_rule_told },                 /* what helps, who else is there: in words */
-    { "status", plim_rule_status },             /* a library did not start, and does not say why */
-    { "optimizer", plim_rule_optimizer },       /* from here on: by the traceback */
+    { "told-growth", plim_rule_told_growth },       /* by words: it rose all the time */
+    { "keep", plim_rule_keep },                     /* where results are collected */
+    { "pieces", plim_rule_pieces },                 /* enough is reserved, in pieces */
+    { "printed-work", plim_rule_printed_work },     /* one piece, larger than what was free, as the program printed */
+    { "printed-pieces", plim_rule_printed_pieces }, /* the same of a pool, by what the program printed */
+    { "told-size", plim_rule_told_size },           /* a model that cannot fit the card, in words */
+    { "told", plim_rule_told },                     /* what helps, who else is there: in words */
+    { "status", plim_rule_status },                 /* a library did not start, and does not say why */
+    { "optimizer", plim_rule_optimizer },           /* from here on: by the traceback */
     { "growth", plim_rule_growth },
     { "optimizer-phase", plim_rule_optimizer_phase },
     { "no-context", plim_rule_no_context },
@@ -101,7 +102,8 @@ static bool has_bytes(const struct plim_finding *finding)
 static bool is_weak(const struct plim_finding *finding, const struct plim_cause_answer *answer)
 {
     static const char *const by_trace[] = { "optimizer", "loading", "cache", "step" };
-    if ((finding->pattern && finding->pattern->is_said) || finding->is_bare)
+    if ((finding->pattern && finding->pattern->is_said) || finding->is_bare ||
+        (finding->pattern && finding->pattern->is_general && !has_bytes(finding)))
         return true;
     bool is = false;
     for (size_t i = 0; i < sizeof by_trace / sizeof *by_trace; i++)

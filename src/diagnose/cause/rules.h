@@ -33,7 +33,7 @@ plim_rule_fn plim_rule_told, plim_rule_told_ram, plim_rule_told_size, plim_rule_
 
 /* rules_printed.c: what the program printed of memory in its own words. */
 plim_rule_fn plim_rule_pool, plim_rule_printed_size, plim_rule_printed_others, plim_rule_printed_work,
-    plim_rule_printed_growth, plim_rule_printed_last;
+    plim_rule_printed_pieces, plim_rule_printed_growth, plim_rule_printed_last;
 
 /* rules_code.c: the user's own code, by its names. */
 plim_rule_fn plim_rule_code;

@@ -8,6 +8,16 @@
 
 static bool is_letter(char c) { return isalpha((unsigned char)c); }
 
+/* "make_layer", "init_block": what is made there stays. */
+static bool is_maker(const char *name, size_t n)
+{
+    static const char *const makers[] = { "make", "init", "build", "create", "load", "restore", "place" };
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (n >= strlen(makers[i]) && !memcmp(name, makers[i], strlen(makers[i])))
+            return true;
+    return false;
+}
+
 /*
  * The first word of a name in code, "opt_state", "kvCache", "self.user_table", or of a function's, that tells what is
  * made there; NONE: none does.
@@ -24,6 +34,8 @@ static enum plim_purpose purpose_of_names(const char *text, size_t n)
             end > i ? plim_purpose_of_word(text + i, end - i, &weight) : PLIM_PURPOSE_NONE;
         if (purpose == PLIM_PURPOSE_WEIGHTS || purpose == PLIM_PURPOSE_OPTIMIZER || purpose == PLIM_PURPOSE_KV)
             return purpose;
+        if (purpose == PLIM_PURPOSE_LOADING && is_maker(text, n))
+            return PLIM_PURPOSE_WEIGHTS;
         i = end > i ? end : i + 1;
     }
     return PLIM_PURPOSE_NONE;

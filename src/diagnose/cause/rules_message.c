@@ -37,14 +37,16 @@ static bool is_refused_for_good(const struct plim_facts *facts)
            facts->answer->tried_bytes >= PLAIN_MEMORY_MAY_DO_GIB * (int64_t)PLIM_GIB;
 }
 
-/* The program itself calls it a warning, outside of a traceback, and goes on with nothing behind it that failed. */
+/* The program itself calls what it was refused a warning, outside of a traceback, and goes on with nothing behind it
+ * that failed. That another process was ended is warned of, too, and is no less a failure: nothing was tried there. */
 static bool is_called_warning(const struct plim_facts *facts)
 {
     enum { LEVEL_BYTES = 72 };
     const struct plim_finding *finding = facts->finding;
     bool is = false;
     if (!is_role(facts, PLIM_PATTERN_ROLE_FAILURE) || finding->is_last || finding->is_bare || !facts->context ||
-        facts->context->n_frames > 0 || facts->context->n_unknown > 0 || finding->pattern->is_said)
+        facts->context->n_frames > 0 || facts->context->n_unknown > 0 || finding->pattern->is_said ||
+        !plim_is_known(facts->answer->tried_bytes))
         return false;
     for (uint32_t i = 0; i < finding->n_evidence && !is; i++) {
         char head[LEVEL_BYTES + 1];

@@ -20,7 +20,7 @@
 /* Of less nothing is said where it is all that is known. [assumed] */
 #define LEAST_LAST_BYTES ((int64_t)PLIM_GIB)
 
-enum { LEAST_GRABS = 4, ADAM_TIMES = 3 };
+enum { LEAST_GRABS = 4, ADAM_TIMES = 3, PIECE_OF_POOL = 16 };
 
 static const struct plim_printed *printed_of(const struct plim_facts *facts)
 {
@@ -165,7 +165,9 @@ bool plim_rule_pool(const struct plim_facts *facts, struct plim_guess *guess)
                   card = card_bytes(plim_figure_word(facts->finding, facts->context, PLIM_W_CARD), LEAST);
     if (!plim_is_known(limit) || !plim_is_known(card) || (double)limit > POOL_SHARE * (double)card)
         return false;
-    const bool is_set = is_round(limit);
+    const int64_t share = plim_fact_any(facts, PLIM_N_MEM_FRACTION); /* named in the log: then that made the pool */
+    const bool is_set =
+        is_round(limit) || (is_of(facts, "tensorflow") && plim_is_known(share) && share < PLIM_SHARE_ONE);
     return plim_guess_set(guess, is_set ? PLIM_CAUSE_ALLOCATOR_LIMIT : PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                           "The pool is %s on a card of %s, of which it takes nearly all by itself: %s.",
                           plim_say(&texts, limit), plim_say(&texts, card),
@@ -191,6 +193,24 @@ bool plim_rule_printed_others(const struct plim_facts *facts, struct plim_guess 
            plim_guess_set(guess, PLIM_CAUSE_OTHER_PROCESS, PLIM_CONFIDENCE_MEDIUM,
                           "The program printed \"%s\" before it had anything, of %s: others have %s.",
                           printed->first_free.text, plim_say(&texts, whole), plim_say(&texts, others));
+}
+
+/* A pool of XLA or TensorFlow: by the last figure of what is in use there is room for what was tried. */
+bool plim_rule_printed_pieces(const struct plim_facts *facts, struct plim_guess *guess)
+{
+    const struct plim_printed *printed = printed_of(facts);
+    struct plim_size_texts texts = { .n = 0 };
+    const int64_t whole = is_of_card(facts) && is_pool(facts) ? whole_of(facts, printed) : PLIM_UNKNOWN;
+    const struct plim_printed_figure *used = &printed->figure[PLIM_PURPOSE_USED];
+    struct plim_rise rise;
+    if (!plim_is_known(whole) || facts->answer->tried_bytes < whole / PIECE_OF_POOL ||
+        plim_rise_read_printed(printed, whole, &rise))
+        return false;
+    return used->bytes > whole / 8 && plim_is_known(facts->answer->tried_bytes) && facts->trace == PLIM_TRACE_NONE &&
+           used->bytes + facts->answer->tried_bytes < whole - whole / 10 &&
+           plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_MEDIUM,
+                          "The program printed \"%s\", of %s. Tried %s: there is room for it, but not in one piece.",
+                          used->text, plim_say(&texts, whole), plim_say(&texts, facts->answer->tried_bytes));
 }
 
 /* What one step works on is larger than what was left. */

@@ -302,6 +302,7 @@ bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
         { "Initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
         { "initializer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
         { "/Assign", PLIM_CAUSE_MODEL_TOO_BIG, "makes a variable of the model" },
+        { "jit_init_fn", PLIM_CAUSE_OPTIMIZER_STATES, "makes the optimizer's states" }, /* as all of optax name it */
         { "jit_init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "jit__init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "jit_make_layer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a layer of the model" },
