@@ -26,7 +26,7 @@ static bool is_other_user(int pid)
     return is_known && effective != 0 && effective != geteuid();
 }
 
-/* A process that is being replaced by execve(2) has neither a command line nor an environment. */
+/* A process that is being replaced by execve(2), or is ending, has neither a command line nor an environment. */
 static bool has_command_line(int pid)
 {
     FILE *file = open_file(pid, "cmdline");
@@ -50,7 +50,7 @@ static bool lacks_ledger(int pid)
     const bool is_read = file && !ferror(file);
     if (file)
         fclose(file);
-    return is_read && !is_found;
+    return is_read && !is_found && has_command_line(pid); /* else it ended in between, and what was read was nothing */
 }
 
 enum plim_outsider plim_outsiders_find(const struct plim_tree *tree, size_t n)
