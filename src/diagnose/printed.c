@@ -6,6 +6,7 @@
 #include "diagnose/scan/prefix.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -14,6 +15,11 @@ enum {
     KEY_WORDS = 2, /* before a figure, that make lines ones of the same form */
     BEFORE_TEXT = 24,
 };
+
+/* XLA's BFCAllocator asks for so much of what was refused (kBackpedalFactor in tsl/framework/bfc_allocator.cc), and
+ * prints two decimals. */
+#define GRAB_SHARE    0.9
+#define GRAB_ROUNDING 0.01
 
 /* Lines of one form: the same purpose and the same words before the figure. */
 struct form {
@@ -169,17 +175,16 @@ static bool read_grab(const char *text, size_t n, struct plim_printed *printed)
 {
     static const char sign[] = "allocate device memory of ";
     const char *at = memmem(text, n, sign, sizeof sign - 1), *const end = text + n;
-    double value;
     size_t unit_n;
     if (!at)
         return false;
-    const char *unit = plim_printed_number_read(at + sizeof sign - 1, end, &value);
-    const double bytes = value * (double)plim_printed_unit_read(unit, end, &unit_n);
-    const double share = printed->n_grabs ? bytes / (double)printed->last_grab_bytes : 0.9;
-    if (bytes > 0 && bytes < PLIM_MOST_PRINTED_BYTES && share > 0.89 && share < 0.91) {
-        printed->last_grab_bytes = (int64_t)bytes;
+    const char *number = at + sizeof sign - 1, *unit = plim_printed_number_end(number, end);
+    const int64_t bytes = plim_printed_bytes(number, unit, plim_printed_unit_read(unit, end, &unit_n));
+    const double share = printed->n_grabs ? (double)bytes / (double)printed->last_grab_bytes : GRAB_SHARE;
+    if (bytes > 0 && fabs(share - GRAB_SHARE) < GRAB_ROUNDING) {
+        printed->last_grab_bytes = bytes;
         if (!printed->n_grabs++)
-            printed->first_grab_bytes = (int64_t)bytes;
+            printed->first_grab_bytes = bytes;
     }
     return true;
 }
@@ -219,12 +224,9 @@ static bool read_row(struct reader *reader, const char *text, size_t n)
     struct plim_printed_line line;
     plim_printed_line_read(text, n, &line);
     struct plim_printed_token *last = line.n > 1 ? &line.tokens[line.n - 1] : NULL;
-    double value;
     if (!last || last->kind != PLIM_TOKEN_NUMBER || last->bytes != PLIM_UNKNOWN)
         return false;
-    plim_printed_number_read(last->text, text + n, &value);
-    value *= (double)reader->column_unit;
-    last->bytes = value < PLIM_MOST_PRINTED_BYTES ? (int64_t)value : 0;
+    last->bytes = plim_printed_bytes(last->text, last->text + last->n, reader->column_unit);
     if (last->bytes > 0)
         add_point(reader, &line, line.n - 1, PLIM_PURPOSE_MEMORY);
     return true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnose/printed_line.h"
 
+#include "diagnose/scan/patterns/figure.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +11,9 @@ enum {
     STATE_WORDS = 2, /* behind a figure, within which it is said how the memory is: "of 5.79 GiB free" */
     AFTER_WORDS = 5, /* behind a figure: "of keys and values" */
 };
+
+/* No machine has so much; sums of some such figures do not overflow. */
+#define MOST_BYTES (INT64_C(1) << 50)
 
 static bool is_letter(char c) { return isalpha((unsigned char)c); }
 static bool is_digit(char c) { return isdigit((unsigned char)c); }
@@ -26,16 +31,22 @@ int64_t plim_printed_unit_read(const char *text, const char *end, size_t *ret_n)
     return INT64_C(1) << 10 * (letter - letters + 1);
 }
 
-const char *plim_printed_number_read(const char *text, const char *end, double *ret_value)
+const char *plim_printed_number_end(const char *text, const char *end)
 {
-    double value = 0, unit = 1;
     for (; text < end && (is_digit(*text) || (*text == ',' && text + 1 < end && is_digit(text[1]))); text++)
-        value = *text == ',' ? value : 10 * value + (*text - '0');
+        ;
     if (text + 1 < end && *text == '.' && is_digit(text[1]))
         for (text++; text < end && is_digit(*text); text++)
-            value += (unit /= 10) * (*text - '0');
-    *ret_value = value;
+            ;
     return text;
+}
+
+int64_t plim_printed_bytes(const char *text, const char *number_end, int64_t unit_bytes)
+{
+    int64_t bytes;
+    const enum plim_figure figure =
+        plim_figure_read(text, (size_t)(number_end - text), PLIM_NUMBER_BYTES, unit_bytes, &bytes);
+    return figure == PLIM_FIGURE_OK && bytes <= MOST_BYTES ? bytes : PLIM_UNKNOWN;
 }
 
 /* Behind "1.17", " of 5.79 GiB" or "/5.79GiB": the unit of both; 0: no pair. */
@@ -44,11 +55,10 @@ static int64_t unit_of_pair(const char *text, const char *end)
     static const char *const joints[] = { " of ", "/", " / ", " out of " };
     for (size_t i = 0; i < sizeof joints / sizeof *joints; i++) {
         const size_t n = strlen(joints[i]);
-        double value;
         size_t unit_n;
         if ((size_t)(end - text) <= n || memcmp(text, joints[i], n) != 0 || !is_digit(text[n]))
             continue;
-        const char *p = plim_printed_number_read(text + n, end, &value);
+        const char *p = plim_printed_number_end(text + n, end);
         p += p < end && *p == ' ';
         return plim_printed_unit_read(p, end, &unit_n);
     }
@@ -86,19 +96,17 @@ static int64_t unit_of_name(const struct plim_printed_line *line)
 static const char *add_number(struct plim_printed_line *line, const char *text, const char *end)
 {
     struct plim_printed_token *token = &line->tokens[line->n];
-    double value;
     size_t unit_n = 0;
-    const char *behind = plim_printed_number_read(text, end, &value);
+    const char *behind = plim_printed_number_end(text, end);
     const char *unit_at = behind + (behind < end && *behind == ' ');
     int64_t unit = plim_printed_unit_read(unit_at, end, &unit_n);
     if (!unit && ((unit = unit_of_pair(behind, end)) != 0 || (unit = unit_of_name(line)) != 0))
         unit_n = 0;
     *token = (struct plim_printed_token){ PLIM_TOKEN_NUMBER, text, (size_t)(behind - text), PLIM_UNKNOWN, false,
                                           PLIM_PURPOSE_NONE, 0 };
-    if (unit && value * (double)unit < PLIM_MOST_PRINTED_BYTES) {
-        token->bytes = (int64_t)(value * (double)unit);
-        token->is_whole = is_second(line, token);
-    }
+    if (unit)
+        token->bytes = plim_printed_bytes(text, behind, unit);
+    token->is_whole = token->bytes != PLIM_UNKNOWN && is_second(line, token);
     line->n++;
     return unit_n ? unit_at + unit_n : behind;
 }

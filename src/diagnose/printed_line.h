@@ -11,9 +11,6 @@
 
 enum { PLIM_MAX_TOKENS = 96 }; /* of a line; the rest is passed over */
 
-/* No machine has so much; sums of some such figures do not overflow. */
-#define PLIM_MOST_PRINTED_BYTES 1e15
-
 /* A word, a number, or one character of another kind. */
 struct plim_printed_token {
     enum { PLIM_TOKEN_WORD, PLIM_TOKEN_NUMBER, PLIM_TOKEN_MARK } kind;
@@ -54,7 +51,10 @@ enum plim_purpose plim_printed_line_purpose(const struct plim_printed_line *line
 /* "GiB", "GB", "MiB", "MB", "KiB", "kB", "TiB": bytes of one, and in *ret_n its letters; 0: none. Not "MB/s". */
 int64_t plim_printed_unit_read(const char *text, const char *end, size_t *ret_n);
 
-/* A number with at most one point; thousands may be grouped. Its end, and its value. */
-const char *plim_printed_number_read(const char *text, const char *end, double *ret_value);
+/* The end of a number: digits, commas between them, and at most one point. `text` itself: none is there. */
+const char *plim_printed_number_end(const char *text, const char *end);
+
+/* The number from text to its end, of a unit of so many bytes; PLIM_UNKNOWN: more than any machine has. */
+int64_t plim_printed_bytes(const char *text, const char *number_end, int64_t unit_bytes);
 
 #endif

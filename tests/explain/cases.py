@@ -45,7 +45,7 @@ class Case:
     def __init__(self, name, path):
         self.name, self.path = name, path
         self.frameworks, self.causes, self.noise = [], [], None
-        self.not_oom, self.unsure, self.held = False, False, False
+        self.not_oom, self.unsure, self.held, self.decided = False, False, False, False
         self.fixed = {}   # numbers that do not stand in braces
         self.text = ""
 

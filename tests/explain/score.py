@@ -6,7 +6,8 @@ How well `plimsoll explain` reads logs: score.py PLIMSOLL [--set all|held|tuned]
 Each case of cases/*.txt is read plain and with N kinds of noise. Said per framework and in all: is the framework right,
 the cause where the log determines it, each printed figure, and is nothing called a memory failure that is none.
 --folder FOLDER: the logs of FOLDER/expected.json instead, or of such a folder in a FOLDER.tar.xz; then it is also said how often no cause was
-named, which is not wrong. --gate: exit 1 below the marks that the project set itself; --least N: of causes, N % instead.
+named, which is not wrong, and how many were right of those whose log decides its cause (`decided`: two people who saw only the logs agreed).
+--gate: exit 1 below the marks that the project set itself; --least RIGHT,CALLED: fewer causes, or more look-alikes called, than that instead.
 """
 import argparse
 import collections
@@ -48,7 +49,7 @@ class Score:
     def __init__(self):
         self.right = collections.Counter()
         self.asked = collections.Counter()
-        self.called = self.sure_and_wrong = self.silent = 0
+        self.called = self.called_surely = self.sure_and_wrong = self.silent = 0
 
     def add(self, what, is_right):
         self.asked[what] += 1
@@ -76,6 +77,7 @@ def judge(variant, answer, scores):
         for score in scores:
             score.add("not_oom", not is_called)
             score.called += is_called
+            score.called_surely += is_called and root.get("confidence") == "high"
             score.sure_and_wrong += is_too_sure
         return ([f"called {root.get('kind')} {root.get('cause')}"] if is_called else []) + ["too sure"] * is_too_sure
 
@@ -92,6 +94,8 @@ def judge(variant, answer, scores):
         for score in scores:
             score.sure_and_wrong += root.get("cause") not in case.causes and root.get("confidence") == "high"
             score.silent += root.get("cause") is None
+            if case.decided:
+                score.add("decided", root.get("cause") in case.causes)
         add("cause", root.get("cause") in case.causes, f"{root.get('cause')} ({root.get('kind')}), not {'|'.join(case.causes)}")
     said = numbers_of(root)
     for name, value in sorted(variant.numbers.items()):
@@ -117,6 +121,7 @@ def variants_of(options):
         for name, row in sorted(json.loads(read("expected.json")).items()):
             case = fixtures.Case(name, name)
             case.frameworks, case.causes, case.not_oom = row["framework"], row.get("cause", []), row.get("not_oom", False)
+            case.decided = row.get("decided", False)
             yield fixtures.Variant(case, "file", read(name).decode("utf-8", "surrogateescape"), row.get("numbers", {}), False)
         return
     for case in fixtures.read_cases():
@@ -133,7 +138,7 @@ def main(arguments):
     parser.add_argument("--folder")
     parser.add_argument("--wrong", action="store_true", help="say what was wrong")
     parser.add_argument("--gate", action="store_true")
-    parser.add_argument("--least", type=float, metavar="N", help="the mark for causes, in percent")
+    parser.add_argument("--least", metavar="RIGHT,CALLED", help="how many causes must be right, and how many look-alikes may be called")
     options = parser.parse_args(arguments)
     total, rows = Score(), {}
     for variant in variants_of(options):
@@ -146,14 +151,16 @@ def main(arguments):
     for name in sorted(rows):
         print(rows[name].row(name))
     print(total.row("all"))
-    marks = MARKS
     if options.folder:
-        print(f"causes: {total.right['cause']} right, {total.silent} not named, "
-              f"{total.asked['cause'] - total.right['cause'] - total.silent} wrong, {total.sure_and_wrong} of these sure")
-    if options.least is not None:
-        marks = {"cause": options.least}
-    is_good = (options.least is not None or not total.called) and not total.sure_and_wrong and all(
-        total.percent(what) is None or total.percent(what) >= mark for what, mark in marks.items())
+        wrong = total.asked["cause"] - total.right["cause"] - total.silent
+        print(f"causes: {total.right['cause']} right, {total.silent} not named, {wrong} wrong, {total.sure_and_wrong} of these sure; "
+              f"{total.right['decided']} right of {total.asked['decided']} decided; {total.called_surely} look-alikes surely called")
+    if options.least:
+        right, called = (int(text) for text in options.least.split(","))
+        is_good = total.right["cause"] >= right and total.called <= called and not total.called_surely
+    else:
+        is_good = not total.called and all(total.percent(what) is None or total.percent(what) >= mark for what, mark in MARKS.items())
+    is_good = is_good and not total.sure_and_wrong
     return 0 if is_good or not options.gate else 1
 
 

@@ -267,6 +267,11 @@ static void test_names(void **state)
     jax("", GIB(10));
     snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "jit_init_fn");
     assert_cause("optimizer_states");
+    snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "jit_build_block");
+    assert_cause("model_too_big");
+    assert_int_equal(answer.best.confidence, PLIM_CONFIDENCE_LOW);
+    snprintf(finding.words.text[PLIM_W_OPERATION], PLIM_WORD_BYTES, "jit_sort_rows");
+    assert_open();
     code("\"down\": normal(keys[2], shape, jnp.bfloat16),", "make_layer");
     assert_cause("model_too_big");
     code("return layer(x)", "apply_layer");

@@ -69,8 +69,7 @@ static const struct rule {
     { "told-work", plim_rule_told_work },
     { "told-table", plim_rule_told_table },
     { "told-late", plim_rule_told_late },
-    { "bare-line", plim_rule_bare_line }, /* a line of its own, in a log without a card */
-    { "piece", plim_rule_piece },         /* without a traceback: one piece, or tensor, that is no weight */
+    { "piece", plim_rule_piece }, /* without a traceback: one piece, or tensor, that is no weight */
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };

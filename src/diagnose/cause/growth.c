@@ -10,7 +10,9 @@ enum {
     LEAST_RATE_S = 60,
     LEAST_WITHOUT_STEPS_S = 600,
     LEAST_TO_FILL = 4, /* figures */
-    LEAST_OF_ONE = 3,
+    LEAST_OF_ONE = 3,  /* figures, of one thing that grows */
+    PART_OF_CARD = 100,
+    PART_OF_CARD_UNSTEPPED = 20, /* [assumed] without steps, figures of a warm-up are among them */
     LONGEST_LIFE_S = 10 * 365 * DAY_S
 };
 
@@ -31,28 +33,31 @@ static double rank_correlation(const struct plim_point *points, uint32_t n)
 }
 
 /* Fewer figures do where each is higher and they rise by half of the card. */
-static bool fills_card(const struct plim_log_context *context, int64_t total_bytes)
+static bool fills_card(const struct plim_point *points, uint32_t n, int64_t total_bytes)
 {
-    const uint32_t n = context->n_series;
     for (uint32_t i = 1; i < n; i++)
-        if (context->series[i].bytes <= context->series[i - 1].bytes)
+        if (points[i].bytes <= points[i - 1].bytes)
             return false;
-    return n >= LEAST_TO_FILL && plim_is_known(total_bytes) &&
-           context->series[n - 1].bytes - context->series[0].bytes >= total_bytes / 2;
+    return n > 0 && plim_is_known(total_bytes) && points[n - 1].bytes - points[0].bytes >= total_bytes / 2;
+}
+
+/* Less than a part of the card, or than figures are printed to, is no rise. */
+static int64_t least_rise(int64_t total_bytes, int part)
+{
+    return plim_is_known(total_bytes) && total_bytes / part > PLIM_ROUNDING_BYTES ? total_bytes / part
+                                                                                  : PLIM_ROUNDING_BYTES;
 }
 
 bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes, struct plim_rise *ret_rise)
 {
     const uint32_t n = context ? context->n_series : 0;
-    if (n == 0 || (n < PLIM_MIN_POINTS && !fills_card(context, total_bytes)))
+    if (n == 0 || (n < PLIM_MIN_POINTS && (n < LEAST_TO_FILL || !fills_card(context->series, n, total_bytes))))
         return false;
     const struct plim_point *first = &context->series[0], *last = &context->series[n - 1];
     if (first->bytes < 0 || last->bytes < 0)
         return false;
     const int64_t grown = last->bytes - first->bytes, seconds = plim_stamp_between(first->stamp, last->stamp);
-    const int64_t enough =
-        plim_is_known(total_bytes) && total_bytes / 100 > PLIM_ROUNDING_BYTES ? total_bytes / 100 : PLIM_ROUNDING_BYTES;
-    if (grown < enough || rank_correlation(context->series, n) <= PLIM_MIN_CORRELATION ||
+    if (grown < least_rise(total_bytes, PART_OF_CARD) || rank_correlation(context->series, n) <= PLIM_MIN_CORRELATION ||
         (!plim_is_known(first->step) && seconds < LEAST_WITHOUT_STEPS_S))
         return false;
     *ret_rise = (struct plim_rise){ n, first->bytes, last->bytes, PLIM_UNKNOWN, PLIM_UNKNOWN };
@@ -63,28 +68,16 @@ bool plim_rise_read(const struct plim_log_context *context, int64_t total_bytes,
     return true;
 }
 
-/* Each higher than the one before, and by half of the card in all. */
-static bool is_filling(const struct plim_printed *printed, int64_t total_bytes)
-{
-    const uint32_t n = printed->n_series;
-    for (uint32_t i = 1; i < n; i++)
-        if (printed->series[i].bytes <= printed->series[i - 1].bytes)
-            return false;
-    return n > 0 && plim_is_known(total_bytes) &&
-           printed->series[n - 1].bytes - printed->series[0].bytes >= total_bytes / 2;
-}
-
 bool plim_rise_read_printed(const struct plim_printed *printed, int64_t total_bytes, struct plim_rise *ret_rise)
 {
     const bool is_of_one = printed->series_of == PLIM_PURPOSE_KV || printed->series_of == PLIM_PURPOSE_WORK ||
                            printed->series_of == PLIM_PURPOSE_WEIGHTS;
     const uint32_t n = printed->n_series;
-    if (n < (is_of_one || is_filling(printed, total_bytes) ? LEAST_OF_ONE : PLIM_MIN_POINTS))
+    if (n < (is_of_one || fills_card(printed->series, n, total_bytes) ? LEAST_OF_ONE : PLIM_MIN_POINTS))
         return false;
     const int64_t first = printed->series[0].bytes, last = printed->series[n - 1].bytes;
-    const int64_t enough =
-        plim_is_known(total_bytes) && total_bytes / 20 > PLIM_ROUNDING_BYTES ? total_bytes / 20 : PLIM_ROUNDING_BYTES;
-    if (last - first < enough || rank_correlation(printed->series, n) <= PLIM_MIN_CORRELATION)
+    if (last - first < least_rise(total_bytes, PART_OF_CARD_UNSTEPPED) ||
+        rank_correlation(printed->series, n) <= PLIM_MIN_CORRELATION)
         return false;
     *ret_rise = (struct plim_rise){ n, first, last, PLIM_UNKNOWN, PLIM_UNKNOWN };
     return true;

@@ -12,4 +12,10 @@ enum plim_purpose_weight { PLIM_PURPOSE_WEAK, PLIM_PURPOSE_STRONG, PLIM_PURPOSE_
 /* Of word[0..n), whatever its case; NONE: it says nothing. */
 enum plim_purpose plim_purpose_of_word(const char *word, size_t n, enum plim_purpose_weight *ret_weight);
 
+/*
+ * By the first word of names in code, "opt_state", "kvCache", "self.user_table", "make_layer", that tells what is made
+ * there: weights, an optimizer's states, keys and values; else NONE.
+ */
+enum plim_purpose plim_purpose_of_names(const char *text, size_t n);
+
 #endif

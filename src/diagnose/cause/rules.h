@@ -21,7 +21,7 @@ plim_rule_fn plim_rule_startup, plim_rule_fraction, plim_rule_graphs, plim_rule_
 plim_rule_fn plim_rule_weights, plim_rule_kv_stage, plim_rule_kv_words, plim_rule_compute, plim_rule_buffer_limit;
 
 /* rules_host.c: the computer's memory. */
-plim_rule_fn plim_rule_killed, plim_rule_host, plim_rule_bare_line;
+plim_rule_fn plim_rule_killed, plim_rule_host;
 
 /* rules_size.c: what no card of this size can hold; what one piece is for. */
 plim_rule_fn plim_rule_too_large, plim_rule_spilled, plim_rule_announced, plim_rule_parameters, plim_rule_piece,

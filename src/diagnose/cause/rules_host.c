@@ -197,14 +197,3 @@ bool plim_rule_killed(const struct plim_facts *facts, struct plim_guess *guess)
         "always want of RAM; a full GPU never does it.",
         status == 137 ? "Exit status 137" : "This");
 }
-
-/* Perl's last words, and those of others about RAM; of a card a log says more. */
-bool plim_rule_bare_line(const struct plim_facts *facts, struct plim_guess *guess)
-{
-    const struct plim_log_context *context = facts->context;
-    const bool is_open = context && context->n_programs == 0 && context->n_frames == 0 && !context->printed.card[0] &&
-                         !*plim_figure_word(facts->finding, context, PLIM_W_CARD);
-    return is_open && facts->finding->pattern && !strcmp(facts->finding->pattern->id, "generic-oom-line") &&
-           plim_guess_set(guess, PLIM_CAUSE_HOST_RAM, PLIM_CONFIDENCE_LOW,
-                          "These words alone are how Perl ends without RAM, and nothing in the log names a card.");
-}

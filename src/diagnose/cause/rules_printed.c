@@ -20,7 +20,13 @@
 /* Of less nothing is said where it is all that is known. [assumed] */
 #define LEAST_LAST_BYTES ((int64_t)PLIM_GIB)
 
-enum { LEAST_GRABS = 4, ADAM_TIMES = 3, PIECE_OF_POOL = 16 };
+enum {
+    LEAST_GRABS = 4,    /* [assumed] a row of fewer is a piece that did not fit, or a desktop's share */
+    ADAM_TIMES = 3,     /* exp_avg and exp_avg_sq, mu and nu, beside the weights */
+    PIECE_OF_POOL = 16, /* [assumed] a smaller piece finds a place in a pool that is not full */
+    PART_OF_WHOLE = 8,  /* [assumed] less than this part of it decides nothing */
+    POOL_SLACK = 10,    /* [assumed] of a pool: what may have been taken since the figure was printed */
+};
 
 static const struct plim_printed *printed_of(const struct plim_facts *facts)
 {
@@ -127,7 +133,7 @@ bool plim_rule_printed_size(const struct plim_facts *facts, struct plim_guess *g
             plim_say(&texts, whole));
     for (size_t i = 0; weights > 0 && i < sizeof beside / sizeof *beside; i++) {
         const int64_t bytes = printed->figure[beside[i].purpose].bytes;
-        if (bytes > whole / 8 && is_above(weights + bytes, whole))
+        if (bytes > whole / PART_OF_WHOLE && is_above(weights + bytes, whole))
             return plim_guess_set(
                 guess, beside[i].cause, PLIM_CONFIDENCE_MEDIUM,
                 "The program printed \"%s\" and \"%s\": together more than the %s that it could have.",
@@ -201,16 +207,16 @@ bool plim_rule_printed_pieces(const struct plim_facts *facts, struct plim_guess 
     const struct plim_printed *printed = printed_of(facts);
     struct plim_size_texts texts = { .n = 0 };
     const int64_t whole = is_of_card(facts) && is_pool(facts) ? whole_of(facts, printed) : PLIM_UNKNOWN;
-    const struct plim_printed_figure *used = &printed->figure[PLIM_PURPOSE_USED];
+    const int64_t tried = facts->answer->tried_bytes;
     struct plim_rise rise;
-    if (!plim_is_known(whole) || facts->answer->tried_bytes < whole / PIECE_OF_POOL ||
-        plim_rise_read_printed(printed, whole, &rise))
+    if (!plim_is_known(whole) || !plim_is_known(tried) || tried < whole / PIECE_OF_POOL ||
+        facts->trace != PLIM_TRACE_NONE || plim_rise_read_printed(printed, whole, &rise))
         return false;
-    return used->bytes > whole / 8 && plim_is_known(facts->answer->tried_bytes) && facts->trace == PLIM_TRACE_NONE &&
-           used->bytes + facts->answer->tried_bytes < whole - whole / 10 &&
+    const struct plim_printed_figure *used = &printed->figure[PLIM_PURPOSE_USED];
+    return used->bytes > whole / PART_OF_WHOLE && used->bytes + tried < whole - whole / POOL_SLACK &&
            plim_guess_set(guess, PLIM_CAUSE_FRAGMENTATION, PLIM_CONFIDENCE_MEDIUM,
                           "The program printed \"%s\", of %s. Tried %s: there is room for it, but not in one piece.",
-                          used->text, plim_say(&texts, whole), plim_say(&texts, facts->answer->tried_bytes));
+                          used->text, plim_say(&texts, whole), plim_say(&texts, tried));
 }
 
 /* What one step works on is larger than what was left. */

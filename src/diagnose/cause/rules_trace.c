@@ -2,6 +2,7 @@
 /* Rules by the traceback, by a series of memory figures, and the rule for the rest. */
 #include "base/units.h"
 #include "diagnose/cause/growth.h"
+#include "diagnose/cause/purpose.h"
 #include "diagnose/cause/rules.h"
 #include "diagnose/scan/patterns/pattern.h"
 
@@ -305,9 +306,6 @@ bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
         { "jit_init_fn", PLIM_CAUSE_OPTIMIZER_STATES, "makes the optimizer's states" }, /* as all of optax name it */
         { "jit_init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "jit__init", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
-        { "jit_make_layer", PLIM_CAUSE_MODEL_TOO_BIG, "makes a layer of the model" },
-        { "jit_make_param", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
-        { "jit_make_weight", PLIM_CAUSE_MODEL_TOO_BIG, "makes the variables of the model" },
         { "onv", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
         { "atMul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
         { "atmul", PLIM_CAUSE_BATCH_OR_ACTIVATION, "computes a layer" },
@@ -337,7 +335,11 @@ bool plim_rule_node(const struct plim_facts *facts, struct plim_guess *guess)
             return plim_guess_set(guess, parts[i].cause, PLIM_CONFIDENCE_MEDIUM,
                                   "%sIt was asked for by %.90s, which %s.", say_account(facts, account, sizeof account),
                                   node, parts[i].what);
-    return false;
+    /* the name of a function of the program, behind what JAX puts before it */
+    return !strncmp(node, "jit_", 4) && plim_purpose_of_names(node + 4, strlen(node + 4)) == PLIM_PURPOSE_WEIGHTS &&
+           plim_guess_set(guess, PLIM_CAUSE_MODEL_TOO_BIG, PLIM_CONFIDENCE_LOW,
+                          "%sIt was asked for by %.90s, which makes weights, by its name.",
+                          say_account(facts, account, sizeof account), node);
 }
 
 bool plim_rule_step(const struct plim_facts *facts, struct plim_guess *guess)

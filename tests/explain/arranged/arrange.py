@@ -10,6 +10,8 @@ figures are drawn with the seed. That the cause is the cause is shown by undoing
 gives has to end well, and that of `still` has to fail again. A draw that does not pass both is not kept, and said. A scenario without
 a cause is a look-alike: the program fails of something else, or warns of memory and ends well.
 
+The same seed draws the same as long as the tables have the same scenarios.
+
 OUT gets the logs and expected.json, which score.py reads. A draw that is there is not made again. Programs for a card run on a virtual
 one (`plimsoll rehearse`); limits of control groups, of /dev/shm and the like need root. --python names the interpreters of the
 environments that scenarios ask for; scenarios of the others are left out.
@@ -178,10 +180,9 @@ def end_group():
     for _ in range(50):
         with open(GROUP + "/cgroup.procs", encoding="ascii") as file:
             left = file.read().split()
-        for pid in left:
-            os.kill(int(pid), signal.SIGKILL)
         if not left:
             break
+        subprocess.run(["kill", "-KILL", *left], stderr=subprocess.DEVNULL, check=False)  # some may have ended meanwhile
         time.sleep(0.1)
     os.rmdir(GROUP)
 
